@@ -358,7 +358,11 @@ fn what_is_wrong_is_said_before_anything_is_scored_and_no_page_is_left() {
     let card = "scorebox card rouge --cases cases.jsonl";
     for (command, said, hint) in [
         (format!("{card} -o there.html"), "`there.html` exists", "--force"),
-        (format!("{card} -o ./cases.jsonl --force"), "the page cannot go to", "name another file"),
+        (
+            format!("{card} -o ./cases.jsonl --force"),
+            "cannot write `./cases.jsonl`: the command itself uses this file",
+            "name another file",
+        ),
         (format!("{card} -o missing/a.html"), "cannot write `missing/a.html`", ""),
         (format!("{card} --with label -o a.html"), "is not a valid JSON Pointer", "--with /label"),
         (format!("{card} --with /nothing -o a.html"), "has a label at `/nothing`", ""),

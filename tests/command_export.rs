@@ -124,6 +124,31 @@ fn a_table_is_written_whole_and_no_other_file_is_replaced() {
     assert!(wrong.stderr.contains("csv, jsonl and parquet"), "{wrong}");
 }
 
+/// `script` makes a terminal.
+#[cfg(unix)]
+#[test]
+fn parquet_is_refused_on_a_terminal() {
+    let folder = with_a_run();
+    let refused = folder.sh("script -qec 'scorebox export --format parquet' /dev/null").stdout;
+    assert!(refused.contains("parquet is not text for a terminal"), "{refused}");
+    assert!(refused.contains("-o scores.parquet") && !refused.contains("PAR1"), "{refused}");
+    let piped = folder.sh("scorebox export --format parquet | head -c 4").exits_with(0).stdout;
+    assert_eq!(piped, "PAR1");
+}
+
+#[test]
+fn lines_have_what_is_not_seen_as_escapes() {
+    let folder = Folder::new();
+    let case = json!({"id": "a\u{202e}", "output": {"x": "\u{200b}"}, "latencyMs": 10});
+    folder.write("cases.jsonl", format!("{case}\n"));
+    let run = r#"scorebox run -s latency --run-id r -q cases.jsonl --config latency='{"targetMs": 0, "maxMs": 100}'"#;
+    folder.sh(run).exits_with(0);
+    let line = folder.sh("scorebox export --format jsonl").exits_with(0).stdout;
+    assert!(line.contains(r#""case_id":"a\u202e""#), "{line}");
+    assert!(line.contains(r#""output":{"x":"\u200b"}"#), "{line}");
+    assert_eq!(lines(&folder, "")[0]["case_id"], "a\u{202e}");
+}
+
 #[test]
 fn the_same_run_gives_the_same_bytes() {
     let folder = with_a_run();

@@ -172,18 +172,81 @@ fn a_table_has_a_line_for_each_score() {
     };
     let lines: String = table.records().map(|record| line(&record.unwrap())).collect();
     assert_snapshot!(line(&columns) + &lines, @r#"
-    run_id; case_id; node_id; iteration; attempt; verdict; case_score; scorer_id; status; score; label; reason; error_kind; error_message; severity; threshold; standing
-    r; good; sums; 0; 0; passed; 0.975; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds
-    r; good; sums; 0; 0; passed; 0.975; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
-    r; wrong; sums; 0; 0; failed; 0.225; right; scored; 0; ; "<b>@all | *5*" does not equal "4"; ; ; gate; 1; failed
-    r; wrong; sums; 0; 0; failed; 0.225; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
-    r; slow; slow; 0; 2; passed; 0.775; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds
-    r; slow; slow; 0; 2; passed; 0.775; fast; scored; 0.09999999999999998; ; 900ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; regressed
-    r; broken; broken; 0; 0; errored; 0.9; right; error; ; ; ; invalid-input; the case has no `groundTruth`, which this scorer needs; gate; 1; errored
-    r; broken; broken; 0; 0; errored; 0.9; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
-    r; left; left; 0; 0; skipped; ; right; skipped; ; ; the case is skipped: flaky; ; ; gate; 1; 
-    r; left; left; 0; 0; skipped; ; fast; skipped; ; ; the case is skipped: flaky; ; ; soft; 0.5;
+    run_id; case_id; node_id; iteration; attempt; verdict; case_score; scorer_id; status; score; label; reason; error_kind; error_message; severity; threshold; standing; decisive_assertions
+    r; good; sums; 0; 0; passed; 0.975; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds; 
+    r; good; sums; 0; 0; passed; 0.975; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds; 
+    r; wrong; sums; 0; 0; failed; 0.225; right; scored; 0; ; "<b>@all | *5*" does not equal "4"; ; ; gate; 1; failed; 
+    r; wrong; sums; 0; 0; failed; 0.225; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds; 
+    r; slow; slow; 0; 2; passed; 0.775; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds; 
+    r; slow; slow; 0; 2; passed; 0.775; fast; scored; 0.09999999999999998; ; 900ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; regressed; 
+    r; broken; broken; 0; 0; errored; 0.9; right; error; ; ; ; invalid-input; the case has no `groundTruth`, which this scorer needs; gate; 1; errored; 
+    r; broken; broken; 0; 0; errored; 0.9; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds; 
+    r; left; left; 0; 0; skipped; ; right; skipped; ; ; the case is skipped: flaky; ; ; gate; 1; ; 
+    r; left; left; 0; 0; skipped; ; fast; skipped; ; ; the case is skipped: flaky; ; ; soft; 0.5; ;
     "#);
+}
+
+#[test]
+fn no_text_of_a_table_is_a_formula() {
+    let folder = Folder::new();
+    let case = json!({"id": "=1+1|a", "nodeId": "@n", "output": "=HYPERLINK(\"http://x\")"});
+    folder.write("cases.jsonl", format!("{case}\n"));
+    folder
+        .write("echo.js", "export default (c) => ({ score: 1, reason: c.output, label: '-1' });\n");
+    folder.sh("scorebox run cases.jsonl -s ./echo.js -q --report csv=r.csv").exits_with(0);
+    let mut table = csv::Reader::from_path(folder.path("r.csv")).unwrap();
+    let columns = table.headers().unwrap().clone();
+    let row = table.records().next().unwrap().unwrap();
+    let cell = |name: &str| &row[columns.iter().position(|it| it == name).unwrap()];
+    assert_eq!(
+        ["case_id", "node_id", "reason", "label", "score"].map(cell),
+        ["'=1+1|a", "'@n", "'=HYPERLINK(\"http://x\")", "'-1", "1"]
+    );
+}
+
+/// A case whose texts have what a terminal acts on and what no reader sees.
+fn folder_with_what_is_not_seen() -> Folder {
+    let folder = Folder::new();
+    let case = json!({"id": "a\u{202e}b\u{200b}c", "output": "\u{1b}[31mred\u{1b}]0;title\u{7}"});
+    folder.write("cases.jsonl", format!("{case}\n"));
+    folder.write(
+        "echo.js",
+        "export default (c) => ({ score: 0, reason: `visit www.evil.com, $x^2$ ${c.output}` });\n",
+    );
+    folder.write("suite.toml", "[scorers.echo]\nuse = \"./echo.js\"\nseverity = \"gate\"\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    folder
+}
+
+#[test]
+fn what_is_not_seen_is_shown_in_reports_for_people_and_escaped_in_json() {
+    let folder = folder_with_what_is_not_seen();
+    let lines = folder.sh("scorebox report --format jsonl").exits_with(0).stdout;
+    assert!(lines.starts_with(r#"{"runId":"r","caseId":"a\u202eb\u200bc","#), "{lines}");
+    let case: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(case["caseId"], "a\u{202e}b\u{200b}c");
+    let junit = folder.sh("scorebox report --format junit").exits_with(0).stdout;
+    assert!(junit.contains(r#"testcase name="a\u{202e}b\u{200b}c""#), "{junit}");
+    let summary = folder.sh("scorebox report --format md").exits_with(0).stdout;
+    let summary = summary.replace('\u{200b}', "[zero width]");
+    let of_case: Vec<&str> = summary.lines().filter(|line| line.starts_with("| a")).collect();
+    assert_snapshot!(of_case.join("\n"), @r"| a\\u{202e}b\\u{200b}c | failed | 0.0000 | echo 0.0000: visit www[zero width].evil.com, <span>\$</span>x^2<span>\$</span> \\u{1b}\[31mred\\u{1b}\]0;title\\u{7} |");
+}
+
+/// `script` makes a terminal.
+#[cfg(unix)]
+#[test]
+fn a_terminal_shows_a_table_with_escapes_made_visible_and_a_file_has_it_as_it_is() {
+    let folder = folder_with_what_is_not_seen();
+    for command in ["report --format csv", "export --format csv"] {
+        let shown = folder.sh(&format!("script -qec 'scorebox {command}' /dev/null")).stdout;
+        assert!(shown.contains(r"a\u{202e}b\u{200b}c"), "{command}: {shown}");
+        assert!(shown.contains(r"\u{1b}[31mred\u{1b}]0;title\u{7}"), "{command}: {shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{command}: {shown}");
+        let piped = folder.sh(&format!("scorebox {command}")).exits_with(0).stdout;
+        assert!(piped.contains("\u{1b}[31mred"), "{command}: {piped}");
+        assert!(piped.contains("a\u{202e}b\u{200b}c"), "{command}: {piped}");
+    }
 }
 
 #[test]

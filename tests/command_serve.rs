@@ -278,6 +278,27 @@ fn texts_of_strangers_do_nothing() {
 }
 
 #[test]
+fn a_page_names_the_assertion_that_decides_and_shows_what_cannot_be_seen() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"id\": \"a\u{200b}\u{2764}\u{fe0f}\", \"output\": \"x\"}\n");
+    folder.write(
+        "as.js",
+        r#"export default () => ({ score: 1, assertions: [
+            { name: "no PII", score: 0, severity: "gate", reason: "has an e-mail address" },
+        ] });"#,
+    );
+    folder.sh("scorebox run cases.jsonl -s ./as.js --run-id r -q").exits_with(3);
+    let server = Server::ready(&folder, "");
+    for path in ["/runs/r", "/runs/r/case?id=a%E2%80%8B%E2%9D%A4%EF%B8%8F"] {
+        let page = server.get(path, &[]).text;
+        assert!(page.contains("no PII"), "{path}: {page}");
+        assert!(page.contains("has an e-mail address"), "{path}: {page}");
+        let id = "a<span class=\"act\">\\u{200b}</span>\u{2764}\u{fe0f}";
+        assert!(page.contains(id), "{path}: {page}");
+    }
+}
+
+#[test]
 fn pages_fit_a_telephone_and_a_dark_room() {
     let folder = folder();
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);

@@ -117,6 +117,102 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     ");
 }
 
+/// A scorer whose score is the best one, and whose gates among its assertions decide.
+const CHECKS: &str = r#"export default (c) => {
+    const leaks = c.output.includes("@");
+    return { score: 1, reason: "fine overall", assertions: [
+        { name: "polite", score: 1, severity: "gate" },
+        { name: "no PII", score: leaks ? 0.25 : 1, severity: "gate", threshold: 0.5, reason: "has an e-mail address" },
+        { name: "short", score: c.output === "fine" ? 1 : 0, severity: "soft", threshold: 0.5 },
+    ] };
+};
+"#;
+
+/// A case that holds, one that a soft assertion regresses, and one that a gate among the assertions fails.
+fn folder_with_assertions() -> Folder {
+    let folder = Folder::new();
+    folder.write("as.js", CHECKS);
+    let case = |id: &str, output: &str| format!("{{\"id\": \"{id}\", \"output\": \"{output}\"}}\n");
+    let cases = [case("a", "fine"), case("b", "too long"), case("c", "mail a@b.c")];
+    folder.write("cases.jsonl", cases.concat());
+    folder.write("suite.toml", "[scorers.as]\nuse = \"./as.js\"\nseverity = \"gate\"\n");
+    folder
+}
+
+#[test]
+fn an_assertion_that_decides_is_named_with_its_score_threshold_and_reason() {
+    let folder = folder_with_assertions();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    assert_snapshot!(folder.sh("scorebox cases"), @r#"
+    case  verdict             score  decided by
+    a     passed             1.0000
+    b     passed, regressed  1.0000  as 1.0000 (short 0.0000, at least 0.5000)
+    c     failed             1.0000  as 1.0000 (no PII 0.2500, at least 0.5000: has an e-mail address)
+    [exit code 0]
+    "#);
+    assert_snapshot!(folder.sh("scorebox scores"), @r#"
+    case  scorer   score  verdict    reason
+    a     as      1.0000  passed     fine overall
+    b     as      1.0000  regressed  short 0.0000, at least 0.5000; fine overall
+    c     as      1.0000  failed     no PII 0.2500, at least 0.5000: has an e-mail address; fine overall
+    [exit code 0]
+    "#);
+    let shown = folder.sh("scorebox show c").exits_with(0).stdout;
+    let above_all = shown.split("  assertions").next().unwrap();
+    assert_snapshot!(above_all, @r#"
+    c: failed, score 1.0000
+      output      "mail a@b.c"
+
+    as: 1.0000 (gate, threshold 1.0000)
+      decided by  no PII 0.2500, at least 0.5000: has an e-mail address
+      reason      fine overall
+    "#);
+    assert_snapshot!(folder.sh("scorebox stats").stderr, @r#"
+    verdict: 2 of 3 cases passed (66.7 %, 95 % interval 20.8 to 93.9 %), 1 of them with regressions, 1 failed
+      as (gate, at least 1.0000): 1 case failed, 1 case regressed, 2 by its assertions (first: no PII)
+    run r; to pool all runs: --all-runs
+    "#);
+    let cases = folder.sh("scorebox cases --failed --limit 1 --format json").json();
+    let decisive =
+        r#"[{"name":"no PII","reason":"has an e-mail address","score":0.25,"threshold":0.5}]"#;
+    assert_eq!(cases[0]["against"][0]["assertions"].to_string(), decisive);
+    let shown = folder.sh("scorebox show c --format json").json();
+    assert_eq!(shown[0]["against"], cases[0]["against"]);
+    let held = folder.sh("scorebox cases --limit 1 --format json").json();
+    assert_eq!(held[0]["against"].to_string(), "[]");
+}
+
+#[test]
+fn reports_name_the_assertion_that_decides() {
+    let folder = folder_with_assertions();
+    let reports = "--report junit=r.xml --report markdown=r.md --report csv=r.csv --report jsonl=r.jsonl --report html=r.html";
+    folder
+        .sh(&format!("scorebox run suite.toml cases.jsonl -q --run-id r {reports}"))
+        .exits_with(3);
+    let lines_with = |name: &str| {
+        let text = fs::read_to_string(folder.path(name)).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("PII")).collect();
+        lines.join("\n")
+    };
+    assert_snapshot!(lines_with("r.md"), @"| c | failed | 1.0000 | as 1.0000: fine overall<br>assertion no PII 0.2500, threshold 0.5: has an e-mail address |");
+    assert_snapshot!(lines_with("r.xml").trim_start(), @r#"
+    <failure message="as 1 (no PII 0.25)" type="scorebox">as failed: 1, threshold 1: fine overall
+      assertion no PII 0.25, threshold 0.5: has an e-mail address</failure>
+    "#);
+    let table = csv::Reader::from_path(folder.path("r.csv")).unwrap().into_records();
+    let last: Vec<String> =
+        table.map(|row| row.unwrap().iter().next_back().unwrap().to_owned()).collect();
+    assert_snapshot!(last.join(" | "), @" | short 0, threshold 0.5 | no PII 0.25, threshold 0.5: has an e-mail address");
+    for line in lines_with("r.jsonl").lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        if case["caseId"] == "c" {
+            assert_eq!(case["against"][0]["assertions"][0]["name"], "no PII");
+        }
+    }
+    let page = lines_with("r.html");
+    assert!(page.contains("<b>no PII</b>"), "{page}");
+}
+
 #[test]
 fn show_has_all_of_a_case() {
     let folder = folder();

@@ -21,6 +21,7 @@
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
 //! - `new_file`: a file that is written whole or not at all.
+//! - `same_file`: whether two paths name one file, and a file's name without its folder.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
 //! - `answered`: what a scorer says about one case, as data and in words.
@@ -44,6 +45,7 @@ mod output;
 mod published;
 mod python_engine;
 mod report;
+mod same_file;
 mod scaffold;
 mod setup;
 mod shards;

@@ -2,13 +2,17 @@
 //! says so. Knows no format.
 
 use std::{
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, IsTerminal as _, Write},
     path::{Path, PathBuf},
 };
 
 use tempfile::NamedTempFile;
 
-use crate::{failure::Failure, output::is_stdout};
+use crate::{
+    failure::Failure,
+    output::{Document, is_stdout},
+    same_file::is_same,
+};
 
 /// Where a command's data goes.
 #[derive(Debug, clap::Args)]
@@ -28,6 +32,14 @@ impl NewFileArguments {
         (!is_stdout(&self.output)).then_some(&self.output)
     }
 
+    /// Refuses a file that is one of `used`, which the command reads or writes itself: not even `--force` is meant for them.
+    pub(crate) fn must_be_apart<'p>(
+        &self,
+        used: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<(), Failure> {
+        self.path().map_or(Ok(()), |path| must_be_apart(path, used))
+    }
+
     /// Refuses a file that could not be written, before the work that is to be in it.
     pub(crate) fn must_be_writable(&self) -> Result<(), Failure> {
         self.path().map_or(Ok(()), |path| NewFile::create(path, self.force).map(drop))
@@ -42,6 +54,21 @@ impl NewFileArguments {
             None => to_stdout(write),
             Some(path) => NewFile::create(path, self.force)?.write(write).map(Some),
         }
+    }
+}
+
+/// Refuses to write `path` if it is one of the files that the command reads or writes itself.
+pub(crate) fn must_be_apart<'p>(
+    path: &Path,
+    used: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), Failure> {
+    match used.into_iter().any(|used| is_same(path, used)) {
+        true => Err(Failure::new(format!(
+            "cannot write `{}`: the command itself uses this file",
+            path.display()
+        ))
+        .hint("name another file")),
+        false => Ok(()),
     }
 }
 
@@ -70,7 +97,7 @@ fn to_stdout<T>(
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<Option<T>, Failure> {
     // Without its lock, which is this thread's: what writes may use others.
-    let mut out = BufWriter::new(io::stdout());
+    let mut out = BufWriter::new(Document::new(io::stdout(), io::stdout().is_terminal()));
     match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
         Ok(value) => Ok(Some(value)),
         Err(WriteError::Failure(failure)) => Err(failure),

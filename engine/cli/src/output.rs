@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     failure::Failure,
-    report::{Table, one_line, printable_json, printable_json_line},
+    report::{Table, one_line, printable, printable_json, printable_json_line},
 };
 
 /// How data is written.
@@ -67,16 +67,57 @@ pub(crate) fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Resu
     }
 }
 
-/// The same for a document that is written as it is, whatever is in it.
+/// The same for a document that a file or a pipe gets as it is, whatever is in it.
 pub(crate) fn plain_stdout(
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(Document::new(io::stdout().lock(), io::stdout().is_terminal()));
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// A document on its way to standard output: as it is, unless that is a terminal, which is given what it would act on in visible
+/// form.
+#[derive(Debug)]
+pub(crate) struct Document<W: Write> {
+    out: W,
+    is_shown: bool,
+    /// What of the last line is known.
+    line: Vec<u8>,
+}
+
+impl<W: Write> Document<W> {
+    /// A document that a terminal shows, or not.
+    pub(crate) fn new(out: W, is_shown: bool) -> Document<W> {
+        Document { out, is_shown, line: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Document<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_shown {
+            return self.out.write(bytes);
+        }
+        // In whole lines, so that no character comes in two parts.
+        if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(&bytes[..=end]);
+            let lines = std::mem::take(&mut self.line);
+            self.out.write_all(printable(&String::from_utf8_lossy(&lines)).as_bytes())?;
+            self.line.extend_from_slice(&bytes[end + 1..]);
+        } else {
+            self.line.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.line);
+        self.out.write_all(printable(&String::from_utf8_lossy(&rest)).as_bytes())?;
+        self.out.flush()
     }
 }
 
@@ -95,5 +136,25 @@ pub(crate) fn list<T: Serialize>(out: &mut Out<'_>, lines: bool, items: &[T]) ->
     match lines {
         false => json(out, &items),
         true => items.iter().try_for_each(|item| json_line(out, item)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_given_what_it_would_act_on_in_visible_form_and_a_file_all_bytes() {
+        let written = |is_shown| {
+            let mut out = Vec::new();
+            let mut document = Document::new(&mut out, is_shown);
+            for part in "a\u{1b}[31m,é\nb\u{202e}".as_bytes().chunks(1) {
+                document.write_all(part).unwrap();
+            }
+            document.flush().unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(true), "a\\u{1b}[31m,é\nb\\u{202e}");
+        assert_eq!(written(false), "a\u{1b}[31m,é\nb\u{202e}");
     }
 }

@@ -1,8 +1,9 @@
-//! JSON Lines: an object for each score, with the names of the columns as keys, and JSON nested as it is stored. Which columns
-//! there are is `columns`' to say.
+//! JSON Lines: an object for each score, with the names of the columns as keys, and JSON nested as it is stored.
+//! What is not seen in a text is escaped. Which columns there are is `columns`' to say.
 
 use std::io::{self, Write};
 
+use scorebox::terminal::visible_json_line;
 use serde_json::value::RawValue;
 
 use crate::{
@@ -28,7 +29,7 @@ impl<W: Write> Rows for Lines<W> {
             separator = ",";
             match cell {
                 Cell::Missing => self.0.write_all(b"null")?,
-                Cell::Text(text) => serde_json::to_writer(&mut self.0, &text)?,
+                Cell::Text(text) => write_text(&mut self.0, &text)?,
                 Cell::Json(json) => write_json(&mut self.0, json)?,
                 Cell::Integer(number) => write!(self.0, "{number}")?,
                 Cell::Number(number) => serde_json::to_writer(&mut self.0, &number)?,
@@ -42,16 +43,18 @@ impl<W: Write> Rows for Lines<W> {
     }
 }
 
+/// Writes a text as JSON.
+fn write_text(mut out: impl Write, text: &str) -> io::Result<()> {
+    out.write_all(visible_json_line(&serde_json::to_string(text)?).as_bytes())
+}
+
 /// Writes JSON that was stored, on one line. A line end in it stands between its parts.
 fn write_json(mut out: impl Write, json: &str) -> io::Result<()> {
     // Who can write to the database can put anything there.
     if serde_json::from_str::<&RawValue>(json).is_err() {
-        return Ok(serde_json::to_writer(out, json)?);
+        return write_text(out, json);
     }
-    match json.contains(['\n', '\r']) {
-        false => out.write_all(json.as_bytes()),
-        true => out.write_all(json.replace(['\n', '\r'], " ").as_bytes()),
-    }
+    out.write_all(visible_json_line(json).as_bytes())
 }
 
 #[cfg(test)]
@@ -68,5 +71,6 @@ mod tests {
         assert_eq!(written("{\"a\": 1.50}"), "{\"a\": 1.50}");
         assert_eq!(written("[1,\n2]"), "[1, 2]");
         assert_eq!(written("}{"), "\"}{\"");
+        assert_eq!(written("[\"a\u{202e}é\"]"), r#"["a\u202eé"]"#);
     }
 }

@@ -3,11 +3,12 @@
 
 use maud::{Markup, html};
 use scorebox::{
-    contract::{Direction, Field},
+    aggregate::{Against, Decisive},
+    contract::{Assertion, Direction, Field},
     judge::{Question, Recording, Reply, Role},
     row::Answer,
     store::{CallRecord, CaseContent, ScoreRecord, ScorerRecord},
-    verdict::{CaseVerdict, Standing},
+    verdict::{CaseVerdict, Policy, Standing},
 };
 
 use crate::{
@@ -26,9 +27,45 @@ pub(crate) struct CaseInFull {
     pub(crate) content: CaseContent,
     pub(crate) verdict: CaseVerdict,
     /// The scorers that decided against it.
-    pub(crate) against: Vec<(String, Standing)>,
+    pub(crate) against: Vec<Decided>,
     pub(crate) scores: Vec<ScoreRecord>,
     pub(crate) calls: Vec<CallRecord>,
+}
+
+/// A scorer that decided against a case.
+#[derive(Clone, Debug)]
+pub(crate) struct Decided {
+    pub(crate) scorer_id: String,
+    pub(crate) standing: Standing,
+    /// The first assertions that did, and how many more there are.
+    assertions: Vec<Decisive>,
+    more: usize,
+}
+
+impl Decided {
+    /// Of what decided, as much as a line shows.
+    pub(crate) fn of(against: &Against<'_>) -> Decided {
+        /// Many cases may be held at once, and assertions can be large.
+        const MOST: usize = 3;
+        Decided {
+            scorer_id: against.scorer_id.to_owned(),
+            standing: against.standing,
+            assertions: against.assertions.iter().take(MOST).cloned().collect(),
+            more: against.assertions.len().saturating_sub(MOST),
+        }
+    }
+
+    /// The assertions that decided, each with score, threshold and reason; nothing if the score did alone.
+    pub(crate) fn assertions(&self) -> Markup {
+        html! {
+            @for Decisive { name, score, threshold, reason, .. } in &self.assertions {
+                "; " b { (Said::line(name, 120)) } " " (figure::score(*score))
+                ", at least " (figure::tick(*threshold))
+                @if let Some(reason) = reason { ": " (Said::line(reason, 240)) }
+            }
+            @if self.more > 0 { "; " (figure::count(self.more as u64)) " more" }
+        }
+    }
 }
 
 /// How a case is shown.
@@ -138,7 +175,8 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
     let scorer = showing.scorers.iter().find(|it| it.spec.scorer_id == row.scorer_id);
     let direction = scorer.map_or(Direction::HigherIsBetter, |it| it.spec.direction);
     let decides = scorer.is_some_and(|it| it.spec.policy().decides());
-    let against = case.against.iter().find(|(id, _)| *id == row.scorer_id).map(|(_, it)| *it);
+    let against = case.against.iter().find(|it| it.scorer_id == row.scorer_id);
+    let against = against.map(|it| it.standing);
     let standing = against.or(decides.then_some(Standing::Holds));
     let calls: Vec<&CallRecord> =
         case.calls.iter().filter(|call| call.scorer_id == row.scorer_id).collect();
@@ -158,7 +196,7 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
                 p.reason { b { (Said::line(&error.kind, 100)) } ": " (Said::most(&error.message, showing.most)) }
             }
             @if let Some(reason) = &answer.reason { p.reason { (Said::most(reason, showing.most)) } }
-            (assertions(answer))
+            (assertions(answer, scorer.map(|it| it.spec.policy()).zip(against)))
             @if let Some(meta) = &answer.meta {
                 details {
                     summary { "Details of the scorer" }
@@ -174,7 +212,12 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
     }
 }
 
-fn assertions(answer: &Answer) -> Markup {
+/// The assertions of a score; those that decided against the case are marked.
+fn assertions(answer: &Answer, against: Option<(Policy, Standing)>) -> Markup {
+    let decides = |check: &Assertion| {
+        let (policy, standing) = against?;
+        policy.decisive(standing, std::slice::from_ref(check)).next().map(|_| standing)
+    };
     if answer.assertions.is_none() {
         return html! {};
     }
@@ -198,6 +241,7 @@ fn assertions(answer: &Answer) -> Markup {
                                     (None, Some(threshold)) => (threshold),
                                     (None, None) => span.none { "–" },
                                 }
+                                @if let Some(standing) = decides(check) { " " (word::standing(standing)) }
                             }
                             td.words { @if let Some(reason) = &check.reason { (Said::most(reason, 2000)) } }
                         }

@@ -11,12 +11,12 @@ use scorebox::{
     },
     digest::Digest,
     store::{CaseKey, RunRecord, ScoreCursor, ScorerRecord, Store, StoreError},
-    verdict::{CaseVerdict, Standing, Verdict},
+    verdict::{CaseVerdict, Verdict},
 };
 
 use crate::{
     agreement::{Agreed, agreements},
-    case::{self, CaseInFull, Showing},
+    case::{self, CaseInFull, Decided, Showing},
     comparison::{self as compared, MOST_CHANGES},
     figure,
     figures::Figures,
@@ -249,7 +249,7 @@ struct Chosen {
     iteration: u32,
     attempt: u32,
     verdict: CaseVerdict,
-    against: Vec<(String, Standing)>,
+    against: Vec<Decided>,
     /// Whether any scorer decides whether it passes.
     is_decided: bool,
 }
@@ -276,11 +276,7 @@ impl Reported {
                 iteration: it.case.iteration,
                 attempt: it.case.attempt,
                 verdict: it.verdict,
-                against: it
-                    .against
-                    .iter()
-                    .map(|it| (it.scorer_id.to_owned(), it.standing))
-                    .collect(),
+                against: it.against.iter().map(Decided::of).collect(),
                 is_decided,
             };
             match it.verdict.verdict {
@@ -409,10 +405,10 @@ pub(crate) fn why(case: &CaseInFull) -> Markup {
     const MOST_REASON: usize = 240;
     html! {
         @if case.against.is_empty() { (its_scores(case)) }
-        @for (place, (scorer, _)) in case.against.iter().enumerate() {
+        @for (place, decided) in case.against.iter().enumerate() {
             @if place > 0 { "; " }
-            b { (Said::line(scorer, 80)) }
-            @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == *scorer) {
+            b { (Said::line(&decided.scorer_id, 80)) }
+            @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == decided.scorer_id) {
                 @let answer = &record.row.answer;
                 @if let Some(score) = answer.score { " " (figure::score(score)) }
                 @match (&answer.error, &answer.reason) {
@@ -421,6 +417,7 @@ pub(crate) fn why(case: &CaseInFull) -> Markup {
                     _ => {},
                 }
             }
+            (decided.assertions())
         }
     }
 }
@@ -447,7 +444,7 @@ pub(crate) fn in_full(
     scorers: &[ScorerRecord],
     key: CaseKey,
     verdict: CaseVerdict,
-    against: Vec<(String, Standing)>,
+    against: Vec<Decided>,
 ) -> Result<CaseInFull, StoreError> {
     let content = store.case_content(key)?;
     let (mut scores, mut calls) = (Vec::new(), Vec::new());

@@ -2,7 +2,7 @@
 //! visible that a reader could not see or that turns the direction of writing.
 
 use maud::{Escaper, Render};
-use scorebox::terminal::acts;
+use scorebox::terminal::characters;
 use std::fmt::Write as _;
 
 /// A text that is shown as the text that it is.
@@ -35,8 +35,8 @@ impl Render for Said<'_> {
         let end = self.text.floor_char_boundary(self.most);
         let (shown, rest) = self.text.split_at(end);
         let mut was_space = false;
-        let mut characters = shown.chars().peekable();
-        while let Some(character) = characters.next() {
+        let mut characters = characters(shown).peekable();
+        while let Some((character, is_seen)) = characters.next() {
             if self.is_line && character.is_whitespace() {
                 if !was_space {
                     out.push(' ');
@@ -47,8 +47,8 @@ impl Render for Said<'_> {
             was_space = false;
             match character {
                 '\n' | '\t' => out.push(character),
-                '\r' if characters.peek() == Some(&'\n') => {}
-                _ if acts(character) => {
+                '\r' if characters.peek().is_some_and(|(next, _)| *next == '\n') => {}
+                _ if !is_seen => {
                     // Writing to a string cannot fail.
                     let _ =
                         write!(out, "<span class=\"act\">{}</span>", character.escape_unicode());
@@ -74,14 +74,14 @@ impl Render for Said<'_> {
 /// The text for an attribute or a title, which takes no markup: in one line of at most so many characters.
 pub(crate) fn plain(text: &str, most: usize) -> String {
     let mut plain = String::new();
-    for (place, character) in text.chars().enumerate() {
+    for (place, (character, is_seen)) in characters(text).enumerate() {
         if place == most {
             plain.push('…');
             break;
         }
         match character {
             _ if character.is_whitespace() => plain.push(' '),
-            _ if acts(character) => plain.extend(character.escape_unicode()),
+            _ if !is_seen => plain.extend(character.escape_unicode()),
             _ => plain.push(character),
         }
     }
@@ -125,6 +125,11 @@ mod tests {
             "a<span class=\"act\">\\u{202e}</span>b<span class=\"act\">\\u{0}</span>\nc\td"
         );
         assert_eq!(plain("a\u{202e}\nb", 9), "a\\u{202e} b");
+        assert_eq!(
+            html(Said::line("a\u{200b}\u{e0041}", 99)),
+            "a<span class=\"act\">\\u{200b}</span><span class=\"act\">\\u{e0041}</span>"
+        );
+        assert_eq!(html(Said::all("\u{2764}\u{fe0f}")), "\u{2764}\u{fe0f}");
     }
 
     #[test]

@@ -21,11 +21,14 @@ pub(crate) fn verdict(case: &CaseVerdict) -> Markup {
 /// How a scorer's row counts: its standing, if it decides something, or else its status.
 pub(crate) fn counted(status: Status, standing: Option<Standing>) -> Markup {
     match (status, standing) {
-        (Status::Scored, Some(standing)) => {
-            html! { span class={ "word " (standing.as_str()) } { (standing.as_str()) } }
-        }
+        (Status::Scored, Some(standing)) => self::standing(standing),
         (status, _) => html! { span class={ "word " (status.as_str()) } { (status.as_str()) } },
     }
+}
+
+/// How a result counts.
+pub(crate) fn standing(standing: Standing) -> Markup {
+    html! { span class={ "word " (standing.as_str()) } { (standing.as_str()) } }
 }
 
 /// How far a run has come.

@@ -46,7 +46,7 @@
 //! - [`build`]: from a Rust crate to a component.
 //! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
-//! - [`terminal`]: the characters that a terminal acts on instead of showing them.
+//! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made visible.
 //! - [`component_bytes`]: a component's bytes under their digest.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 

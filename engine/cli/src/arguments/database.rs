@@ -38,7 +38,7 @@ impl Database {
         match self.is_default() {
             true => format!("scorebox {name} {run}"),
             false => {
-                let database = shell_word(&self.path.display().to_string());
+                let database = shell_word(&self.path);
                 format!("scorebox {name} {run} --db {database}")
             }
         }

@@ -10,11 +10,12 @@ use std::{
 
 use scorebox::run::{Event, Refused, Sink};
 
-use super::{Reports, same_file::is_same};
+use super::Reports;
 use crate::{
     failure::{Exit, Failure},
     output::is_stdout,
     report::printable_json_line,
+    same_file::is_same,
     words,
 };
 

@@ -2,6 +2,8 @@
 
 use scorebox::aggregate::{Positive, With};
 
+use super::number;
+
 /// Which labels are positive. Needs an argument `with`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PositiveArguments {
@@ -13,6 +15,7 @@ pub(crate) struct PositiveArguments {
     #[arg(
         long,
         value_name = "NUMBER",
+        value_parser = number,
         conflicts_with = "positive",
         requires = "with",
         help_heading = "Labels"

@@ -13,7 +13,6 @@
 //! - `reducer`: how attempts at a case become one.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
-//! - `same_file`: whether two paths name one file, and a file's name without its folder.
 //! - `scorer`: one scorer, its configuration, limits and grants.
 //! - `scoring`: what the commands have in common that score many cases.
 //! - `telemetry`: the export to an OpenTelemetry collector.
@@ -33,7 +32,6 @@ mod one_judge;
 mod reducer;
 mod reports;
 mod requirements;
-mod same_file;
 mod scorer;
 mod scoring;
 mod telemetry;
@@ -55,8 +53,9 @@ pub(crate) use reports::{
     reports_again,
 };
 pub(crate) use requirements::RequirementArguments;
-pub(crate) use same_file::{file_name, is_same};
-pub(crate) use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
+pub(crate) use scorer::{
+    LimitArguments, ScorerArguments, number, parse_config, read_if_file, split_named,
+};
 pub(crate) use scoring::ScoringArguments;
 pub(crate) use telemetry::TelemetryArguments;
 pub(crate) use workspace::WorkspaceArguments;

@@ -12,8 +12,8 @@ use scorebox::{
     suite::{Suite, SuiteJudge},
 };
 
-use super::{JudgeArguments, RecordingUseArgument, ScorerArguments, file_name};
-use crate::{failure::Failure, report::shell_word, setup};
+use super::{JudgeArguments, RecordingUseArgument, ScorerArguments};
+use crate::{failure::Failure, report::shell_word, same_file::file_name, setup};
 
 /// Where OpenAI's own server is, and the environment variable with its key.
 const OPEN_AI: (&str, &str) = ("https://api.openai.com/v1", "OPENAI_API_KEY");

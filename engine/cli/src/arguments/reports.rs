@@ -16,11 +16,12 @@ use scorebox::{
 use scorebox_pages::HtmlReport;
 use tempfile::NamedTempFile;
 
-use super::{Database, same_file::is_same};
+use super::Database;
 use crate::{
     failure::Failure,
     output::{self, is_stdout},
     report::{one_line, shell_word},
+    same_file::is_same,
 };
 
 /// What a report is written as.
@@ -319,7 +320,7 @@ impl Reports {
                 Err(Missing::Asked(failure)) => return Err(failure),
                 Err(Missing::Again(error)) => {
                     failure.get_or_insert(error);
-                    missing.push(shell_word(&target.to_string()));
+                    missing.push(shell_word(target.to_string()));
                 }
             }
         }

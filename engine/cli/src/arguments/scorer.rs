@@ -172,6 +172,12 @@ pub(crate) fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Fai
     }
 }
 
+/// A number that scores can be compared with.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "not a number".to_owned())
+}
+
 /// `NAME=REST`, split.
 pub(crate) fn split_named(option: &str, written: &str) -> Result<(String, String), Failure> {
     match written.split_once('=') {

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use scorebox::{sandbox::Capabilities, workspace::WorkspaceFolder};
 
-use super::file_name;
-use crate::failure::Failure;
+use crate::{failure::Failure, same_file::file_name};
 
 /// Where the files of cases are.
 #[derive(Debug, clap::Args)]

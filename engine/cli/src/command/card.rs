@@ -35,13 +35,14 @@ use crate::{
     advice,
     arguments::{
         CaseFileArguments, CaseFiles, JobArguments, OneJudgeArguments, PositiveArguments,
-        ScorerArguments, WorkspaceArguments, file_name, is_same, labels_at,
+        ScorerArguments, WorkspaceArguments, labels_at,
     },
     failure::{Exit, Failure},
     lock_file::locks_of,
     locked,
     new_file::NewFileArguments,
     report,
+    same_file::file_name,
     setup::{self, SandboxArguments},
     signals::Signalled,
     waiting::{COMPILING, Waiting},
@@ -189,20 +190,12 @@ impl Card {
 
     /// Refuses to write the page into a file that it is made of.
     fn must_be_apart(&self) -> Result<(), Failure> {
-        let Some(page) = self.output.path() else { return Ok(()) };
         let component = match Reference::parse(&self.scorer.scorer, Path::new("")) {
             Reference::File(path) => Some(path),
             _ => None,
         };
         let read = component.as_deref().into_iter().chain(self.judge.database());
-        match read.chain(self.cases.iter().map(PathBuf::as_path)).find(|path| is_same(page, path)) {
-            Some(path) => Err(Failure::new(format!(
-                "the page cannot go to `{}`: the command itself uses this file",
-                path.display()
-            ))
-            .hint("name another file")),
-            None => Ok(()),
-        }
+        self.output.must_be_apart(read.chain(self.cases.iter().map(PathBuf::as_path)))
     }
 
     /// Refuses what is not the place of labels before anything is scored.

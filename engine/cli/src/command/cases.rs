@@ -1,4 +1,4 @@
-//! `scorebox cases`: the cases of a run with their verdicts, and the scorers that decided against them.
+//! `scorebox cases`: the cases of a run with their verdicts, and the scorers and assertions that decided against them.
 
 use scorebox::{
     aggregate::{DecidedCase, VerdictOptions, verdicts},
@@ -202,11 +202,18 @@ fn name(decided: &DecidedCase<'_>) -> String {
     report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
-/// What decided against the case, and why it was skipped.
+/// What decided against the case, with the assertions that did, and why it was skipped.
 fn deciders(decided: &DecidedCase<'_>) -> String {
-    let each = decided.against.iter().map(|against| match against.score {
-        Some(score) => format!("{} {}", against.scorer_id, report::score(score)),
-        None => format!("{} {}", against.scorer_id, against.standing.as_str()),
+    let each = decided.against.iter().map(|against| {
+        let assertions: Vec<String> = against.assertions.iter().map(verdict::decisive).collect();
+        let assertions = match assertions.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", assertions.join("; ")),
+        };
+        match against.score {
+            Some(score) => format!("{} {}{assertions}", against.scorer_id, report::score(score)),
+            None => format!("{} {}", against.scorer_id, against.standing.as_str()),
+        }
     });
     let mut all: Vec<String> = each.collect();
     all.extend(decided.case.skip.clone().filter(|why| !why.is_empty()));

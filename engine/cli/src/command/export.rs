@@ -1,5 +1,7 @@
 //! `scorebox export`: the scores of a run with their cases as one table, for spreadsheets, data engines and data frames.
 
+use std::io::{self, IsTerminal as _};
+
 use scorebox::reports::{ReportError, ReportOptions};
 use scorebox_exports::{ExportFormat, export};
 
@@ -39,6 +41,14 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        self.output.must_be_apart([self.database.path.as_path()])?;
+        if self.format == ExportFormat::Parquet
+            && self.output.path().is_none()
+            && io::stdout().is_terminal()
+        {
+            return Err(Failure::new("parquet is not text for a terminal")
+                .hint("name the file to write: -o scores.parquet"));
+        }
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
         let options = ReportOptions::new(&run).with_strict(self.strict);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use scorebox::{
+    aggregate::Decisive,
     row::{Answer, Row, Status},
     sandbox::ErrorKind,
     store::{ScoreFilter, ScoreRecord, ScorerRecord, Store},
@@ -10,7 +11,7 @@ use scorebox::{
 };
 
 use crate::{
-    arguments::{Database, completing, must_be_there},
+    arguments::{Database, completing, must_be_there, number},
     failure::{Exit, Failure},
     output::{self, Format, Out},
     report::{self, Align, Table},
@@ -52,7 +53,7 @@ pub(crate) struct Scores {
     errors: bool,
 
     /// Only scores below this
-    #[arg(long, value_name = "X", help_heading = "Filters")]
+    #[arg(long, value_name = "X", value_parser = number, help_heading = "Filters")]
     below: Option<f64>,
 
     /// Show at most N rows (0: all)
@@ -228,7 +229,9 @@ fn write_table(
         let case = report::case_name(&record.row.case_id, record.row.iteration, record.row.attempt);
         let mut cells = vec![output::cell(&case, 48), output::cell(scorer_id, 64), score(answer)];
         cells.extend(standings.shown.then(|| standings.word(&record.row).to_owned()));
-        cells.push(output::last_cell(&reason(answer)));
+        let said = [standings.decisive(&record.row), reason(answer)];
+        let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
+        cells.push(output::last_cell(&said.join("; ")));
         table.row(cells);
         in_table += 1;
         if in_table == TABLE_ROWS {
@@ -274,6 +277,18 @@ impl Standings {
             columns.retain(|(title, _)| *title != "verdict");
         }
         Table::new(&columns)
+    }
+
+    /// The assertions that count against the row's case.
+    fn decisive(&self, row: &Row) -> String {
+        let (Some(policy), Some(score)) = (self.policies.get(&row.scorer_id), row.answer.score)
+        else {
+            return String::new();
+        };
+        let assertions = row.answer.assertions().unwrap_or_default();
+        let standing = policy.standing(score, &assertions);
+        let decisive = Decisive::of(policy, standing, &assertions);
+        decisive.iter().map(report::verdict::decisive).collect::<Vec<_>>().join("; ")
     }
 
     /// What the row means for its case: `-` where its scorer decides nothing about it.

@@ -1,11 +1,11 @@
 //! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say about it.
 
 use scorebox::{
-    aggregate::{VerdictOptions, verdicts},
+    aggregate::{Decisive, VerdictOptions, verdicts},
     contract::{Field, Parts},
     row::{Answer, Json},
     store::{CaseContent, CaseKey, ScoreFilter, ScoreRecord, Store},
-    verdict::CaseVerdict,
+    verdict::{CaseVerdict, Standing},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
@@ -55,9 +55,21 @@ struct Shown {
     verdict: CaseVerdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     skip: Option<String>,
+    against: Vec<Against>,
     #[serde(flatten, serialize_with = "parts")]
     content: CaseContent,
     scores: Vec<ScoreRecord>,
+}
+
+/// A scorer that decided against the case, as `cases` has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Against {
+    scorer_id: String,
+    standing: Standing,
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assertions: Vec<Decisive>,
 }
 
 /// What is known about a case before its content is read.
@@ -67,6 +79,7 @@ struct Decided {
     iteration: u32,
     attempt: u32,
     verdict: CaseVerdict,
+    against: Vec<Against>,
 }
 
 /// The parts of a case as JSON, under the keys that cases have.
@@ -83,6 +96,14 @@ fn parts<S: Serializer>(content: &CaseContent, serializer: S) -> Result<S::Ok, S
         map.serialize_entry("workspace", folder)?;
     }
     map.end()
+}
+
+impl Against {
+    fn of(against: scorebox::aggregate::Against<'_>) -> Against {
+        let scorer_id = against.scorer_id.to_owned();
+        let scorebox::aggregate::Against { standing, score, assertions, .. } = against;
+        Against { scorer_id, standing, score, assertions }
+    }
 }
 
 impl Show {
@@ -115,6 +136,7 @@ impl Show {
                     iteration: it.case.iteration,
                     attempt: it.case.attempt,
                     verdict: it.verdict,
+                    against: it.against.into_iter().map(Against::of).collect(),
                 });
             }
             true
@@ -125,9 +147,19 @@ impl Show {
                 scores.drain(..).partition(|record: &ScoreRecord| record.cursor.case() == case.key);
             scores = others;
             let content = store.case_content(case.key)?;
-            let Decided { node_id, iteration, attempt, verdict, .. } = case;
+            let Decided { node_id, iteration, attempt, verdict, against, .. } = case;
             let (case_id, skip) = (content.case_id.clone(), content.skip.clone());
-            Ok(Shown { case_id, node_id, iteration, attempt, verdict, skip, content, scores: own })
+            Ok(Shown {
+                case_id,
+                node_id,
+                iteration,
+                attempt,
+                verdict,
+                skip,
+                against,
+                content,
+                scores: own,
+            })
         });
         cases.collect()
     }
@@ -164,7 +196,7 @@ fn write_case(out: &mut Out<'_>, case: &Shown) -> std::io::Result<()> {
     }
     for record in &case.scores {
         writeln!(out)?;
-        write_score(out, record)?;
+        write_score(out, record, &case.against)?;
     }
     Ok(())
 }
@@ -180,7 +212,11 @@ fn content(content: &CaseContent) -> Vec<(&'static str, &str)> {
     all
 }
 
-fn write_score(out: &mut Out<'_>, record: &ScoreRecord) -> std::io::Result<()> {
+fn write_score(
+    out: &mut Out<'_>,
+    record: &ScoreRecord,
+    against: &[Against],
+) -> std::io::Result<()> {
     let answer = &record.row.answer;
     let id = report::one_line(&record.row.scorer_id, 64);
     let score = answer.score.map_or_else(|| answer.status.as_str().to_owned(), report::score);
@@ -188,6 +224,10 @@ fn write_score(out: &mut Out<'_>, record: &ScoreRecord) -> std::io::Result<()> {
         record.threshold.map(|threshold| format!(", threshold {}", report::score(threshold)));
     let severity = record.severity.as_str();
     writeln!(out, "{id}: {score} ({severity}{})", threshold.unwrap_or_default())?;
+    let decided = against.iter().find(|against| against.scorer_id == record.row.scorer_id);
+    let decisive = decided.into_iter().flat_map(|against| &against.assertions);
+    let decisive: Vec<String> = decisive.map(verdict::decisive).collect();
+    let decisive = (!decisive.is_empty()).then(|| decisive.join("\n"));
     let text = |text: &Option<String>| text.as_ref().map(|text| report::printable(text));
     let json = |json: &Option<Json>| {
         json.as_ref().map(|json| report::printable(&report::pretty(json.get())))
@@ -196,6 +236,7 @@ fn write_score(out: &mut Out<'_>, record: &ScoreRecord) -> std::io::Result<()> {
     let error = error.as_ref().map(|error| format!("{}: {}", error.kind, error.message));
     for (key, said) in [
         ("error", text(&error)),
+        ("decided by", text(&decisive)),
         ("label", text(label)),
         ("reason", text(reason)),
         ("meta", json(meta)),

@@ -1,12 +1,42 @@
 //! Commands that a user can type again.
 
-/// An argument as a shell reads it back.
-pub(crate) fn shell_word(argument: &str) -> String {
+use std::ffi::OsStr;
+
+/// An argument as a shell reads it back, in characters that a terminal shows and does not act on.
+pub(crate) fn shell_word(argument: impl AsRef<OsStr>) -> String {
+    let argument = argument.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !argument.is_empty() && argument.chars().all(plain) {
-        true => argument.to_owned(),
-        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    match argument.to_str() {
+        Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
+        Some(text) if !text.chars().any(scorebox::terminal::acts) => {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
+        _ => escaped(argument),
     }
+}
+
+/// In quotes that know escapes, as bash, zsh and ksh have them.
+fn escaped(argument: &OsStr) -> String {
+    let mut word = "$'".to_owned();
+    for chunk in argument.as_encoded_bytes().utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter {
+                '\'' | '\\' => word.extend(['\\', letter]),
+                letter if scorebox::terminal::acts(letter) => {
+                    let mut bytes = [0; 4];
+                    push_bytes(&mut word, letter.encode_utf8(&mut bytes).as_bytes());
+                }
+                letter => word.push(letter),
+            }
+        }
+        push_bytes(&mut word, chunk.invalid());
+    }
+    word.push('\'');
+    word
+}
+
+fn push_bytes(word: &mut String, bytes: &[u8]) {
+    word.extend(bytes.iter().map(|byte| format!("\\x{byte:02x}")));
 }
 
 #[cfg(test)]
@@ -18,5 +48,19 @@ mod tests {
         assert_eq!(shell_word("a-b_c.d/e=1"), "a-b_c.d/e=1");
         assert_eq!(shell_word(""), "''");
         assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(shell_word("Käse"), "'Käse'");
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_escaped() {
+        assert_eq!(shell_word("y\u{1b}[31m it's.db"), r"$'y\x1b[31m it\'s.db'");
+        assert_eq!(shell_word("\u{202e}\\"), r"$'\xe2\x80\xae\\'");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_name_that_is_not_utf_8_is_named() {
+        use std::os::unix::ffi::OsStrExt as _;
+        assert_eq!(shell_word(OsStr::from_bytes(b"db\xff.db")), r"$'db\xff.db'");
     }
 }

@@ -1,7 +1,7 @@
 //! Verdicts of cases and runs, and requirements that do not hold, in words.
 
 use scorebox::{
-    aggregate::{DecidedRun, DecidedScorer},
+    aggregate::{DecidedRun, DecidedScorer, Decisive},
     contract::{Direction, Severity},
     stats::Rate,
     verdict::{Broken, CaseVerdict, RunVerdict, Verdict},
@@ -48,7 +48,7 @@ fn with_interval(rate: Rate) -> String {
     format!("{rate:.1} %, 95 % interval {low:.1} to {high:.1} %")
 }
 
-/// `  right (gate, at least 1): 240 cases failed`; `None` if it decided against no case.
+/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; `None` if it decided against no case.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];
@@ -66,7 +66,23 @@ fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     };
     let threshold = threshold(scorer).map(|threshold| format!(", {threshold}")).unwrap_or_default();
     let id = super::one_line(&scorer.scorer_id, 64);
-    Some(format!("  {id} ({severity}{required}{threshold}): {}", against.join(", ")))
+    let by_assertions = match &scorer.first_assertion {
+        Some(first) => format!(
+            ", {} by its assertions (first: {})",
+            count(scorer.by_assertions),
+            super::one_line(first, 64)
+        ),
+        None => String::new(),
+    };
+    let against = against.join(", ");
+    Some(format!("  {id} ({severity}{required}{threshold}): {against}{by_assertions}"))
+}
+
+/// `no addresses 0.0000, at least 1.0000: has an e-mail address`: an assertion that decided against a case.
+pub(crate) fn decisive(assertion: &Decisive) -> String {
+    let Decisive { name, score: has, threshold, reason, .. } = assertion;
+    let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("{name} {}, at least {}{reason}", score(*has), score(*threshold))
 }
 
 /// `at least 0.7000`, in the direction of the scorer.

@@ -64,7 +64,8 @@ pub use repeats::{
 };
 pub use trend::{Trend, TrendOptions, TrendPoint, trend};
 pub use verdicts::{
-    Against, DecidedCase, DecidedRun, DecidedScorer, VerdictOptions, verdicts, verdicts_from,
+    Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions, verdicts,
+    verdicts_from,
 };
 
 /// Buckets of a distribution.

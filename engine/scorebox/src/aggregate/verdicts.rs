@@ -1,6 +1,6 @@
 //! The verdicts of a run's stored cases: what `verdict` decides, over what `store` streams. Memory stays flat.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -80,6 +80,12 @@ pub struct DecidedScorer {
     pub failed: u64,
     /// Cases that are errored because it has no score.
     pub errored: u64,
+    /// Of those that failed or regressed, the ones that its score alone would not have decided so: its assertions did.
+    #[serde(skip_serializing_if = "is_none")]
+    pub by_assertions: u64,
+    /// The name of the first assertion that did, of those that failed cases if any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_assertion: Option<String>,
     /// How its scores count.
     #[serde(skip)]
     pub policy: Policy,
@@ -129,8 +135,13 @@ impl Serialize for DecidedCase<'_> {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 /// A scorer that decided against a case.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Against<'a> {
@@ -140,6 +151,45 @@ pub struct Against<'a> {
     pub standing: Standing,
     /// Its score; `None` if it is an error.
     pub score: Option<f64>,
+    /// The assertions of the score that decided, in their order; none if the score did alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assertions: Vec<Decisive>,
+}
+
+/// An assertion that decided against a case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Decisive {
+    /// What was checked.
+    pub name: String,
+    /// 0 to 1.
+    pub score: f64,
+    /// The least score that would have passed.
+    pub threshold: f64,
+    /// Why, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Decisive {
+    /// The assertions because of which a result has this standing.
+    pub fn of(policy: &Policy, standing: Standing, assertions: &[Assertion]) -> Vec<Decisive> {
+        let decisive = policy.decisive(standing, assertions).map(|(assertion, threshold)| {
+            let Assertion { name, score, reason, .. } = assertion.clone();
+            Decisive { name, score, threshold, reason }
+        });
+        decisive.collect()
+    }
+}
+
+/// `no addresses 0, threshold 1: has an e-mail address`.
+impl fmt::Display for Decisive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Decisive { name, score, threshold, reason } = self;
+        write!(f, "{name} {score}, threshold {threshold}")?;
+        reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+    }
 }
 
 /// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with what was
@@ -191,7 +241,7 @@ fn decide(
                 tally.add(verdict, effort(case));
                 may_repeat |= case.iteration > 0 || case.attempt > 0;
                 let is_wanted =
-                    take(DecidedCase { case, verdict, against: decider.named(&against) });
+                    take(DecidedCase { case, verdict, against: decider.named(against) });
                 is_whole &= is_wanted;
                 is_wanted
             }
@@ -254,10 +304,18 @@ pub(super) struct Decider {
     /// The scorers, in the suite's order, and what they decided so far.
     pub(super) scorers: Vec<DecidedScorer>,
     places: HashMap<ScorerKey, usize>,
+    /// By place, what the assertion that is named first decided.
+    first: Vec<Standing>,
 }
 
-/// A scorer's place, how a row of it stands, and its score.
-type Decided = (usize, Standing, Option<f64>);
+/// A row that decided against its case.
+pub(super) struct Decided {
+    /// The scorer's place.
+    place: usize,
+    standing: Standing,
+    score: Option<f64>,
+    assertions: Vec<Decisive>,
+}
 
 impl Decider {
     /// The scorers of a run, which decided nothing yet.
@@ -274,10 +332,13 @@ impl Decider {
                 regressed: 0,
                 failed: 0,
                 errored: 0,
+                by_assertions: 0,
+                first_assertion: None,
                 policy,
             }
         });
-        Ok(Decider { scorers: scorers.collect(), places })
+        let scorers: Vec<DecidedScorer> = scorers.collect();
+        Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, places })
     }
 
     /// The verdict of a case, and what decided against it.
@@ -311,9 +372,24 @@ impl Decider {
                 Standing::Failed => scorer.failed += 1,
                 Standing::Errored => scorer.errored += 1,
             }
-            if standing != Standing::Holds {
-                against.push((*place, standing, row.score));
+            if standing == Standing::Holds {
+                continue;
             }
+            let decisive = Decisive::of(&scorer.policy, standing, &assertions);
+            let alone = row.score.map(|score| scorer.policy.score_standing(score));
+            if let Some(first) = decisive.first().filter(|_| alone != Some(standing)) {
+                scorer.by_assertions += 1;
+                if standing > self.first[*place] {
+                    self.first[*place] = standing;
+                    scorer.first_assertion = Some(first.name.clone());
+                }
+            }
+            against.push(Decided {
+                place: *place,
+                standing,
+                score: row.score,
+                assertions: decisive,
+            });
         }
         Ok((tally.verdict(), against))
     }
@@ -323,13 +399,14 @@ impl Decider {
         self.places.get(&scorer).copied()
     }
 
-    fn named(&self, against: &[Decided]) -> Vec<Against<'_>> {
-        let named = |(place, standing, score): &Decided| Against {
-            scorer_id: &self.scorers[*place].scorer_id,
-            standing: *standing,
-            score: *score,
+    fn named(&self, against: Vec<Decided>) -> Vec<Against<'_>> {
+        let named = |decided: Decided| Against {
+            scorer_id: &self.scorers[decided.place].scorer_id,
+            standing: decided.standing,
+            score: decided.score,
+            assertions: decided.assertions,
         };
-        against.iter().map(named).collect()
+        against.into_iter().map(named).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 //! | suite, run | `testsuite name`, and properties `run` and `root` |
 //! | case, node | `testcase name`, `classname` (the suite's name where the case is of no node) |
 //! | time of all its scores | `testcase time`, in seconds |
-//! | failed | `failure`, whose message says which scorers decided |
+//! | failed | `failure`, whose message says which scorers decided, and which of their assertions |
 //! | errored | `error`, likewise |
 //! | skipped | `skipped` |
 //! | passed with a soft regression | passes; `system-out` says which scorers regressed |
@@ -16,7 +16,9 @@ use std::{io, time::Duration};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::{
+    cut::cut,
     store::{RunRecord, Store},
+    terminal::visible,
     verdict::Verdict,
 };
 
@@ -28,6 +30,8 @@ use super::{
 
 /// What `type` says about a test case that did not pass.
 const KIND: &str = "scorebox";
+/// Bytes of an assertion's name that are in a message; the text has all of it.
+const MOST_NAME_BYTES: usize = 120;
 
 pub(super) fn write(
     store: &Store,
@@ -35,7 +39,7 @@ pub(super) fn write(
     out: &mut dyn io::Write,
 ) -> Result<(), ReportError> {
     let run = store.run(options.run)?;
-    let mut suite = TestSuite::new(suite_name(&run));
+    let mut suite = TestSuite::new(shown(suite_name(&run)));
     suite.add_property(("run", run.spec.id.as_str()));
     if let Some(root) = run.root {
         suite.add_property(("root", root.to_string().as_str()));
@@ -87,16 +91,16 @@ fn test_case(run: &RunRecord, reported: &ReportedCase<'_>) -> TestCase {
         Verdict::Skipped => {
             let mut status = TestCaseStatus::skipped();
             if let Some(why) = case.skip.as_deref().filter(|why| !why.is_empty()) {
-                status.set_message(why);
+                status.set_message(shown(why));
             }
             status
         }
         Verdict::Passed => TestCaseStatus::success(),
     };
-    let mut test = TestCase::new(name(reported), status);
+    let mut test = TestCase::new(shown(&name(reported)), status);
     // A case that names no task is its own.
     let node = case.node_id.as_deref().filter(|node| *node != case.case_id);
-    test.set_classname(node.unwrap_or_else(|| suite_name(run)));
+    test.set_classname(shown(node.unwrap_or_else(|| suite_name(run))));
     test.set_time(time_of(reported));
     if verdict.verdict == Verdict::Passed && verdict.regressions > 0 {
         test.set_system_out(details);
@@ -121,7 +125,7 @@ fn time_of(reported: &ReportedCase<'_>) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
-/// The scorers that decided against the case in one line, and why, a line for each.
+/// The scorers that decided against the case in one line, and why, a line for each and for each assertion.
 fn decided(reported: &ReportedCase<'_>) -> (String, String) {
     let (mut summary, mut details) = (Vec::new(), Vec::new());
     for (against, record) in reported.decisive() {
@@ -140,11 +144,25 @@ fn decided(reported: &ReportedCase<'_>) -> (String, String) {
         };
         let reason = answer.and_then(|answer| answer.reason.as_ref());
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let assertions = match &against.assertions[..] {
+            [] => String::new(),
+            [only] => format!(" ({} {})", cut(&only.name, MOST_NAME_BYTES), only.score),
+            [first, rest @ ..] => {
+                let name = cut(&first.name, MOST_NAME_BYTES);
+                format!(" ({name} {}, and {} more)", first.score, rest.len())
+            }
+        };
         summary.push(match against.score {
-            Some(score) => format!("{id} {score}"),
+            Some(score) => format!("{id} {score}{assertions}"),
             None => format!("{id} {standing}"),
         });
         details.push(format!("{id} {standing}: {what}{reason}"));
+        details.extend(against.assertions.iter().map(|it| format!("  assertion {it}")));
     }
-    (summary.join(", "), details.join("\n"))
+    (shown(&summary.join(", ")), shown(&details.join("\n")))
+}
+
+/// The text with what is not seen made visible. XML knows no line end of two characters.
+fn shown(text: &str) -> String {
+    visible(&text.replace("\r\n", "\n")).into_owned()
 }

@@ -1,4 +1,5 @@
-//! JSON Lines: an object for each case, with its verdict and what each scorer says about it.
+//! JSON Lines: an object for each case, with its verdict and what each scorer says about it. What is not seen in a
+//! text is escaped.
 
 use std::io;
 
@@ -8,6 +9,7 @@ use crate::{
     aggregate::DecidedCase,
     row::ScorerAnswer,
     store::{RunId, Store},
+    terminal::visible_json_line,
 };
 
 use super::{
@@ -32,8 +34,8 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let run = store.run(options.run)?.spec.id;
     for_each_case(store, options, |case| {
-        serde_json::to_writer(&mut *out, &line(&run, case)).map_err(io::Error::from)?;
-        Ok(out.write_all(b"\n")?)
+        let json = serde_json::to_string(&line(&run, case)).map_err(io::Error::from)?;
+        Ok(writeln!(out, "{}", visible_json_line(&json))?)
     })?;
     Ok(())
 }

@@ -5,10 +5,12 @@ use std::{fmt::Write as _, io};
 
 use crate::{
     aggregate::{
-        Aggregate, DecidedRun, Repeats, VerdictOptions, add_intervals, aggregate, repeated_verdicts,
+        Aggregate, DecidedRun, Decisive, Repeats, VerdictOptions, add_intervals, aggregate,
+        repeated_verdicts,
     },
     cut::cut,
     store::{ScoreFilter, Store},
+    terminal::characters,
     verdict::Verdict,
 };
 
@@ -23,6 +25,8 @@ const MOST_CASES: u64 = 100;
 /// Bytes of a case's id and of a reason that are shown.
 const MOST_NAME_BYTES: usize = 120;
 const MOST_REASON_BYTES: usize = 300;
+/// Assertions of a score that are named.
+const MOST_ASSERTIONS: usize = 5;
 
 pub(super) fn write(
     store: &Store,
@@ -167,7 +171,21 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
             let said = said.map_or_else(String::new, |said| {
                 format!(": {}", escaped(&said, MOST_REASON_BYTES))
             });
-            format!("{}{score}{said}", escaped(against.scorer_id, MOST_NAME_BYTES))
+            let mut line = format!("{}{score}{said}", escaped(against.scorer_id, MOST_NAME_BYTES));
+            for Decisive { name, score, threshold, reason, .. } in
+                against.assertions.iter().take(MOST_ASSERTIONS)
+            {
+                let name = escaped(name, MOST_NAME_BYTES);
+                let _ = write!(line, "<br>assertion {name} {score:.4}, threshold {threshold}");
+                if let Some(reason) = reason {
+                    let _ = write!(line, ": {}", escaped(reason, MOST_REASON_BYTES));
+                }
+            }
+            let more = against.assertions.len().saturating_sub(MOST_ASSERTIONS);
+            if more > 0 {
+                let _ = write!(line, "<br>and {more} more");
+            }
+            line
         })
         .collect();
     format!(
@@ -179,25 +197,55 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
     )
 }
 
-/// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML.
+/// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML, and each is seen.
 fn escaped(text: &str, most_bytes: usize) -> String {
     let text = cut(text, most_bytes);
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for (character, is_seen) in characters(&text) {
         match character {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
             // Behind a zero-width space it mentions nobody.
             '@' => escaped.push_str("@\u{200b}"),
+            // So does an address without a scheme make no link.
+            '.' if ends_with_www(&escaped) => escaped.push_str("\u{200b}."),
+            // In an element of its own it begins no formula of GitHub, behind a backslash none of GitLab.
+            '$' => escaped.push_str("<span>\\$</span>"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '#' | '~' | '!' | ':' => {
                 escaped.push('\\');
                 escaped.push(character);
             }
             character if character.is_whitespace() => escaped.push(' '),
-            character if crate::terminal::acts(character) => escaped.push('\u{fffd}'),
+            character if !is_seen => {
+                escaped.push('\\');
+                escaped.extend(character.escape_unicode());
+            }
             character => escaped.push(character),
         }
     }
     escaped
+}
+
+fn ends_with_www(text: &str) -> bool {
+    text.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_makes_no_link_and_no_formula() {
+        assert_eq!(escaped("https://a.b www.a.b", 99), "https\\://a.b www\u{200b}.a.b");
+        assert_eq!(escaped("WWW.a", 99), "WWW\u{200b}.a");
+        assert_eq!(escaped("ww.a 1.5", 99), "ww.a 1.5");
+        assert_eq!(escaped("$x^2$", 99), "<span>\\$</span>x^2<span>\\$</span>");
+    }
+
+    #[test]
+    fn what_is_not_seen_is_shown() {
+        assert_eq!(escaped("a\u{202e}\u{200b}\u{1b}", 99), r"a\\u{202e}\\u{200b}\\u{1b}");
+        assert_eq!(escaped("\u{2764}\u{fe0f}\n", 99), "\u{2764}\u{fe0f} ");
+    }
 }

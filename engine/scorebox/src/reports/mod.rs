@@ -6,16 +6,19 @@
 //! - `markdown`: a summary with the cases that failed, for people.
 //! - `lines`: JSON Lines, an object for each case.
 //! - `table`: CSV, a line for each score.
+//! - `spreadsheet`: text that no spreadsheet computes.
 
 mod cases;
 mod junit;
 mod lines;
 mod markdown;
+mod spreadsheet;
 mod table;
 
 use std::{fmt, io, str::FromStr};
 
 pub use cases::{ReportedCase, for_each_case};
+pub use spreadsheet::cell_text;
 
 use crate::store::{RunRecord, Store, StoreError};
 

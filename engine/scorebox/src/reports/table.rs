@@ -1,5 +1,5 @@
 //! CSV: a line for each score, with the verdict of its case, for spreadsheets and data frames. The first line names the
-//! columns.
+//! columns, and no text is a formula.
 
 use std::io;
 
@@ -11,10 +11,11 @@ use crate::{
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
+    spreadsheet::cell_text,
 };
 
 /// The columns, by the names that the database has for them.
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "run_id",
     "case_id",
     "node_id",
@@ -36,6 +37,7 @@ const COLUMNS: [&str; 21] = [
     "memory_bytes",
     "duration_ms",
     "scored_at_ms",
+    "decisive_assertions",
 ];
 
 pub(super) fn write(
@@ -59,20 +61,23 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len
     fn number<N: ToString>(value: Option<N>) -> String {
         value.map_or_else(String::new, |value| value.to_string())
     }
-    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let text =
+        |text: Option<&String>| text.map_or_else(String::new, |it| cell_text(it).into_owned());
     let (row, verdict) = (&record.row, case.decided.verdict);
     let answer = &row.answer;
     let error = answer.error.as_ref();
     let against = case.decided.against.iter().find(|against| against.scorer_id == row.scorer_id);
+    let decisive = against.into_iter().flat_map(|against| &against.assertions);
+    let decisive: Vec<String> = decisive.map(ToString::to_string).collect();
     [
-        record.run_id.to_string(),
-        row.case_id.clone(),
+        cell_text(record.run_id.as_str()).into_owned(),
+        text(Some(&row.case_id)),
         text(row.node_id.as_ref()),
         row.iteration.to_string(),
         row.attempt.to_string(),
         verdict.verdict.as_str().to_owned(),
         number(verdict.score),
-        row.scorer_id.clone(),
+        text(Some(&row.scorer_id)),
         answer.status.as_str().to_owned(),
         number(answer.score),
         text(answer.label.as_ref()),
@@ -91,6 +96,7 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len
         number(answer.memory_bytes),
         number(answer.duration_ms),
         row.scored_at_ms.to_string(),
+        cell_text(decisive.join("\n")).into_owned(),
     ]
 }
 

@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use crate::contract::{Assertion, Direction, Scale, Severity};
 
+/// The score of an assertion that holds in full.
+const FULL: f64 = 1.0;
+
 /// How the scores of one scorer count in the verdict of a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
@@ -263,12 +266,30 @@ impl Policy {
 
     /// How a score with its assertions counts: as the worst of them.
     pub fn standing(&self, score: f64, assertions: &[Assertion]) -> Standing {
-        let own = match (self.passes(score), self.severity) {
+        let own = self.score_standing(score);
+        assertions.iter().map(|assertion| self.standing_of(assertion)).fold(own, Standing::max)
+    }
+
+    /// How a score counts without its assertions.
+    pub fn score_standing(&self, score: f64) -> Standing {
+        match (self.passes(score), self.severity) {
             (None | Some(true), _) => Standing::Holds,
             (Some(false), Severity::Soft) => Standing::Regressed,
             (Some(false), Severity::Gate) => Standing::Failed,
-        };
-        assertions.iter().map(|assertion| self.standing_of(assertion)).fold(own, Standing::max)
+        }
+    }
+
+    /// The assertions because of which a result has this standing, each with the least score that it needs; none if the
+    /// result holds.
+    pub fn decisive<'a>(
+        &self,
+        standing: Standing,
+        assertions: &'a [Assertion],
+    ) -> impl Iterator<Item = (&'a Assertion, f64)> {
+        let against = assertions.iter().filter(move |assertion| {
+            standing != Standing::Holds && self.standing_of(assertion) == standing
+        });
+        against.map(|assertion| (assertion, assertion.threshold.unwrap_or(FULL)))
     }
 
     /// An assertion that has neither severity nor threshold of its own counts through the scorer's score alone. A gate
@@ -277,7 +298,7 @@ impl Policy {
         let Assertion { score, severity: own, threshold, .. } = assertion;
         let fails = match (own, threshold) {
             (_, Some(threshold)) => score < threshold,
-            (Some(Severity::Gate), None) => *score < 1.0,
+            (Some(Severity::Gate), None) => *score < FULL,
             (Some(Severity::Soft) | None, None) => false,
         };
         match (fails, own.unwrap_or(self.severity)) {
@@ -383,6 +404,26 @@ mod tests {
         let softened = soft.overridden(&says(Severity::Soft, None)).unwrap();
         let gate = assertion(0.0, Severity::Gate, None);
         assert_eq!(softened.standing(1.0, &[gate]), Standing::Regressed);
+    }
+
+    #[test]
+    fn the_assertions_that_decide_are_those_that_count_as_the_worst() {
+        let gate = policy(Severity::Gate, Some(0.5), Direction::HigherIsBetter);
+        let all = [
+            assertion(0.0, Severity::Gate, None),
+            assertion(0.1, Severity::Gate, Some(0.2)),
+            assertion(0.1, Severity::Soft, Some(0.2)),
+            assertion(1.0, Severity::Gate, None),
+        ];
+        let decisive = |standing, all| {
+            let decisive = gate.decisive(standing, all);
+            decisive.map(|(it, least)| (it.score, least)).collect::<Vec<_>>()
+        };
+        assert_eq!(gate.standing(1.0, &all), Standing::Failed);
+        assert_eq!(gate.score_standing(1.0), Standing::Holds);
+        assert_eq!(decisive(Standing::Failed, &all), [(0.0, 1.0), (0.1, 0.2)]);
+        assert_eq!(decisive(gate.standing(1.0, &all[2..]), &all[2..]), [(0.1, 0.2)]);
+        assert_eq!(decisive(Standing::Holds, &all[3..]), []);
     }
 
     #[test]

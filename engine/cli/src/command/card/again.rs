@@ -11,7 +11,7 @@ use scorebox::{
 use scorebox_pages::CardCommand;
 
 use super::Card;
-use crate::{arguments::file_name, report::shell_word};
+use crate::{report::shell_word, same_file::file_name};
 
 /// Bytes of a configuration that is part of a command line.
 const MOST_CONFIG: usize = 2 << 10;
@@ -32,7 +32,7 @@ impl Again<'_> {
     pub(super) fn commands(&self) -> Vec<CardCommand> {
         let mut commands = Vec::new();
         let mut say = |what: &str, words: Vec<String>| {
-            let line = words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+            let line = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
             commands.push(CardCommand { what: what.to_owned(), line: format!("scorebox {line}") });
         };
         if let Reference::Published(address) = &self.scorer.uses {

@@ -10,7 +10,7 @@ use scorebox::digest::Digesting;
 use scorebox_pages::CardFile;
 use tempfile::TempDir;
 
-use crate::{arguments::file_name, failure::Failure, waiting::Waiting};
+use crate::{failure::Failure, same_file::file_name, waiting::Waiting};
 
 /// Files with cases.
 pub(super) struct Data {

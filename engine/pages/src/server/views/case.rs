@@ -5,12 +5,12 @@ use scorebox::{
     aggregate::verdicts_from,
     contract::Field,
     store::{CaseName, StoredCase},
-    verdict::{CaseVerdict, Standing},
+    verdict::CaseVerdict,
 };
 
 use super::Frame;
 use crate::{
-    case::{self, CaseInFull, Showing},
+    case::{self, CaseInFull, Decided, Showing},
     figure, report,
     said::Said,
     server::{address, reading::Reader, trouble::Trouble},
@@ -31,11 +31,10 @@ pub(in crate::server) fn page(
     let store = &reader.store;
     let run = store.run(run)?;
     let scorers = store.scorers(run.key)?;
-    let mut decided: Option<(CaseVerdict, Vec<(String, Standing)>)> = None;
+    let mut decided: Option<(CaseVerdict, Vec<Decided>)> = None;
     verdicts_from(store, run.spec.id.as_str(), stored.key, |it| {
         if it.case.key == stored.key {
-            let against = it.against.iter().map(|it| (it.scorer_id.to_owned(), it.standing));
-            decided = Some((it.verdict, against.collect()));
+            decided = Some((it.verdict, it.against.iter().map(Decided::of).collect()));
         }
         false
     })?;

@@ -2,15 +2,17 @@
 
 use maud::{Markup, html};
 use scorebox::{
+    aggregate::verdicts_from,
     contract::Assertion,
     row::Status,
     store::{CaseKey, CaseQuery, FoundCase, Place, RunRecord, RunState, Saying, ScorerRecord},
-    verdict::{CaseVerdict, Standing},
+    verdict::{CaseVerdict, Standing, Verdict},
 };
 
 use super::{Frame, figures, runs::being_read};
 use crate::{
-    case, figure,
+    case::{self, Decided},
+    figure,
     said::Said,
     server::{
         address::{self, Asked},
@@ -232,6 +234,7 @@ fn line(
         return Ok(html! { tr { td colspan="4" { span.aside { "a case that was removed" } } } });
     };
     let says = reader.store.case_says(found.key, MOST_REASON)?;
+    let by_assertions = by_assertions(reader, run, scorers, found, &says)?;
     Ok(html! {
         tr.link data-row {
             td { (verdict(found)) }
@@ -239,7 +242,7 @@ fn line(
                 a href=(address::case(run, &name)) { (Said::line(&case::name(&name.case_id, name.iteration, name.attempt), 200)) }
                 @if let Some(node) = name.node_id.as_ref().filter(|node| **node != name.case_id) { br; span.small.aside { (Said::line(node, 80)) } }
             }
-            td.words.small { (why(scorers, query, &says)) }
+            td.words.small { (why(scorers, query, &says, &by_assertions)) }
             td.number { @match found.score { Some(score) => (figure::score(score)), None => span.none { "–" } } }
         }
     })
@@ -252,37 +255,71 @@ pub(super) fn verdict(found: &FoundCase) -> Markup {
     word::verdict(&verdict)
 }
 
-/// What the scorer that is asked for says, or those that decided against the case, or all of them.
-fn why(scorers: &[ScorerRecord], query: &CaseQuery, says: &[Saying]) -> Markup {
+/// Whether what a scorer says counts against the case, whatever its assertions are.
+fn is_against(scorers: &[ScorerRecord], saying: &Saying) -> bool {
     const NONE: &[Assertion] = &[];
-    let scorer = |saying: &Saying| scorers.iter().find(|it| it.key == saying.scorer);
-    let is_against = |saying: &&Saying| {
-        let Some(scorer) = scorer(saying) else { return false };
-        let policy = scorer.spec.policy();
-        match (saying.status, saying.score) {
-            (Status::Error, _) => true,
-            (_, Some(score)) => policy.standing(score, NONE) != Standing::Holds,
-            _ => false,
-        }
-    };
+    let Some(scorer) = scorer(scorers, saying) else { return false };
+    match (saying.status, saying.score) {
+        (Status::Error, _) => true,
+        (_, Some(score)) => scorer.spec.policy().standing(score, NONE) != Standing::Holds,
+        _ => false,
+    }
+}
+
+/// What decided against a case although no score did: assertions, which are read only then.
+fn by_assertions(
+    reader: &Reader,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    found: &FoundCase,
+    says: &[Saying],
+) -> Result<Vec<Decided>, Trouble> {
+    let is_bad = found.is_regressed || found.verdict == Verdict::Failed;
+    let mut decided = Vec::new();
+    if is_bad && !says.iter().any(|it| is_against(scorers, it)) {
+        verdicts_from(&reader.store, run.spec.id.as_str(), found.key, |it| {
+            if it.case.key == found.key {
+                decided = it.against.iter().map(Decided::of).collect();
+            }
+            false
+        })?;
+    }
+    Ok(decided)
+}
+
+fn scorer<'s>(scorers: &'s [ScorerRecord], saying: &Saying) -> Option<&'s ScorerRecord> {
+    scorers.iter().find(|it| it.key == saying.scorer)
+}
+
+/// What the scorer that is asked for says, or those that decided against the case, or all of them.
+fn why(
+    scorers: &[ScorerRecord],
+    query: &CaseQuery,
+    says: &[Saying],
+    by_assertions: &[Decided],
+) -> Markup {
+    let id = |saying: &Saying| scorer(scorers, saying).map_or("", |it| &it.spec.scorer_id);
+    let of = |saying: &Saying| by_assertions.iter().find(|it| it.scorer_id == id(saying));
     let asked: Vec<&Saying> = says.iter().filter(|it| Some(it.scorer) == query.scorer).collect();
-    let against: Vec<&Saying> = says.iter().filter(is_against).collect();
+    let against: Vec<&Saying> =
+        says.iter().filter(|it| is_against(scorers, it) || of(it).is_some()).collect();
     let shown = if !asked.is_empty() { asked } else { against };
     html! {
         @if shown.is_empty() {
             span.aside {
                 @for (place, saying) in says.iter().filter(|it| it.score.is_some()).take(6).enumerate() {
                     @if place > 0 { ", " }
-                    (Said::line(scorer(saying).map_or("", |it| &it.spec.scorer_id), 60)) " "
+                    (Said::line(id(saying), 60)) " "
                     @if let Some(score) = saying.score { (figure::score(score)) }
                 }
             }
         }
         @for (place, saying) in shown.iter().take(4).enumerate() {
             @if place > 0 { br; }
-            b { (Said::line(scorer(saying).map_or("", |it| &it.spec.scorer_id), 60)) } " "
+            b { (Said::line(id(saying), 60)) } " "
             @match saying.score { Some(score) => (figure::score(score)), None => (saying.status.as_str()) }
             @if let Some(said) = &saying.said { span.aside { ": " (Said::line(said, 240)) } }
+            @if let Some(decided) = of(saying) { (decided.assertions()) }
         }
     }
 }
