@@ -46,6 +46,40 @@ fn values(cases: &[Value], pointers: &[&str]) -> Vec<Value> {
 }
 
 #[test]
+fn no_command_writes_over_what_it_reads() {
+    let folder = Folder::new();
+    folder.write("cases.csv", "id,output,groundTruth\n1,a,a\n");
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    folder.write("promptfoo.yaml", "tests:\n- assert:\n  - {type: equals, value: a}\n");
+    folder.sh("scorebox run suite.toml cases.csv").exits_with(0);
+    for (command, file) in [
+        ("convert cases.csv", "cases.csv"),
+        ("export --format csv", "scorebox.db"),
+        ("bundle suite.toml", "suite.toml"),
+        ("migrate promptfoo.yaml", "promptfoo.yaml"),
+    ] {
+        let before = fs::read(folder.path(file)).unwrap();
+        let refused = folder.sh(&format!("scorebox {command} --force -o ./{file}")).exits_with(2);
+        let message = format!(
+            "error: cannot write `./{file}`: the command itself uses this file\nhint: name another file\n"
+        );
+        assert_eq!(refused.stderr, message, "{command}");
+        assert!(fs::read(folder.path(file)).unwrap() == before, "{command}");
+    }
+}
+
+#[test]
+fn a_quoted_cell_that_never_ends_is_not_a_case() {
+    let folder = Folder::new();
+    folder.write("cases.csv", "id,expected,output\n1,x,x\n2,x,\"x\n3,x,x\n4,x,x\n");
+    let cut_off = folder.sh("scorebox convert cases.csv");
+    assert_eq!(cases(&cut_off).len(), 1);
+    assert_snapshot!(cut_off.exits_with(2).stderr, @"
+    error: cases.csv: reading failed after line 1: line 3: a cell begins with a quote and never ends
+    ");
+}
+
+#[test]
 fn inspect_logs_are_read_in_both_forms() {
     let folder = with_files();
     let shown = [

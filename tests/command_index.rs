@@ -8,8 +8,8 @@ use scorebox_community::{Index, SignedIndex};
 use serde_json::Value;
 
 use crate::{
-    command_search::{OTHER, TEAM, TEAM_SIGNER},
     fixture::Output,
+    index_shelf::{OTHER, TEAM, TEAM_SIGNER},
     scorer_desk::{Desk, guest},
 };
 
@@ -143,6 +143,11 @@ fn the_same_scorers_make_the_same_index_and_others_one_with_the_next_number() {
     ");
     let other = index(&desk, "HOST/signed/word-f1:0.1.0 --serial 20261125").exits_with(2);
     assert!(other.stderr.contains("is 20261125 already"), "{other}");
+    let renamed = index(&desk, "HOST/signed/word-f1:0.1.0 --name crew").exits_with(2);
+    assert_snapshot!(renamed.stderr, @"
+    error: `index.json` is the index `team`, and not `crew`
+    hint: users refuse an index whose name changes: leave --name out, or write another file with --output
+    ");
     assert_eq!(serial(&desk), 20_261_125);
 }
 

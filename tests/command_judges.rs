@@ -266,12 +266,36 @@ fn recordings_go_from_one_database_to_another_and_stand_for_a_judge() {
     let replayed = folder.sh(&format!("{RUN} --judge-cache only --db other.db"));
     assert_eq!(replayed.code, Some(0), "{replayed}");
 
+    let again = folder.sh("scorebox calls --import calls.jsonl --db other.db").exits_with(0);
+    assert_eq!(again.stderr, "2 recordings imported into other.db, 2 of which were there\n");
+
     let judge =
         "[judges.default]\nprovider = \"recorded\"\nfile = \"calls.jsonl\"\nmodel = \"tiny\"\n";
     folder.write("suite.toml", format!("{judge}{ONE}"));
     let recorded = folder.sh(RUN);
     assert_eq!(recorded.code, Some(0), "{recorded}");
     assert_eq!(rows(&folder), first);
+}
+
+#[test]
+fn an_import_says_what_differs_and_takes_no_other_call() {
+    let server = ModelServer::saying(|_| "0.5".into());
+    let folder = folder(&server.base_url(), &["a"], ONE);
+    sh(&folder, RUN);
+    let lines = folder.sh("scorebox calls --format jsonl --limit 0").exits_with(0).stdout;
+    folder.write("answer.jsonl", lines.replace("0.5", "0.7"));
+    let differs = folder.sh("scorebox calls --import answer.jsonl").exits_with(0);
+    assert_eq!(
+        differs.stderr,
+        "1 recording imported into scorebox.db\n\
+         warning: 1 call has another answer in the database: from now on the one that was given last is used\n"
+    );
+    folder.write("question.jsonl", lines.replace("\"tiny\"", "\"huge\""));
+    let refused = folder.sh("scorebox calls --import question.jsonl").exits_with(2).stderr;
+    assert!(
+        refused.starts_with("error: question.jsonl:1: the call was changed: its digest is "),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -158,8 +158,8 @@ fn raise(limit: Limit) -> Option<String> {
             format!("if that many are wanted, raise the limit: {}", setting(limit)?)
         }
         Limit::JudgeBudget => {
-            "if it may cost more, raise `budget` of the judge or of the scorer in the suite, or \
-                               --judge-budget, and resume the run"
+            "if it may cost more, raise that budget, and resume the run: `budget` of the judge or of the scorer in \
+             the suite, --judge-budget of the run"
                 .into()
         }
         Limit::JudgeTimeout => {
@@ -459,6 +459,9 @@ fn database(what: Database) -> Option<&'static str> {
         Database::MakeWritable => "make it writable, or name another path",
         Database::Wait => "wait for the process that writes it, or store this run in another file",
         Database::WaitToRemove => "wait until that process ends, then remove the run",
+        Database::WaitToResume => {
+            "wait until that process ends; then resume the run if something is missing"
+        }
         Database::Verify => {
             "nothing was written to the run since then; `scorebox verify` checks what is stored"
         }

@@ -14,6 +14,7 @@ pub(crate) struct Decision {
     pub aggregates: Vec<Aggregate>,
     pub decided: DecidedRun,
     pub broken: Vec<Broken>,
+    is_strict: bool,
 }
 
 impl Decision {
@@ -29,7 +30,7 @@ impl Decision {
         let options = VerdictOptions::default().with_strict(strict);
         let decided = verdicts(store, run.as_str(), options, |_| true)?;
         let broken = broken(requirements, &decided, &aggregates);
-        Ok(Decision { aggregates, decided, broken })
+        Ok(Decision { aggregates, decided, broken, is_strict: strict })
     }
 
     /// Scores of the run that are errors.
@@ -52,8 +53,9 @@ impl Decision {
                 requirement,
                 Broken::Cases { .. } | Broken::PassRate { rate: Some(_), .. }
             );
+            let failed = if self.is_strict { "--failed --strict" } else { "--failed" };
             let hint = has_cases.then(|| {
-                format!("show them: {} --failed", database.command("cases", run.as_str()))
+                format!("show them: {} {failed}", database.command("cases", run.as_str()))
             });
             words::error(&verdict::broken(requirement), hint.as_deref());
         }

@@ -107,7 +107,7 @@ async fn fetched_one(
             let file = kept.file(place, signer);
             words::hint(&format!(
                 "somebody may be holding back what is new; if its publisher says that this is right, delete {}",
-                shell_word(&file.display().to_string())
+                shell_word(&file)
             ));
             Ok(copy.signed)
         }

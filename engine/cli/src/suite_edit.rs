@@ -20,6 +20,8 @@ use crate::{
 pub(crate) struct SuiteEdit {
     path: PathBuf,
     document: DocumentMut,
+    /// Whether its lines end as Windows ends them, which they do again.
+    ends_with_crlf: bool,
 }
 
 impl SuiteEdit {
@@ -49,7 +51,9 @@ impl SuiteEdit {
         if fs::metadata(path).is_ok_and(|there| there.permissions().readonly()) {
             return Err(Failure::new(format!("`{shown}` is read-only")));
         }
-        Ok(SuiteEdit { path: path.to_owned(), document })
+        let lines = text.matches('\n').count();
+        let ends_with_crlf = lines > 0 && text.matches("\r\n").count() == lines;
+        Ok(SuiteEdit { path: path.to_owned(), document, ends_with_crlf })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -130,7 +134,10 @@ impl SuiteEdit {
 
     /// Writes the file, whole or not at all.
     pub(crate) fn write(&self) -> Result<(), Failure> {
-        let text = self.document.to_string();
+        let mut text = self.document.to_string();
+        if self.ends_with_crlf {
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
         let file = NewFile::create(&self.path, true)?;
         file.write(|out| out.write_all(text.as_bytes()).map_err(WriteError::Io))
     }
@@ -168,6 +175,14 @@ mod tests {
             suite.remove("grade");
         });
         assert_eq!(removed, text);
+    }
+
+    #[test]
+    fn lines_end_as_they_ended() {
+        let text = "version = 1\r\n\r\n# Words.\r\n[scorers.exact-match]\r\n";
+        let added = edited(text, |suite| suite.add("grade", "oci://a.test/grade:1.2.0", &[]));
+        let entry = "\r\n[scorers.grade]\r\nuse = \"oci://a.test/grade:1.2.0\"\r\n";
+        assert_eq!(added, format!("{text}{entry}"));
     }
 
     #[test]

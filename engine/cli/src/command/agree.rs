@@ -8,7 +8,7 @@ use scorebox::{
 };
 
 use crate::{
-    arguments::{Database, PositiveArguments, completing, labels_at, must_be_there},
+    arguments::{Database, PositiveArguments, completing, labels_at, must_be_there, number},
     failure::{Exit, Failure},
     output::{self, Format},
     waiting::Waiting,
@@ -44,7 +44,7 @@ pub(crate) struct Agree {
     positive: PositiveArguments,
 
     /// The worst score that passes [default: the scorer's threshold, or else 0.5]
-    #[arg(long, value_name = "X", help_heading = "Labels")]
+    #[arg(long, value_name = "X", value_parser = number, help_heading = "Labels")]
     threshold: Option<f64>,
 
     /// Show whether errors depend on this: a JSON Pointer as for labels, or `output-length`

@@ -6,7 +6,8 @@ mod saved;
 mod watch;
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -32,6 +33,8 @@ use crate::{
 
 /// The longest list of imports that is shown, in columns.
 const MOST_SHOWN_IMPORTS: usize = 200;
+/// What a component and a core module begin with.
+const WASM_MAGIC: &[u8; 4] = b"\0asm";
 
 /// Make a component from a scorer, whatever language it is written in
 ///
@@ -136,6 +139,7 @@ impl Build {
 
     fn build_crate(&self, folder: &Path) -> Result<PathBuf, Failure> {
         must_be_a_crate(folder)?;
+        self.output.as_deref().map_or(Ok(()), must_be_replaceable)?;
         let toolchain = toolchain()?;
         let asked = Asked::new(&self.sandbox)?;
         let shared = self.sandbox.shared_builds();
@@ -151,6 +155,7 @@ impl Build {
     fn build_source(&self, source: &Source) -> Result<PathBuf, Failure> {
         let files = source.files.iter().map(|file| source.folder.join(file));
         self.must_not_overwrite(files)?;
+        self.output.as_deref().map_or(Ok(()), must_be_replaceable)?;
         let built = build_source(source, ToolOutput::Inherited, &mut |compiler| {
             words::say(&format!("compiler: {compiler}"));
         });
@@ -196,6 +201,8 @@ impl Build {
     /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
     /// said here.
     fn build_script(&self, script: &Reference) -> Result<PathBuf, Failure> {
+        let name = script.default_name();
+        must_be_replaceable(&self.output(&name))?;
         let component = setup::registry().resolve(script)?.component;
         let asked = Asked::new(&self.sandbox)?;
         asked.load(&component).map_err(|error| {
@@ -203,12 +210,12 @@ impl Build {
             let message = format!("script `{}`: {}", self.folder.display(), failure.message);
             Failure { message, ..failure }
         })?;
-        let name = script.default_name();
         self.write(&name, component.bytes()?)
     }
 
     fn write(&self, name: &str, component: &[u8]) -> Result<PathBuf, Failure> {
         let path = self.output(name);
+        must_be_replaceable(&path)?;
         fs::write(&path, component)
             .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))?;
         let described = size_and_digest(name, component);
@@ -236,6 +243,23 @@ impl Build {
         let described = built.into_iter().map(|built| asked.with_info(built));
         gallery::install(gallery, toolchain, compressed, described.collect::<Result<_, _>>()?)?;
         Ok(Exit::Done)
+    }
+}
+
+/// A component takes the place of another one, and of nothing else: a source, for example, or what a source imports.
+fn must_be_replaceable(path: &Path) -> Result<(), Failure> {
+    let mut magic = [0; WASM_MAGIC.len()];
+    let is_wasm = |mut file: File| file.read_exact(&mut magic).is_ok() && magic == *WASM_MAGIC;
+    match path.metadata() {
+        Ok(there) if there.is_file() && there.len() > 0 && !File::open(path).is_ok_and(is_wasm) => {
+            Err(Failure::new(format!(
+                "`{}` is there, and is not a WebAssembly file",
+                path.display()
+            ))
+            .hint("name another file to write: --output FILE"))
+        }
+        // What else cannot be written, writing says.
+        _ => Ok(()),
     }
 }
 

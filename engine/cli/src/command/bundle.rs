@@ -62,6 +62,7 @@ impl Bundle {
                 .hint("name the file to write: -o suite.tar"));
         }
         let read = self.read()?;
+        self.output.must_be_apart([self.suite.as_path()].into_iter().chain(read.suite.files()))?;
         bundled::must_be_bundled(&read.suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&read.suite))?;
         let loaded = locked::loaded(&read.suite, &sandbox);

@@ -8,10 +8,11 @@ use std::{
 };
 
 use scorebox::{
+    digest::Digest,
     judge::{Question, Recording, Reply, Role},
     store::{CallRecord, ScoreCursor, ScoreId, Store},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     arguments::{Database, completing},
@@ -137,7 +138,7 @@ impl Calls {
             |error: std::io::Error| Failure::new(format!("{}: {error}", path.display()));
         let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
         let store = Store::open(&self.database.path)?;
-        let (mut line, mut number, mut kept) = (String::new(), 0_u64, 0_u64);
+        let (mut line, mut number, mut imported) = (String::new(), 0_u64, Imported::default());
         let mut batch = Vec::new();
         loop {
             line.clear();
@@ -153,26 +154,80 @@ impl Calls {
                 return Err(wrong(format!("more than {MOST_LINE_BYTES} bytes in one line")));
             }
             if !line.trim().is_empty() {
-                let recording: Recording =
-                    serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
-                batch.push(Arc::new(recording));
+                batch.push(Arc::new(recorded(&line).map_err(wrong)?));
             }
             if batch.len() == AT_ONCE || bytes == 0 {
+                imported.note(&store, &batch)?;
                 store.keep_recordings(&batch)?;
-                kept += batch.len() as u64;
                 batch.clear();
             }
             if bytes == 0 {
                 break;
             }
         }
-        words::say(&format!(
-            "{} imported into {}",
-            report::counted(kept, "recording", "recordings"),
-            self.database.path.display()
-        ));
+        imported.say(&self.database.path);
         Ok(Exit::Done)
     }
+}
+
+/// How many recordings were imported.
+#[derive(Default)]
+struct Imported {
+    all: u64,
+    /// Those that were there.
+    known: u64,
+    /// Those of a call that has another answer.
+    differing: u64,
+}
+
+impl Imported {
+    /// Counts recordings that are about to be kept.
+    fn note(&mut self, store: &Store, recordings: &[Arc<Recording>]) -> Result<(), Failure> {
+        self.all += recordings.len() as u64;
+        for recording in recordings {
+            match store.recording(recording.call.digest())? {
+                Some(there) if there.reply_digest() == recording.reply_digest() => self.known += 1,
+                Some(_) => self.differing += 1,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&self, database: &Path) {
+        let recordings = report::counted(self.all, "recording", "recordings");
+        let known = match self.known {
+            0 => String::new(),
+            known => format!(", {} of which were there", report::count(known)),
+        };
+        words::say(&format!("{recordings} imported into {}{known}", database.display()));
+        if self.differing > 0 {
+            let calls = report::counted(self.differing, "call has", "calls have");
+            words::warn(&format!(
+                "{calls} another answer in the database: from now on the one that was given last is used"
+            ));
+        }
+    }
+}
+
+/// The recording that a line is. If it says which call it is of, it is of that one.
+fn recorded(line: &str) -> Result<Recording, String> {
+    let read = |error: serde_json::Error| error.to_string();
+    let recording: Recording = serde_json::from_str(line).map_err(read)?;
+    let stated: Stated = serde_json::from_str(line).map_err(read)?;
+    match (stated.call_digest, recording.call.digest()) {
+        (Some(stated), digest) if stated != digest => Err(format!(
+            "the call was changed: its digest is {digest}, and not the `callDigest` {stated}"
+        )),
+        _ => Ok(recording),
+    }
+}
+
+/// What a line says about its recording.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stated {
+    call_digest: Option<Digest>,
 }
 
 fn listed(call: &CallRecord) -> Listed<'_> {

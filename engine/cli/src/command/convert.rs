@@ -47,6 +47,7 @@ struct Counts {
 impl Convert {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let paths: Vec<_> = self.files.iter().map(PathBuf::as_path).collect();
+        self.output.must_be_apart(paths.iter().copied())?;
         let CaseFiles { mut reader, formats, left_out } = self.case_files.open(&paths)?;
         let position = Arc::default();
         let waiting = Waiting::counting("reading cases", Arc::clone(&position));

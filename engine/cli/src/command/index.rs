@@ -81,6 +81,13 @@ impl Index {
         let name = name.ok_or_else(|| {
             Failure::new("the index has no name").hint("give it one that stays: --name NAME")
         })?;
+        if let Some(before) = before.as_ref().filter(|before| before.name != name) {
+            let file = self.output.display();
+            let message = format!("`{file}` is the index `{}`, and not `{name}`", before.name);
+            return Err(Failure::new(message).hint(
+                "users refuse an index whose name changes: leave --name out, or write another file with --output",
+            ));
+        }
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let entries = setup::finish(setup::small_runtime()?, self.entries(&sandbox))?;
         let index = self.made(name, entries, before.as_ref())?;
@@ -114,7 +121,7 @@ impl Index {
             }
         })?;
         if signed.is_none() {
-            let shown = report::shell_word(&self.output.display().to_string());
+            let shown = report::shell_word(&self.output);
             words::hint(&format!(
                 "users take it only with a signature beside it: --sign KEY, or minisign -Sm {shown}"
             ));

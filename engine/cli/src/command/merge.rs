@@ -15,7 +15,7 @@ use crate::{
     arguments::LockedArguments,
     failure::{Exit, Failure},
     locked,
-    new_file::{NewFile, WriteError},
+    new_file::{NewFile, WriteError, must_be_apart},
     output,
     report::{Align, Table, counted, printable},
     setup::{self, SandboxArguments},
@@ -77,6 +77,9 @@ impl Merge {
         let registry = setup::registry_of(suite.as_ref().map_or(&[], |suite| &suite.scorers))?;
         let plan = suite.map(|suite| self.plan(suite)).transpose()?;
         let paths = shard_files(&self.shards).map_err(failure)?;
+        if let Some(output) = &self.output {
+            must_be_apart(output, paths.iter().map(PathBuf::as_path))?;
+        }
         let shards = Shards::open(&paths, plan.as_ref()).map_err(failure)?;
         let waiting = Waiting::of("comparing cases", shards.rows());
         let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;

@@ -63,7 +63,7 @@ impl New {
         words::say(&format!("{}: {}", folder.display(), listed.join(", ")));
         words::say(&format!(
             "test it: cd {} && {}; its README.md has the rest",
-            shell_word(&folder.to_string_lossy()),
+            shell_word(folder),
             language.test_command()
         ));
         let has_python = || {

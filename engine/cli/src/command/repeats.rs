@@ -10,7 +10,7 @@ use scorebox::{
 use serde::Serialize;
 
 use crate::{
-    arguments::{Database, completing, must_be_there, reducers},
+    arguments::{Database, completing, must_be_there, number, reducers},
     failure::{Exit, Failure},
     output::{self, Format, Out},
     report::{self, Align, Table, repeats::figure},
@@ -40,7 +40,7 @@ pub(crate) struct Repeats {
     scorer: Option<String>,
 
     /// The worst score that passes [default: the scorer's threshold, or else the best score]
-    #[arg(long, value_name = "X", requires = "scorer", help_heading = "Filters")]
+    #[arg(long, value_name = "X", value_parser = number, requires = "scorer", help_heading = "Filters")]
     threshold: Option<f64>,
 
     /// Only cases of this node (the task)

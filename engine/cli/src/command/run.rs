@@ -397,12 +397,13 @@ fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
 /// The command that was typed, made to resume this run.
 fn resume_command(run: &RunId) -> String {
     let mut words: Vec<String> = Vec::new();
-    let mut typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    words.extend(typed.next().map(|program| shell_word(&program)));
+    let mut typed = std::env::args_os();
+    words.extend(typed.next().map(shell_word));
     let mut skip_value = false;
     for argument in typed {
         let names_the_run = argument == "--run-id" || argument == "--resume";
-        let with_value = ["--run-id=", "--resume="].iter().any(|name| argument.starts_with(name));
+        let begins = |name: &&str| argument.as_encoded_bytes().starts_with(name.as_bytes());
+        let with_value = ["--run-id=", "--resume="].iter().any(begins);
         if !skip_value && !names_the_run && !with_value {
             words.push(shell_word(&argument));
         }

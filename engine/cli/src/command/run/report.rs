@@ -194,7 +194,7 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     if asked.intervals {
         add_intervals(store, run.run.as_str(), None, &mut decision.aggregates)?;
     }
-    let Decision { aggregates, decided, broken } = &decision;
+    let Decision { aggregates, decided, broken, .. } = &decision;
     let errors = decision.errors();
     let options = VerdictOptions::default().with_strict(asked.strict);
     let repeats = repeated_verdicts(store, run.run.as_str(), options)?;
