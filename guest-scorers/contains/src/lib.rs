@@ -28,7 +28,7 @@ const USUAL_REASON: usize = 64;
 ///
 /// The texts are the configured `value` or `values`, or else the case's ground truth: one text or a
 /// list. `mode` says how many of them must occur, and `at` says where. An output that is not a
-/// string is searched as its JSON text. Every output contains the empty text.
+/// string is searched as its compact JSON text. Every output contains the empty text.
 ///
 /// Equals promptfoo's `contains`, `contains-any` and `contains-all` (`mode`), `icontains…`
 /// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's

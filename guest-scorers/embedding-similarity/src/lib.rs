@@ -18,7 +18,7 @@ use serde_json::json;
 /// 0.
 ///
 /// The expected text is the case's ground truth or the configured `value`; if there are several, the closest
-/// one counts. A value that is not a string is compared as its JSON text. Needs a model for embeddings.
+/// one counts. A value that is not a string is compared as its compact JSON text. Needs a model for embeddings.
 ///
 /// Equals RAGAS' semantic similarity, and with `expectedMin` 0.7 autoevals' `EmbeddingSimilarity`.
 #[derive(Deserialize, JsonSchema)]

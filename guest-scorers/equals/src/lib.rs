@@ -6,7 +6,7 @@ mod difference;
 use difference::first_difference;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
-    Part, Score, ScoreError, Scorer, equal, schemars,
+    Part, Score, ScoreError, Scorer, equal, push_whole, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -133,7 +133,9 @@ fn is_container(value: &Value) -> bool {
 fn scalar_text(value: &Value) -> String {
     match value.as_f64() {
         Some(whole) if value.is_f64() && whole.fract() == 0.0 && whole.abs() < 1e21 => {
-            format!("{whole:.0}")
+            let mut text = String::new();
+            push_whole(&mut text, whole);
+            text
         }
         _ => value.to_string(),
     }

@@ -104,10 +104,14 @@ impl Scorer for ExactMatch {
         for part in accepted.parts() {
             let expected = self.read(part)?;
             equals = equals || self.same(&output, &expected);
-            all.push(expected.value);
+            if accepted.is_list() {
+                all.push(expected.value);
+            }
         }
-        let whole = Answer { value: Value::Array(all), parsed: None };
-        equals = equals || accepted.is_list() && self.same(&output, &whole);
+        if accepted.is_list() {
+            let whole = Answer { value: Value::Array(all), parsed: None };
+            equals = equals || self.same(&output, &whole);
+        }
         Ok(self.negate.pass(equals).reason(reason(case, &accepted, equals)))
     }
 }
@@ -149,14 +153,20 @@ impl ExactMatch {
 
     /// Applies mode and options to every string of a value.
     fn normalize(&self, value: Value) -> Value {
+        if self.mode == Mode::Strict && !self.trim && !self.ignore_case {
+            return value;
+        }
         match value {
             Value::String(text) => Value::String(self.normalize_text(text)),
             Value::Array(items) => {
                 Value::Array(items.into_iter().map(|item| self.normalize(item)).collect())
             }
-            Value::Object(members) => Value::Object(
-                (members.into_iter()).map(|(key, member)| (key, self.normalize(member))).collect(),
-            ),
+            Value::Object(mut members) => {
+                for member in members.values_mut() {
+                    *member = self.normalize(member.take());
+                }
+                Value::Object(members)
+            }
             other => other,
         }
     }

@@ -21,14 +21,15 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::json;
 use stop_words::STOP_WORDS;
-use text::{Text, messages};
+use text::{Text, said};
 
 /// Scores how many of the keywords occur in the output: keywords found / all keywords.
 ///
 /// The keywords are the configured `value` or `values`, or else a ground truth that is a list:
 /// words, or several words that must follow each other. Otherwise they are the words of a text
 /// (a ground truth that is not a list, or else the input) without numbers and English stop words,
-/// each counted once. Case and the punctuation around a word are ignored. If there are no keywords
+/// each counted once. Of an input or output that is no text, the texts inside are read; of chat
+/// messages, what they say. Case and the punctuation around a word are ignored. If there are no keywords
 /// the score is 1 and `meta.skipped` says so, as in Mastra.
 ///
 /// With `from: input`, equals Mastra's `keyword-coverage`, except that a dash alone is not a
@@ -57,7 +58,7 @@ pub struct Config {
 #[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Origin {
-    /// From the task's input: a text, or a list of chat messages.
+    /// From the task's input: a text, chat messages, or the texts inside another value.
     Input,
     /// From the expected output: a list of keywords, or a text.
     GroundTruth,
@@ -93,7 +94,7 @@ impl Scorer for KeywordCoverage {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
-        let output = messages(&output)?;
+        let output = said(&output)?;
         let words = words(&output);
         let (found, missing): (Vec<String>, Vec<String>) = match self.source(case)? {
             Source::Keywords(keywords) => {
@@ -145,7 +146,7 @@ enum Source {
 impl KeywordCoverage {
     fn source(&self, case: &Case) -> Result<Source, ScoreError> {
         if self.accepted.is_none() && self.reads_input(case)? {
-            return Ok(Source::Text(messages(&case.require_input()?)?.into_owned()));
+            return Ok(Source::Text(said(&case.require_input()?)?.into_owned()));
         }
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         if self.accepted.is_none() && !accepted.is_list() {

@@ -62,6 +62,19 @@ fn chat_messages_are_read_as_one_text() {
 }
 
 #[test]
+fn of_an_object_the_texts_inside_are_read() {
+    let score = |input: Value, output: Value| {
+        scored(json!({"from": "input"}), &Case::new(output).with_input(input)).score
+    };
+    let asked = json!({"question": "What is the capital of France?", "turn": 1});
+    assert_eq!(score(asked, json!("The capital of France is Paris.")), Some(1.0));
+    let messages = json!({"inputMessages": [{"role": "user", "content": "capital France"}]});
+    assert_eq!(score(messages.clone(), json!({"response": "The capital of France"})), Some(1.0));
+    let parts = json!([{"role": "assistant", "content": [{"type": "text", "text": "France"}]}]);
+    assert_eq!(score(messages, parts), Some(0.5));
+}
+
+#[test]
 fn a_list_of_keywords_is_taken_as_it_is() {
     assert_eq!(listed(json!(["the", "42", "fox"]), "The fox is 42."), 1.0);
     assert_eq!(listed(json!(["red fox", "fox red"]), "A (red) Fox!"), 0.5);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use scorebox_sdk::{Part, ScoreError};
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::keywords::words;
 
@@ -32,17 +32,37 @@ impl<'t> Text<'t> {
     }
 }
 
-/// A text, or what a list of chat messages says; any other value as its JSON text.
-pub(crate) fn messages<'p>(part: &'p Part<'_>) -> Result<Cow<'p, str>, ScoreError> {
-    #[derive(Deserialize)]
-    struct Message {
-        content: String,
+/// A text, what chat messages say, or all texts inside another list or object, with commas between them; any other value as
+/// its JSON text.
+pub(crate) fn said<'p>(part: &'p Part<'_>) -> Result<Cow<'p, str>, ScoreError> {
+    match part.value()? {
+        value @ (Value::Array(_) | Value::Object(_)) => {
+            let mut texts = Vec::new();
+            collect(value, &mut texts);
+            Ok(Cow::Owned(texts.join(", ")))
+        }
+        _ => part.text(),
     }
-    if part.is_array()
-        && let Ok(messages) = serde_json::from_str::<Vec<Message>>(part.json())
-    {
-        let contents: Vec<_> = messages.into_iter().map(|message| message.content).collect();
-        return Ok(Cow::Owned(contents.join(", ")));
+}
+
+/// The texts in a value, from first to last; of a message only its content.
+fn collect(value: Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.into_iter().for_each(|item| collect(item, texts)),
+        Value::Object(mut members) => match content(&mut members) {
+            Some(content) => collect(content, texts),
+            None => members.into_iter().for_each(|(_, member)| collect(member, texts)),
+        },
+        _ => {}
     }
-    part.text()
+}
+
+/// What a chat message says, or a part of one; nothing of another object.
+fn content(object: &mut Map<String, Value>) -> Option<Value> {
+    let is_message =
+        object.contains_key("role") || object.get("content").is_some_and(Value::is_string);
+    let is_text = object.get("type").is_some_and(|kind| kind == "text");
+    let key = if is_message { "content" } else { "text" };
+    if is_message || is_text { object.remove(key) } else { None }
 }

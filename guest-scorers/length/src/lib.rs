@@ -20,7 +20,7 @@ const USUAL_REASON: usize = 64;
 /// below, `max` / count above.
 ///
 /// Half the minimum scores 0.5, and so does twice the maximum. An output that is not a string is
-/// measured as its JSON text. For an exact length, give it as both `min` and `max`.
+/// measured as its compact JSON text. For an exact length, give it as both `min` and `max`.
 ///
 /// With `outside: zero`, equals promptfoo's `word-count` and `character-count`.
 #[derive(Deserialize, JsonSchema)]

@@ -22,13 +22,13 @@ use serde_json::json;
 ///
 /// Distance and length count Unicode code points, and nothing is normalized; two empty texts have
 /// the score 1. The expected text is the case's ground truth or the configured `value`; if there are
-/// several, the most similar one counts. A value that is not a string is compared as its JSON text.
+/// several, the most similar one counts. A value that is not a string is compared as its compact JSON text.
 /// Levenshtein 1966.
 ///
 /// Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts
 /// (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes
-/// or fails, as promptfoo's `levenshtein` does (whose default is 5, and where 0 means 5; it counts
-/// UTF-16 units, so an emoji counts as two).
+/// or fails, as promptfoo's `levenshtein` does (whose default is 5). niceeval
+/// and promptfoo count UTF-16 units, so an emoji counts as two there.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

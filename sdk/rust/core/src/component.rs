@@ -10,8 +10,8 @@ use crate::bindings::of_run::exports::scorebox::scorer::summary as wire_summary;
 use crate::bindings::scorebox::scorer::types as wire_types;
 use crate::part::json_text;
 use crate::{
-    Assertion, Case, Direction, Fields, Info, Scale, Score, ScoreError, Scored, Scorer, Severity,
-    Summarizer, Usage,
+    Assertion, Case, ConfigError, Direction, Fields, Info, Scale, Score, ScoreError, Scored,
+    Scorer, Severity, Summarizer, Usage,
 };
 use crate::{config, panic, schema};
 
@@ -81,7 +81,9 @@ pub fn describe_as(info: Info, schema: &str) -> wire::ScorerInfo {
 /// # Errors
 /// The text of the `ConfigError`.
 pub fn configure<S: Scorer>(slot: &Slot<S>, config: &str) -> Result<(), String> {
-    configure_with(slot, config, &schema::config_schema::<S::Config>())
+    panic::report_panics();
+    let settled = config::settled_text(config, &schema::config_schema::<S::Config>());
+    keep(slot, settled)
 }
 
 /// The export `configure`, with the text of the schema.
@@ -89,13 +91,12 @@ pub fn configure<S: Scorer>(slot: &Slot<S>, config: &str) -> Result<(), String> 
 /// # Errors
 /// The text of the `ConfigError`.
 pub fn configure_as<S: Scorer>(slot: &Slot<S>, config: &str, schema: &str) -> Result<(), String> {
-    let schema = serde_json::from_str(schema).map_err(|error| error.to_string())?;
-    configure_with(slot, config, &schema)
+    panic::report_panics();
+    keep(slot, config::settled_texts(config, schema))
 }
 
-fn configure_with<S: Scorer>(slot: &Slot<S>, config: &str, schema: &Value) -> Result<(), String> {
-    panic::report_panics();
-    let scorer = config::read(config).and_then(|config| config::with_schema(config, schema));
+fn keep<S: Scorer>(slot: &Slot<S>, settled: Result<Value, ConfigError>) -> Result<(), String> {
+    let scorer = config::scorer(settled);
     *slot.borrow_mut() = Some(scorer.map_err(|error| error.to_string())?);
     Ok(())
 }

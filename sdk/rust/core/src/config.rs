@@ -17,11 +17,17 @@ use crate::{ConfigError, Scorer};
 /// A [`ConfigError`] that names the key: unknown (with the name that was probably meant), missing,
 /// of a wrong type, or refused by [`Scorer::new`].
 pub fn configure<S: Scorer>(config: Value) -> Result<S, ConfigError> {
-    with_schema(config, &config_schema::<S::Config>())
+    scorer(settled(config, &config_schema::<S::Config>()))
 }
 
-/// [`configure`], with the schema of the configuration.
-pub(crate) fn with_schema<S: Scorer>(mut config: Value, schema: &Value) -> Result<S, ConfigError> {
+/// A scorer from its configuration, once that is settled.
+pub(crate) fn scorer<S: Scorer>(settled: Result<Value, ConfigError>) -> Result<S, ConfigError> {
+    S::new(typed::read(&settled?).map_err(explain)?)
+}
+
+/// The configuration with its keys as the schema has them. What does not depend on the scorer's type is not in a generic
+/// function: the scorer's crate would compile it again, with all that it calls.
+pub(crate) fn settled(mut config: Value, schema: &Value) -> Result<Value, ConfigError> {
     if !config.is_object() {
         let found = kind(&config);
         return Err(ConfigError::whole(format!(
@@ -29,13 +35,21 @@ pub(crate) fn with_schema<S: Scorer>(mut config: Value, schema: &Value) -> Resul
         )));
     }
     settle(&mut config, schema)?;
-    S::new(typed::read(&config).map_err(explain)?)
+    Ok(config)
 }
 
-/// A configuration from its text.
-pub(crate) fn read(config: &str) -> Result<Value, ConfigError> {
-    serde_json::from_str(config)
-        .map_err(|error| ConfigError::whole(format!("the configuration is not JSON: {error}")))
+/// [`settled`], from the text of the configuration.
+pub(crate) fn settled_text(config: &str, schema: &Value) -> Result<Value, ConfigError> {
+    let config = serde_json::from_str(config)
+        .map_err(|error| ConfigError::whole(format!("the configuration is not JSON: {error}")))?;
+    settled(config, schema)
+}
+
+/// [`settled_text`], with the text of the schema.
+pub(crate) fn settled_texts(config: &str, schema: &str) -> Result<Value, ConfigError> {
+    let schema =
+        serde_json::from_str(schema).map_err(|error| ConfigError::whole(error.to_string()))?;
+    settled_text(config, &schema)
 }
 
 /// The error of a value that does not fit its type.

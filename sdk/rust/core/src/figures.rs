@@ -45,5 +45,38 @@ pub fn push_count(text: &mut String, count: u64) {
     text.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
 }
 
+/// Adds a whole number to a text with all of its digits, as `{:.0}` writes it, without the machinery that writes any
+/// number: a tenth of a small component.
+pub fn push_whole(text: &mut String, whole: f64) {
+    if whole.is_sign_negative() {
+        text.push('-');
+    }
+    let mut rest = whole.abs();
+    let mut doublings = 0;
+    // What is larger is even, so that half of it is whole too. An infinite number, which JSON cannot have, ends as well.
+    while rest >= EXACT && doublings < f64::MAX_EXP {
+        rest /= 2.0;
+        doublings += 1;
+    }
+    if doublings == 0 {
+        return push_count(text, rest as u64);
+    }
+    let start = text.len();
+    push_count(text, rest as u64);
+    let mut digits = text.split_off(start).into_bytes();
+    for _ in 0..doublings {
+        let mut carry = 0;
+        for digit in digits.iter_mut().rev() {
+            let doubled = 2 * (*digit - b'0') + carry;
+            *digit = b'0' + doubled % 10;
+            carry = doubled / 10;
+        }
+        if carry > 0 {
+            digits.insert(0, b'0' + carry);
+        }
+    }
+    text.push_str(std::str::from_utf8(&digits).unwrap_or_default());
+}
+
 #[cfg(test)]
 mod tests;

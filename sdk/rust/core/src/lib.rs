@@ -62,6 +62,7 @@
 mod assertion;
 mod case;
 mod checks;
+mod compact;
 #[doc(hidden)]
 pub mod component;
 mod config;
@@ -124,7 +125,7 @@ pub use error::{ConfigError, ScoreError};
 pub use excerpt::excerpt;
 pub use expected::{Accepted, Configured, ExpectedValue, ExpectedValues};
 pub use fields::Fields;
-pub use figures::{push_count, push_number};
+pub use figures::{push_count, push_number, push_whole};
 pub use info::{Direction, Info, Scale};
 pub use named_tests::{NamedTest, TestResult, Tests};
 pub use negation::Negate;

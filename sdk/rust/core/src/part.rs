@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{ScoreError, excerpt};
+use crate::{ScoreError, compact::compact, excerpt};
 
 /// One part of a case: its JSON text, and the name that errors call it by.
 #[derive(Debug, Clone)]
@@ -41,7 +41,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A string's content; for any other value, its JSON text as it was read.
+    /// A string's content; for any other value, its compact JSON text, which is the same however the value was
+    /// written: `{"a": 1.0}` is `{"a":1}`. Keys stay in their order.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the string holds an escape that is not a character.
@@ -50,7 +51,7 @@ impl<'a> Part<'a> {
         match without_escapes(json) {
             Some(content) => Ok(Cow::Borrowed(content)),
             None if json.starts_with('"') => self.string(),
-            None => Ok(Cow::Borrowed(json)),
+            None => Ok(compact(json)),
         }
     }
 
@@ -217,7 +218,9 @@ fn expected_in_words(expected: &str, is_too_large: bool) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::in_words;
+    use std::borrow::Cow;
+
+    use super::{Part, in_words};
 
     #[test]
     fn messages_have_no_names_of_rust() {
@@ -242,6 +245,13 @@ mod tests {
             in_words("invalid value: integer `0`, expected a nonzero u32"),
             "invalid value: integer `0`, expected a whole number, 1 or more"
         );
+    }
+
+    #[test]
+    fn the_text_of_a_value_is_the_same_however_it_is_written() {
+        let text = |json| Part::new("output", json).text().map(Cow::into_owned).unwrap();
+        assert_eq!(text(r#"{"a": [1.0, "\u00e9"]}"#), r#"{"a":[1,"é"]}"#);
+        assert_eq!(text(r#" "a: 1.0" "#), "a: 1.0");
     }
 
     #[test]

@@ -77,7 +77,10 @@ impl Score {
         let mut all: Vec<_> = assertions.into_iter().collect();
         let room = ASSERTION_LIMIT.saturating_sub(self.assertions.len());
         if all.len() > room {
-            all.sort_by_key(|assertion| assertion.score >= assertion.threshold.unwrap_or(1.0));
+            let passes = |each: &Assertion| each.score >= each.threshold.unwrap_or(1.0);
+            let (passing, failing): (Vec<_>, Vec<_>) = all.into_iter().partition(passes);
+            all = failing;
+            all.extend(passing);
             all.truncate(room);
         }
         self.assertions.extend(all);

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use scorebox_sdk::push_whole;
 use serde_json::Value;
 
 /// The most bytes of an answer that are read.
@@ -172,7 +173,11 @@ fn word(value: &Value) -> Option<Cow<'_, str>> {
         Value::String(text) => Some(Cow::Borrowed(text)),
         Value::Number(number) => match number.as_f64() {
             // `2.0` is the choice 2.
-            Some(whole) if whole.fract() == 0.0 => Some(Cow::Owned(format!("{whole:.0}"))),
+            Some(whole) if whole.fract() == 0.0 => {
+                let mut text = String::new();
+                push_whole(&mut text, whole);
+                Some(Cow::Owned(text))
+            }
             _ => Some(Cow::Owned(number.to_string())),
         },
         _ => None,

@@ -29,7 +29,7 @@ pub fn of_edits(edits: usize, left: &str, right: &str) -> f64 {
 /// if they have nothing in common, such as the sign.
 ///
 /// 1 - |expected - output| / (|expected| + |output|), as `NumericDiff` of autoevals has it; two
-/// zeros are equal. 0 if the proportion is too small for a number.
+/// zeros are equal.
 ///
 /// ```
 /// # use scorebox_sdk_texts::likeness::of_numbers;
@@ -41,11 +41,11 @@ pub fn of_numbers(output: f64, expected: f64) -> f64 {
     if output == expected {
         return 1.0;
     }
-    // Halved, so that the sum of the largest numbers is still one.
-    let (output, expected) = (output / 2.0, expected / 2.0);
+    // The sum of the largest numbers is none; that of their halves is.
+    let part = if (expected.abs() + output.abs()).is_infinite() { 0.5 } else { 1.0 };
+    let (output, expected) = (output * part, expected * part);
     let sum = expected.abs() + output.abs();
-    // Of the two smallest numbers no half is left.
-    if sum == 0.0 { 0.0 } else { (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0) }
+    (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0)
 }
 
 /// How many items two lists share, in any order; each as often as in the list that has it less
@@ -88,6 +88,7 @@ mod tests {
     #[test]
     fn the_largest_and_the_smallest_numbers_are_compared() {
         assert_eq!(of_numbers(f64::MAX, f64::MAX), 1.0);
+        assert!((of_numbers(1e-323, 5e-324) - 2.0 / 3.0).abs() < 1e-12);
         assert!((of_numbers(f64::MAX, f64::MAX / 2.0) - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(of_numbers(f64::from_bits(1), 0.0), 0.0);
         assert_eq!(of_numbers(0.0, -0.0), 1.0);

@@ -10,6 +10,10 @@ use crate::step::{Status, ToolCall};
 /// Where a call's id stands.
 const IDS: [&str; 6] = ["call_id", "tool_call_id", "toolCallId", "callId", "toolUseId", "id"];
 
+/// What a call without arguments may have beside its name, ids and results, as DeepEval's `ToolCall` does.
+const BESIDE: [&str; 7] =
+    ["name", "type", "description", "reasoning", "status", "error", "durationMs"];
+
 /// Where a call's arguments stand, when they are an object or free text.
 const INPUTS: [&str; 12] = [
     "input",
@@ -137,6 +141,16 @@ pub(super) fn is_call(object: &Object) -> bool {
 /// Whether an object is a call by its name and arguments.
 pub(super) fn has_arguments(object: &Object) -> bool {
     has(object, &["arguments"]) || has(object, &INPUTS)
+}
+
+/// Whether an object, in a list of the same, is a call that has no arguments: its name, and nothing that calls do not have.
+pub(super) fn is_name_alone(object: &Object) -> bool {
+    let kind = word(object, "type").map(str::to_ascii_lowercase);
+    let is_tool = matches!(kind.as_deref(), None | Some("function" | "tool" | "tool_call"));
+    let known = |key: &&str| BESIDE.iter().chain(&IDS).chain(&RESULTS).any(|known| known == key);
+    is_tool
+        && word(object, "name").is_some()
+        && object.keys().map(String::as_str).all(|key| known(&key))
 }
 
 /// Whether a call states its arguments, so that they are more than left out.

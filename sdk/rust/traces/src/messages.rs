@@ -201,7 +201,9 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
         builder.message(Role::Assistant, refusal);
     }
     let steps = builder.steps.get(first..).unwrap_or_default();
-    let given: BTreeSet<String> = steps.iter().filter_map(call_id).collect();
+    // Collecting would sort first, and sorting texts is code that nothing else here needs.
+    let mut given = BTreeSet::new();
+    given.extend(steps.iter().filter_map(call_id));
     let mut calls = match take(message, &["tool_calls", "toolCalls"]) {
         Some(Value::Array(calls)) => calls,
         Some(call @ Value::Object(_)) => vec![call],

@@ -129,7 +129,8 @@ fn is_wrapper(object: &Object) -> bool {
         && (lists.iter().any(filled) || atif::is_trajectory(object) || inspect::is_sample(object))
 }
 
-/// In a list of bare calls, one that has no arguments is a name alone.
+/// In a list of bare calls, one that has no arguments is a name alone. A list of names alone is one, too, if there is nothing
+/// in it but what calls have.
 fn name_calls(items: &mut [Value]) {
     let others = ["role", "type", "event", "content", "parts", "message"];
     let is_named = |object: &Object| {
@@ -138,11 +139,13 @@ fn name_calls(items: &mut [Value]) {
     let is_call = |item: &Value| {
         item.as_object().is_some_and(|item| is_named(item) && calls::has_arguments(item))
     };
-    if !items.iter().any(is_call) {
+    let is_bare = |item: &Value| item.as_object().is_some_and(calls::is_name_alone);
+    let are_bare = items.iter().all(is_bare);
+    if !are_bare && !items.iter().any(is_call) {
         return;
     }
     for item in items.iter_mut().filter_map(Value::as_object_mut) {
-        if is_named(item) && !calls::has_arguments(item) {
+        if (are_bare || is_named(item)) && !calls::has_arguments(item) {
             item.insert("arguments".to_owned(), Value::Null);
         }
     }

@@ -158,7 +158,11 @@ pub(super) fn from_event(mut event: Object, asked: &mut Vec<Value>, said: &mut V
             let message = take(&mut body, &["message"]).map(parsed);
             let mut message = match message {
                 Some(Value::Object(message)) => message,
-                Some(text) => Object::from_iter([("content".to_owned(), text)]),
+                Some(text) => {
+                    let mut message = Object::new();
+                    message.insert("content".to_owned(), text);
+                    message
+                }
                 None => body,
             };
             message.entry("role").or_insert_with(|| "assistant".into());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{configure, read};
+use super::{configure, settled_texts};
 use crate::{
     Case, ConfigError, ExpectedValue, ExpectedValues, Info, JsonSchema, Negate, Score, ScoreError,
     Scorer,
@@ -236,7 +236,7 @@ fn the_scorer_has_the_last_word() {
 #[test]
 fn only_a_json_object_is_a_configuration() {
     assert_eq!(refusal(json!([1])), "the configuration should be a JSON object, found an array");
-    let error = read("{max: 1}").unwrap_err().to_string();
+    let error = settled_texts("{max: 1}", "{}").unwrap_err().to_string();
     assert!(error.starts_with("the configuration is not JSON: key must be a string"), "{error}");
 }
 

@@ -1,6 +1,6 @@
 //! The same text as `{}` writes, at every edge of a number.
 
-use super::{push_count, push_number};
+use super::{push_count, push_number, push_whole};
 
 #[test]
 fn counts_are_written_as_they_are_displayed() {
@@ -17,6 +17,16 @@ fn numbers_are_written_as_they_are_displayed() {
         let mut text = String::new();
         push_number(&mut text, number);
         assert_eq!(text, number.to_string());
+    }
+}
+
+#[test]
+fn whole_numbers_are_written_with_all_of_their_digits() {
+    let whole = |number: &f64| number.is_finite() && number.fract() == 0.0;
+    for number in numbers().filter(whole) {
+        let mut text = String::from("x");
+        push_whole(&mut text, number);
+        assert_eq!(text, format!("x{number:.0}"));
     }
 }
 

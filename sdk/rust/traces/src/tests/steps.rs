@@ -50,6 +50,22 @@ fn bare_calls() {
 }
 
 #[test]
+fn calls_without_arguments_are_names_alone() {
+    let expected = ["call w {} -> nothing (unknown)", "call v {} -> nothing (unknown)"];
+    assert_eq!(told(json!([{"name": "w"}, {"name": "v"}])), expected);
+    assert_eq!(
+        told(json!([{"name": "w", "type": "FUNCTION"}, {"name": "v", "type": "function"}])),
+        expected
+    );
+    let explained =
+        json!([{"name": "w", "description": "W", "reasoning": "why not"}, {"name": "v"}]);
+    assert_eq!(told(explained), expected);
+    assert_eq!(told(json!([{"name": "w", "output": "x"}])), ["call w {} -> \"x\" (unknown)"]);
+    let found = refusal(json!([{"name": "w"}, {"name": "v", "colour": "red"}]));
+    assert_eq!(found, "item 0 is an object with the keys name");
+}
+
+#[test]
 fn wrappers_and_text_around_the_steps_are_opened() {
     let steps = json!([{"tool": "w"}]);
     let expected = ["call w {} -> nothing (unknown)"];
