@@ -43,7 +43,7 @@ fn a_call_without_arguments_may_stand_among_others() {
     let expected =
         ["call login {} -> nothing (unknown)", "call list_orders {} -> nothing (unknown)"];
     assert_eq!(told(calls), expected);
-    assert!(Trace::read(json!([{"name": "list_orders"}])).is_err());
+    assert!(Trace::read(json!([{"name": "list_orders", "colour": "red"}])).is_err());
 }
 
 #[test]

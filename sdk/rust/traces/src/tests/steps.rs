@@ -62,7 +62,7 @@ fn calls_without_arguments_are_names_alone() {
     assert_eq!(told(explained), expected);
     assert_eq!(told(json!([{"name": "w", "output": "x"}])), ["call w {} -> \"x\" (unknown)"]);
     let found = refusal(json!([{"name": "w"}, {"name": "v", "colour": "red"}]));
-    assert_eq!(found, "item 0 is an object with the keys name");
+    assert_eq!(found, "item 0 is an object with the keys `name`");
 }
 
 #[test]
