@@ -66,6 +66,13 @@ fn no_command_writes_over_what_it_reads() {
         assert_eq!(refused.stderr, message, "{command}");
         assert!(fs::read(folder.path(file)).unwrap() == before, "{command}");
     }
+    fs::create_dir_all(folder.path("set/data")).unwrap();
+    folder.write("set/data/train.jsonl", "{\"output\": 1}\n");
+    let inside = folder.sh("scorebox convert set --force -o set/data/train.jsonl").exits_with(2);
+    assert_snapshot!(inside.stderr, @"
+    error: cannot write `set/data/train.jsonl`: the command itself reads the folder `set`
+    hint: name a file elsewhere
+    ");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_table_is_written_whole_and_no_other_file_is_replaced() {
 fn parquet_is_refused_on_a_terminal() {
     let folder = with_a_run();
     let refused = folder.sh("script -qec 'scorebox export --format parquet' /dev/null").stdout;
-    assert!(refused.contains("parquet is not text for a terminal"), "{refused}");
+    assert!(refused.contains("Parquet is binary, and is not written to a terminal"), "{refused}");
     assert!(refused.contains("-o scores.parquet") && !refused.contains("PAR1"), "{refused}");
     let piped = folder.sh("scorebox export --format parquet | head -c 4").exits_with(0).stdout;
     assert_eq!(piped, "PAR1");

@@ -267,7 +267,10 @@ fn recordings_go_from_one_database_to_another_and_stand_for_a_judge() {
     assert_eq!(replayed.code, Some(0), "{replayed}");
 
     let again = folder.sh("scorebox calls --import calls.jsonl --db other.db").exits_with(0);
-    assert_eq!(again.stderr, "2 recordings imported into other.db, 2 of which were there\n");
+    assert_eq!(
+        again.stderr,
+        "2 recordings imported into other.db, 2 of which were already there\n"
+    );
 
     let judge =
         "[judges.default]\nprovider = \"recorded\"\nfile = \"calls.jsonl\"\nmodel = \"tiny\"\n";
@@ -288,7 +291,7 @@ fn an_import_says_what_differs_and_takes_no_other_call() {
     assert_eq!(
         differs.stderr,
         "1 recording imported into scorebox.db\n\
-         warning: 1 call has another answer in the database: from now on the one that was given last is used\n"
+         warning: 1 call has another answer in the database: the one that was given last is used\n"
     );
     folder.write("question.jsonl", lines.replace("\"tiny\"", "\"huge\""));
     let refused = folder.sh("scorebox calls --import question.jsonl").exits_with(2).stderr;

@@ -119,7 +119,7 @@ fn one_process_at_a_time_writes_a_run() {
     wait_until("something is stored", || stored(&folder) > 0);
     assert_snapshot!(folder.sh(&format!("{RUN} --resume r")), @"
     [stderr]
-    error: another process writes the run `r` in scorebox.db
+    error: another process is writing the run `r` in scorebox.db
     hint: wait until that process ends; then resume the run if something is missing
     [exit code 2]
     ");

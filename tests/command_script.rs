@@ -200,7 +200,7 @@ fn a_component_takes_no_other_files_place() {
         let before = fs::read(folder.path(there)).unwrap();
         let refused = folder.sh(&format!("scorebox build js/overlap.js -o {there}")).exits_with(2);
         let message = format!(
-            "error: `{there}` is there, and is not a WebAssembly file\n\
+            "error: `{there}` already exists and is not a WebAssembly file\n\
              hint: name another file to write: --output FILE\n"
         );
         assert_eq!(refused.stderr, message);

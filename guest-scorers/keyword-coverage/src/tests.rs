@@ -72,6 +72,13 @@ fn of_an_object_the_texts_inside_are_read() {
     assert_eq!(score(messages.clone(), json!({"response": "The capital of France"})), Some(1.0));
     let parts = json!([{"role": "assistant", "content": [{"type": "text", "text": "France"}]}]);
     assert_eq!(score(messages, parts), Some(0.5));
+    let with_image = json!([{"role": "user", "content": [
+        {"type": "text", "text": "Which capital?"},
+        {"type": "image_url", "image_url": {"url": "http://a.b/c.png"}}
+    ]}]);
+    assert_eq!(score(with_image, json!("a capital")), Some(1.0));
+    let titled = json!({"content": "summary", "title": "capital", "url": "http://a.b/c"});
+    assert_eq!(score(titled, json!("capital http://a.b/c")), Some(2.0 / 3.0));
 }
 
 #[test]

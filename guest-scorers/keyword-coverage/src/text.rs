@@ -32,25 +32,27 @@ impl<'t> Text<'t> {
     }
 }
 
-/// A text, what chat messages say, or all texts inside another list or object, with commas between them; any other value as
-/// its JSON text.
+/// A text, what chat messages say, or all texts inside another list or object; any other value as its JSON text.
 pub(crate) fn said<'p>(part: &'p Part<'_>) -> Result<Cow<'p, str>, ScoreError> {
     match part.value()? {
         value @ (Value::Array(_) | Value::Object(_)) => {
             let mut texts = Vec::new();
             collect(value, &mut texts);
-            Ok(Cow::Owned(texts.join(", ")))
+            Ok(Cow::Owned(texts.join("\n")))
         }
         _ => part.text(),
     }
 }
 
-/// The texts in a value, from first to last; of a message only its content.
+/// The texts in a value, from first to last; of a message only what it says.
 fn collect(value: Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(items) => items.into_iter().for_each(|item| collect(item, texts)),
         Value::Object(mut members) => match content(&mut members) {
+            Some(Value::Array(parts)) => {
+                parts.into_iter().for_each(|part| collect_part(part, texts))
+            }
             Some(content) => collect(content, texts),
             None => members.into_iter().for_each(|(_, member)| collect(member, texts)),
         },
@@ -58,11 +60,20 @@ fn collect(value: Value, texts: &mut Vec<String>) {
     }
 }
 
-/// What a chat message says, or a part of one; nothing of another object.
+/// The text of a part of a message; an image or a call has none.
+fn collect_part(part: Value, texts: &mut Vec<String>) {
+    match part {
+        Value::Object(mut part) => texts.extend(match part.remove("text") {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }),
+        part => collect(part, texts),
+    }
+}
+
+/// The content of a chat message; nothing of another object.
 fn content(object: &mut Map<String, Value>) -> Option<Value> {
-    let is_message =
-        object.contains_key("role") || object.get("content").is_some_and(Value::is_string);
-    let is_text = object.get("type").is_some_and(|kind| kind == "text");
-    let key = if is_message { "content" } else { "text" };
-    if is_message || is_text { object.remove(key) } else { None }
+    let is_message = object.contains_key("role") || object.len() == 1;
+    let key = ["content", "parts"].into_iter().find(|key| object.contains_key(*key))?;
+    if is_message { object.remove(key) } else { None }
 }

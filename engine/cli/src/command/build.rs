@@ -253,7 +253,7 @@ fn must_be_replaceable(path: &Path) -> Result<(), Failure> {
     match path.metadata() {
         Ok(there) if there.is_file() && there.len() > 0 && !File::open(path).is_ok_and(is_wasm) => {
             Err(Failure::new(format!(
-                "`{}` is there, and is not a WebAssembly file",
+                "`{}` already exists and is not a WebAssembly file",
                 path.display()
             ))
             .hint("name another file to write: --output FILE"))

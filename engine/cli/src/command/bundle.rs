@@ -14,7 +14,7 @@ use scorebox::{
     run::ReadyScorer,
     suite::{OnDisk, Suite, SuiteFiles},
 };
-use scorebox_community::{Bundle as Bundled, Carried, Lock};
+use scorebox_community::{Bundle as Bundled, Carried, LOCK_FILE, Lock};
 
 use crate::{
     bundled,
@@ -62,7 +62,10 @@ impl Bundle {
                 .hint("name the file to write: -o suite.tar"));
         }
         let read = self.read()?;
-        self.output.must_be_apart([self.suite.as_path()].into_iter().chain(read.suite.files()))?;
+        let suite_files = || [self.suite.as_path()].into_iter().chain(read.suite.files());
+        let locks: Vec<PathBuf> =
+            suite_files().map(|file| file.with_file_name(LOCK_FILE)).collect();
+        self.output.must_be_apart(suite_files().chain(locks.iter().map(PathBuf::as_path)))?;
         bundled::must_be_bundled(&read.suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&read.suite))?;
         let loaded = locked::loaded(&read.suite, &sandbox);

@@ -185,8 +185,9 @@ impl Imported {
     fn note(&mut self, store: &Store, recordings: &[Arc<Recording>]) -> Result<(), Failure> {
         self.all += recordings.len() as u64;
         for recording in recordings {
-            match store.recording(recording.call.digest())? {
-                Some(there) if there.reply_digest() == recording.reply_digest() => self.known += 1,
+            let (call, reply) = (recording.call.digest(), recording.reply_digest());
+            match store.recording_of(call, reply)? {
+                Some(there) if there.reply_digest() == reply => self.known += 1,
                 Some(_) => self.differing += 1,
                 None => {}
             }
@@ -198,13 +199,13 @@ impl Imported {
         let recordings = report::counted(self.all, "recording", "recordings");
         let known = match self.known {
             0 => String::new(),
-            known => format!(", {} of which were there", report::count(known)),
+            known => format!(", {} of which were already there", report::count(known)),
         };
         words::say(&format!("{recordings} imported into {}{known}", database.display()));
         if self.differing > 0 {
             let calls = report::counted(self.differing, "call has", "calls have");
             words::warn(&format!(
-                "{calls} another answer in the database: from now on the one that was given last is used"
+                "{calls} another answer in the database: the one that was given last is used"
             ));
         }
     }

@@ -1,6 +1,10 @@
 //! `scorebox convert`: files of any format as lines of cases, and what was read and left out. Scores nothing.
 
-use std::{io::Write, path::PathBuf, sync::Arc};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use scorebox::case::{BadCase, Case, Key, ReadError};
 use scorebox_readers::Format;
@@ -48,6 +52,9 @@ impl Convert {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let paths: Vec<_> = self.files.iter().map(PathBuf::as_path).collect();
         self.output.must_be_apart(paths.iter().copied())?;
+        if let Some(output) = self.output.path() {
+            must_be_outside(output, &paths)?;
+        }
         let CaseFiles { mut reader, formats, left_out } = self.case_files.open(&paths)?;
         let position = Arc::default();
         let waiting = Waiting::counting("reading cases", Arc::clone(&position));
@@ -76,6 +83,23 @@ impl Convert {
             0 => Exit::Done,
             _ => Exit::BadInput,
         })
+    }
+}
+
+/// Refuses to write into a folder that is read.
+fn must_be_outside(output: &Path, read: &[&Path]) -> Result<(), Failure> {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(folder) = folder.unwrap_or(Path::new(".")).canonicalize() else { return Ok(()) };
+    let holds =
+        |read: &&&Path| read.is_dir() && read.canonicalize().is_ok_and(|it| folder.starts_with(it));
+    match read.iter().find(holds) {
+        Some(read) => Err(Failure::new(format!(
+            "cannot write `{}`: the command itself reads the folder `{}`",
+            output.display(),
+            read.display()
+        ))
+        .hint("name a file elsewhere")),
+        None => Ok(()),
     }
 }
 

@@ -46,7 +46,7 @@ impl Export {
             && self.output.path().is_none()
             && io::stdout().is_terminal()
         {
-            return Err(Failure::new("parquet is not text for a terminal")
+            return Err(Failure::new("Parquet is binary, and is not written to a terminal")
                 .hint("name the file to write: -o scores.parquet"));
         }
         let store = self.database.read()?;

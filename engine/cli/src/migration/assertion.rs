@@ -72,8 +72,12 @@ pub(super) fn translated(
     }
     // Inverted, a score is 1 less the other.
     let threshold = threshold.map(|it| if negated { 1.0 - it } else { it });
-    if has_null(&Value::Object(making.config.clone())) {
+    let config = Value::Object(making.config.clone());
+    if has(&config, Value::is_null) {
         return Err("a suite in TOML has no `null`".to_owned());
+    }
+    if has(&config, is_too_large) {
+        return Err("a suite in TOML has no whole number of more than 63 bits".to_owned());
     }
     let metric = assertion.get("metric").and_then(Value::as_str).filter(|it| !it.contains("{{"));
     Ok(Equal {
@@ -275,13 +279,18 @@ impl Making<'_> {
     }
 }
 
-fn has_null(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.iter().any(has_null),
-        Value::Object(members) => members.values().any(has_null),
-        _ => false,
-    }
+fn has(value: &Value, is_it: fn(&Value) -> bool) -> bool {
+    is_it(value)
+        || match value {
+            Value::Array(items) => items.iter().any(|item| has(item, is_it)),
+            Value::Object(members) => members.values().any(|member| has(member, is_it)),
+            _ => false,
+        }
+}
+
+/// Whether TOML has no room for it: a whole number above 2^63 - 1.
+fn is_too_large(value: &Value) -> bool {
+    value.is_u64() && !value.is_i64()
 }
 
 /// Why an assertion of this type has no equal.
@@ -434,7 +443,8 @@ mod tests {
             (json!({"type": "context-recall", "value": "Paris"}), "ground truth"),
             (json!({"type": "rouge-n", "value": ["a"]}), "no text"),
             (json!({"type": "contains", "value": ["a"]}), "no text"),
-            (json!({"type": "gleu", "value": ["a", 1]}), "no text"),
+            (json!({"type": "gleu", "value": ["a", 1]}), "nor a list of texts"),
+            (json!({"type": "equals", "value": 18446744073709551615_u64}), "63 bits"),
             (json!({"type": "tool-call-f1", "value": []}), "not listed by name"),
             (json!({"type": "regex", "value": "[^]"}), "any character"),
             (json!({"type": "new-kind"}), "is known"),

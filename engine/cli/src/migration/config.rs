@@ -157,7 +157,7 @@ impl Reading {
             self.leave_out(
                 &format!("{place}.options.factuality"),
                 "factuality",
-                "scores for the verdicts of `factuality`: here each passes that is not a contradiction",
+                "scores for the verdicts of `factuality`: here every verdict except a contradiction passes",
             );
         }
         for key in ["transform", "postprocess"] {

@@ -36,12 +36,35 @@ pub(super) fn differs(pattern: &str) -> Option<String> {
                 return Some("`[]` matches nothing in JavaScript".to_owned());
             }
             in_class = true;
-        } else if first == '{' && behind.starts_with([',', ' ']) {
-            return Some("JavaScript takes this `{` literally: write `\\{`".to_owned());
+        } else if first == '{' && !is_repetition(behind) {
+            return Some(
+                "JavaScript takes a `{` that begins no repetition literally: write `\\{`"
+                    .to_owned(),
+            );
+        } else if first == '(' && behind.starts_with("?P<") {
+            return Some("JavaScript has no `(?P<…>`".to_owned());
+        } else if first == '(' && has_flags(behind) {
+            return Some("JavaScript has no flags in a pattern but `i`, `m` and `s`".to_owned());
         }
         rest = behind;
     }
     None
+}
+
+/// Whether what stands behind a `{` makes it a repetition in JavaScript: `2}`, `2,}` or `2,3}`.
+fn is_repetition(behind: &str) -> bool {
+    let Some((counts, _)) = behind.split_once('}') else { return false };
+    let (least, most) = counts.split_once(',').unwrap_or((counts, ""));
+    let is_count = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    !least.is_empty() && is_count(least) && is_count(most)
+}
+
+/// Whether a group begins with flags that only `regex` knows, such as `?x)` or `?U:`.
+fn has_flags(behind: &str) -> bool {
+    let Some(flags) = behind.strip_prefix('?') else { return false };
+    let flags = flags.split([')', ':', '<', '=', '!']).next().unwrap_or_default();
+    flags.contains(['x', 'U', 'R', 'u'])
+        && flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
 }
 
 /// Whether an escape means something to `regex`, and to JavaScript, without the flag `u`, only its letter.
@@ -75,6 +98,12 @@ mod tests {
             r"[]a]",
             r"[^]",
             r"a{,3}",
+            r"x{2, 3}",
+            r"x{2 }",
+            r"{x}",
+            r"(?x) a",
+            r"(?iu:a)",
+            r"(?P<n>a)",
             r"[\p{L}]",
         ] {
             assert!(differs(pattern).is_some(), "{pattern}");
@@ -88,6 +117,8 @@ mod tests {
             r"\d{3}-\d{2}",
             r"[\[\]]",
             r"a{2,3}",
+            r"a{2}b{3,}",
+            r"(?<ux>a)(?i:b)",
             r"\x41\u0041",
             r"[^a-z]",
             r"(?:a|b)*?",

@@ -88,7 +88,7 @@ impl Making<'_> {
         match self.value()? {
             Value::String(text) => self.set("value", text),
             Value::Array(items) if items.iter().all(Value::is_string) => self.set("values", items),
-            _ => return Err("its value is no text, and no list of texts".to_owned()),
+            _ => return Err("its value is neither text nor a list of texts".to_owned()),
         }
         Ok((uses, threshold))
     }

@@ -1,6 +1,6 @@
 //! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language, and has no equal.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The variable that is all of a text: `name` of `{{ name }}`.
 pub(crate) fn variable_alone(value: Option<&Value>) -> Option<&str> {
@@ -34,8 +34,8 @@ pub(crate) fn rendered(of: &Value, variables: &Map<String, Value>) -> Result<Val
 }
 
 fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> {
-    if text.contains("{%") {
-        return Err("its value is a template with statements".to_owned());
+    if ["{%", "{#"].iter().any(|begin| text.contains(begin)) {
+        return Err("its value is a template with statements or comments".to_owned());
     }
     let mut pieces = text.split("{{");
     let mut rendered = pieces.next().unwrap_or_default().to_owned();
@@ -50,13 +50,12 @@ fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> 
             ));
         }
         match variables.get(name) {
-            Some(Value::String(value)) if value.contains("{{") || value.starts_with("file://") => {
+            Some(Value::String(value)) if is_template(value) || value.starts_with("file://") => {
                 return Err(format!("the variable `{name}` is a template or a file itself"));
             }
             Some(Value::String(value)) => rendered.push_str(value),
-            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
-                rendered.push_str(&value.to_string())
-            }
+            Some(Value::Number(number)) => rendered.push_str(&as_javascript(number)),
+            Some(Value::Bool(value)) => rendered.push_str(&value.to_string()),
             Some(_) => {
                 return Err(format!("the variable `{name}` is no text, or one of several lists"));
             }
@@ -65,6 +64,20 @@ fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> 
         rendered.push_str(rest);
     }
     Ok(rendered)
+}
+
+fn is_template(text: &str) -> bool {
+    ["{{", "{%", "{#"].iter().any(|begin| text.contains(begin))
+}
+
+/// A number as JavaScript writes it: a whole one has no fraction.
+fn as_javascript(number: &Number) -> String {
+    match number.as_f64() {
+        Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 1e21 => {
+            format!("{whole:.0}")
+        }
+        _ => number.to_string(),
+    }
 }
 
 fn is_name(text: &str) -> bool {
@@ -81,12 +94,23 @@ mod tests {
 
     #[test]
     fn variables_are_put_in_and_programs_are_refused() {
-        let Value::Object(variables) = json!({"city": "Lima", "n": 2, "list": []}) else {
+        let Value::Object(variables) =
+            json!({"city": "Lima", "n": 2, "x": 2.0, "list": [], "if": "{% if x %}"})
+        else {
             panic!()
         };
         let render = |text: &str| render(text, &variables);
         assert_eq!(render("in {{city}}, {{ n }}x").unwrap(), "in Lima, 2x");
-        for text in ["{{city | upper}}", "{% if x %}", "{{city", "{{list}}", "{{missing}}"] {
+        assert_eq!(render("is {{x}}").unwrap(), "is 2");
+        for text in [
+            "{{city | upper}}",
+            "{% if x %}",
+            "{# no #}",
+            "{{if}}",
+            "{{city",
+            "{{list}}",
+            "{{missing}}",
+        ] {
             assert!(render(text).is_err(), "{text}");
         }
         assert_eq!(variable_alone(Some(&json!(" {{ city }} "))), Some("city"));

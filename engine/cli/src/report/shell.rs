@@ -2,13 +2,15 @@
 
 use std::ffi::OsStr;
 
+use scorebox::terminal::characters;
+
 /// An argument as a shell reads it back, in characters that a terminal shows and does not act on.
 pub(crate) fn shell_word(argument: impl AsRef<OsStr>) -> String {
     let argument = argument.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     match argument.to_str() {
         Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
-        Some(text) if !text.chars().any(scorebox::terminal::acts) => {
+        Some(text) if characters(text).all(|(_, is_seen)| is_seen) => {
             format!("'{}'", text.replace('\'', "'\\''"))
         }
         _ => escaped(argument),
@@ -19,14 +21,11 @@ pub(crate) fn shell_word(argument: impl AsRef<OsStr>) -> String {
 fn escaped(argument: &OsStr) -> String {
     let mut word = "$'".to_owned();
     for chunk in argument.as_encoded_bytes().utf8_chunks() {
-        for letter in chunk.valid().chars() {
+        for (letter, is_seen) in characters(chunk.valid()) {
             match letter {
                 '\'' | '\\' => word.extend(['\\', letter]),
-                letter if scorebox::terminal::acts(letter) => {
-                    let mut bytes = [0; 4];
-                    push_bytes(&mut word, letter.encode_utf8(&mut bytes).as_bytes());
-                }
-                letter => word.push(letter),
+                _ if is_seen => word.push(letter),
+                _ => push_bytes(&mut word, letter.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
         push_bytes(&mut word, chunk.invalid());
@@ -55,6 +54,7 @@ mod tests {
     fn what_cannot_be_shown_is_escaped() {
         assert_eq!(shell_word("y\u{1b}[31m it's.db"), r"$'y\x1b[31m it\'s.db'");
         assert_eq!(shell_word("\u{202e}\\"), r"$'\xe2\x80\xae\\'");
+        assert_eq!(shell_word("z\u{200b}b.db"), r"$'z\xe2\x80\x8bb.db'");
     }
 
     #[test]

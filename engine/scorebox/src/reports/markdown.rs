@@ -25,6 +25,8 @@ const MOST_CASES: u64 = 100;
 /// Bytes of a case's id and of a reason that are shown.
 const MOST_NAME_BYTES: usize = 120;
 const MOST_REASON_BYTES: usize = 300;
+/// Bytes of the table of cases: with all else below the 1 MiB of a summary on GitHub.
+const MOST_TABLE_BYTES: usize = 900 << 10;
 /// Assertions of a score that are named.
 const MOST_ASSERTIONS: usize = 5;
 
@@ -39,12 +41,16 @@ pub(super) fn write(
     if options.intervals {
         add_intervals(store, options.run, None, &mut aggregates)?;
     }
-    let (mut listed, mut bad) = (String::new(), 0);
+    let (mut table, mut listed, mut bad) = (String::new(), 0, 0);
     let decided = for_each_case(store, options, |case| {
         if matches!(case.decided.verdict.verdict, Verdict::Failed | Verdict::Errored) {
             bad += 1;
-            if bad <= MOST_CASES {
-                listed.push_str(&line_of(case));
+            if bad <= MOST_CASES && listed + 1 == bad {
+                let line = line_of(case);
+                if table.len() + line.len() <= MOST_TABLE_BYTES {
+                    table.push_str(&line);
+                    listed += 1;
+                }
             }
         }
         Ok(())
@@ -61,10 +67,10 @@ pub(super) fn write(
     if bad > 0 {
         out.write_all(b"### Cases that did not pass\n\n")?;
         out.write_all(b"| case | verdict | score | decided by |\n|---|---|--:|---|\n")?;
-        out.write_all(listed.as_bytes())?;
+        out.write_all(table.as_bytes())?;
         out.write_all(b"\n")?;
-        if bad > MOST_CASES {
-            writeln!(out, "These are the first {MOST_CASES} of {bad}.\n")?;
+        if bad > listed {
+            writeln!(out, "These are the first {listed} of {bad}.\n")?;
         }
     }
     let root = run.root.map_or_else(String::new, |root| format!(", root `{root}`"));

@@ -83,7 +83,7 @@ impl Recordings for CallStore {
         call: Digest,
         reply: Digest,
     ) -> Result<Option<Arc<Recording>>, RecordingsError> {
-        let found = lock(&self.reading).recording_of_reply(call, reply);
+        let found = lock(&self.reading).recording_of(call, reply);
         found.map(|found| found.map(Arc::new)).map_err(|error| RecordingsError(error.to_string()))
     }
 
@@ -168,7 +168,10 @@ impl Store {
     }
 
     /// The recording of a call whose answer has this digest; if there is none, the latest one of the call.
-    fn recording_of_reply(
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn recording_of(
         &self,
         call: Digest,
         reply: Digest,

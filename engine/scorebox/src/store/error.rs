@@ -167,7 +167,7 @@ pub enum StoreError {
         id: String,
     },
     /// Another process writes the run now.
-    #[error("another process writes the run `{id}` in {}", path.display())]
+    #[error("another process is writing the run `{id}` in {}", path.display())]
     BeingWritten {
         /// The database.
         path: PathBuf,

@@ -25,12 +25,15 @@ impl OnlyWriter {
     /// # Errors
     /// [`StoreError::BeingWritten`] if another process has it, or another run of this one.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<OnlyWriter>, StoreError> {
-        let mut name = database.file_name().unwrap_or_default().to_owned();
+        // Whatever link led to it.
+        let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+        let mut name = real.file_name().unwrap_or_default().to_owned();
         name.push(format!("-run-{run}.lock"));
-        let path = database.with_file_name(name);
+        let path = real.with_file_name(name);
         for _ in 0..MOST_ATTEMPTS {
             let opened = File::options().create(true).truncate(false).write(true).open(&path);
-            let Ok(file) = opened else { return Ok(None) };
+            // That of another user can be locked, too.
+            let Ok(file) = opened.or_else(|_| File::open(&path)) else { return Ok(None) };
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {
                     return Ok(Some(OnlyWriter { path, _file: file }));
@@ -64,7 +67,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.is_ok_and(|file| at_path.is_ok_and(|at_path| file == at_path))
 }
 
-/// An open file cannot be removed there.
+/// There is no number of a file in the standard library there.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
@@ -86,6 +89,18 @@ mod tests {
         drop(first);
         assert!(take("r").unwrap().is_some());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_the_database_leads_to_the_same_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, link) = (folder.path().join("runs.db"), folder.path().join("link.db"));
+        fs::write(&database, "").unwrap();
+        std::os::unix::fs::symlink(&database, &link).unwrap();
+        let run: RunId = "r".parse().unwrap();
+        let _first = OnlyWriter::take(&database, &run).unwrap();
+        assert!(matches!(OnlyWriter::take(&link, &run), Err(StoreError::BeingWritten { .. })));
     }
 
     #[test]

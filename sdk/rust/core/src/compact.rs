@@ -1,7 +1,8 @@
 //! The same text for the same JSON value, however it was written: without white space, without escapes that it can
 //! do without, numbers in their shortest form. Keeps the order of keys and checks nothing: the engine has checked that it is JSON.
 //!
-//! The text is that of JavaScript's `JSON.stringify`, but numbers of more than 15 digits, and very large and small ones, stay as they are written.
+//! The text is that of JavaScript's `JSON.stringify`, but numbers of more than 15 digits, and very large and small ones, stay as they are
+//! written.
 
 use std::borrow::Cow;
 
@@ -12,6 +13,10 @@ use crate::push_whole;
 /// A number with so many digits, and up to so large an exponent, is read as exactly the double that is closest to it.
 const EXACT_DIGITS: usize = 15;
 const EXACT_EXPONENT: u32 = 7;
+/// From here on a number is written in digits.
+const WRITTEN_IN_DIGITS: f64 = 1e-5;
+/// Up to here, doubles have every whole number.
+const EXACT: f64 = (1_u64 << 53) as f64;
 
 /// The compact text of a JSON document; borrowed if it is compact already.
 pub(crate) fn compact(json: &str) -> Cow<'_, str> {
@@ -94,11 +99,11 @@ fn push_number(text: &mut String, token: &str) {
     let number = serde_json::from_str::<Value>(token).ok().filter(|_| is_exact(token));
     match number.and_then(|number| number.as_f64()) {
         Some(0.0) => text.push('0'),
-        Some(whole) if whole.fract() == 0.0 => push_whole(text, whole),
-        Some(number) => {
+        Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT => push_whole(text, whole),
+        Some(number) if number.abs() < EXACT && number.abs() >= WRITTEN_IN_DIGITS => {
             text.push_str(&serde_json::to_string(&Value::from(number)).unwrap_or_default());
         }
-        None => text.push_str(token),
+        _ => text.push_str(token),
     }
 }
 
@@ -153,6 +158,9 @@ mod tests {
             ("-0.0", "0"),
             ("-0", "0"),
             ("1e-7", "1e-7"),
+            ("0.000001", "0.000001"),
+            ("2.50e-5", "0.000025"),
+            ("123456789012345e6", "123456789012345e6"),
             ("12345678901234567890123", "12345678901234567890123"),
             ("1234567890123.0", "1234567890123"),
             ("12345678901234567.0", "12345678901234567.0"),

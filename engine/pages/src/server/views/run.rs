@@ -234,7 +234,7 @@ fn line(
         return Ok(html! { tr { td colspan="4" { span.aside { "a case that was removed" } } } });
     };
     let says = reader.store.case_says(found.key, MOST_REASON)?;
-    let by_assertions = by_assertions(reader, run, scorers, found, &says)?;
+    let by_assertions = by_assertions(reader, run, found)?;
     Ok(html! {
         tr.link data-row {
             td { (verdict(found)) }
@@ -266,17 +266,15 @@ fn is_against(scorers: &[ScorerRecord], saying: &Saying) -> bool {
     }
 }
 
-/// What decided against a case although no score did: assertions, which are read only then.
+/// What decided against a case, with the assertions that did.
 fn by_assertions(
     reader: &Reader,
     run: &RunRecord,
-    scorers: &[ScorerRecord],
     found: &FoundCase,
-    says: &[Saying],
 ) -> Result<Vec<Decided>, Trouble> {
     let is_bad = found.is_regressed || found.verdict == Verdict::Failed;
     let mut decided = Vec::new();
-    if is_bad && !says.iter().any(|it| is_against(scorers, it)) {
+    if is_bad {
         verdicts_from(&reader.store, run.spec.id.as_str(), found.key, |it| {
             if it.case.key == found.key {
                 decided = it.against.iter().map(Decided::of).collect();
