@@ -51,15 +51,15 @@ fn a_component_that_is_not_written_whole_is_not_there_and_is_fetched_the_next_ti
 #[test]
 fn components_that_were_fetched_before_the_disk_was_full_stay() {
     let Some(desk) = Desk::new() else { return };
-    let (small, large) = (guest("reader"), guest("misbehave"));
+    let (small, large) = (guest("sleeper"), guest("misbehave"));
     assert!(small.len() < large.len());
-    desk.publish("team/reader", &small);
+    desk.publish("team/sleeper", &small);
     desk.publish("team/misbehave", &large);
-    for name in ["reader", "misbehave"] {
+    for name in ["sleeper", "misbehave"] {
         desk.add(&format!("HOST/team/{name}:0.1.0 --yes")).exits_with(0);
     }
     fs::remove_dir_all(desk.folder.path("data")).unwrap();
-    // `reader` comes behind `misbehave` in the lock, so it is there already.
+    // `sleeper` comes behind `misbehave` in the lock, so it is there already.
     let file = |component: &[u8]| component_file_name(Digest::of(component));
     fs::create_dir_all(desk.folder.path("data/components")).unwrap();
     desk.folder.write(&format!("data/components/{}", file(&small)), &small);
