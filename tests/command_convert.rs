@@ -50,12 +50,14 @@ fn no_command_writes_over_what_it_reads() {
     let folder = Folder::new();
     folder.write("cases.csv", "id,output,groundTruth\n1,a,a\n");
     folder.write("suite.toml", "[scorers.exact-match]\n");
+    folder.write("scorebox.lock", "version = 2\n");
     folder.write("promptfoo.yaml", "tests:\n- assert:\n  - {type: equals, value: a}\n");
     folder.sh("scorebox run suite.toml cases.csv").exits_with(0);
     for (command, file) in [
         ("convert cases.csv", "cases.csv"),
         ("export --format csv", "scorebox.db"),
         ("bundle suite.toml", "suite.toml"),
+        ("bundle suite.toml", "scorebox.lock"),
         ("migrate promptfoo.yaml", "promptfoo.yaml"),
     ] {
         let before = fs::read(folder.path(file)).unwrap();

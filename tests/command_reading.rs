@@ -121,6 +121,8 @@ fn an_unknown_name_is_an_error_that_names_those_that_exist() {
     hint: its scorers: latency, bad
     [exit code 2]
     ");
+    let no_number = folder.sh("scorebox scores --below nan").exits_with(2);
+    assert!(no_number.stderr.contains("invalid value 'nan' for '--below <X>'"), "{no_number}");
     // A filter of scores that finds none is another matter.
     assert_snapshot!(folder.sh("scorebox scores --below 0.01"), @"
     [stderr]

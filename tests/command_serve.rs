@@ -287,7 +287,12 @@ fn a_page_names_the_assertion_that_decides_and_shows_what_cannot_be_seen() {
             { name: "no PII", score: 0, severity: "gate", reason: "has an e-mail address" },
         ] });"#,
     );
-    folder.sh("scorebox run cases.jsonl -s ./as.js --run-id r -q").exits_with(3);
+    // What else speaks against the case does not hide it.
+    folder.write(
+        "soft.js",
+        "export const info = { severity: 'soft', threshold: 0.5 };\nexport default () => 0.2;\n",
+    );
+    folder.sh("scorebox run cases.jsonl -s ./as.js -s ./soft.js --run-id r -q").exits_with(3);
     let server = Server::ready(&folder, "");
     for path in ["/runs/r", "/runs/r/case?id=a%E2%80%8B%E2%9D%A4%EF%B8%8F"] {
         let page = server.get(path, &[]).text;

@@ -274,7 +274,28 @@ fn a_soft_regression_fails_only_under_strict() {
     folder.write("cases.jsonl", CASES.lines().nth(2).unwrap());
     folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(0);
     let strict = folder.sh("scorebox run suite.toml cases.jsonl -q --strict").exits_with(3);
-    assert!(strict.stderr.contains("error: 1 case failed"), "{strict}");
+    let (_, said) = strict.stderr.split_once("error: 1 case failed\nhint: show them: ").unwrap();
+    let shown = folder.sh(said.lines().next().unwrap()).exits_with(0);
+    assert_eq!(shown.stdout.lines().count(), 2, "{shown}");
+}
+
+#[test]
+fn a_summary_in_markdown_stays_below_what_github_takes() {
+    let folder = Folder::new();
+    folder.write(
+        "as.js",
+        "export default () => ({ score: 0, reason: '$'.repeat(300), assertions: [...'abcde'].map((name) =>\n\
+         ({ name, score: 0, severity: 'gate', reason: '$'.repeat(300) })) });\n",
+    );
+    folder.write(
+        "suite.toml",
+        "[scorers.as]\nuse = \"./as.js\"\nseverity = \"gate\"\nthreshold = 1\n",
+    );
+    folder.write("cases.jsonl", "{\"output\": 1}\n".repeat(120));
+    folder.sh("scorebox run suite.toml cases.jsonl -q --report markdown=r.md").exits_with(3);
+    let summary = fs::read_to_string(folder.path("r.md")).unwrap();
+    assert!((500_000..1 << 20).contains(&summary.len()), "{}", summary.len());
+    assert!(summary.contains("\nThese are the first "), "it says that cases are left out");
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl<R> Quotes<R> {
         Quotes { inner, separator, at: At::StartOfCell, line: 1, opened: 0, is_over: false }
     }
 
-    /// The line in which a quoted cell begins that goes on to the end of all; `None` as long as there is more to read.
+    /// The line on which a quoted cell begins that is still open at the end of the input; `None` while there is more to read.
     pub(crate) fn unclosed(&self) -> Option<u64> {
         (self.is_over && self.at == At::InQuotes).then_some(self.opened)
     }

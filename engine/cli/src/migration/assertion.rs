@@ -45,8 +45,8 @@ const NOT_THE_GROUND_TRUTH: &str = "its expected answer must be the cases' groun
 /// Between the two scores of a scorer that gives 0 or 1.
 const YES: f64 = 0.5;
 
-/// The scorer that an assertion is, or why there is none. The variables take their places in its value; without any, the value stays as it
-/// is written.
+/// The scorer that scores as an assertion does, or why no scorer does. Variables are replaced in its value; without
+/// variables, the value stays as it is written.
 pub(super) fn translated(
     assertion: &Map<String, Value>,
     variables: Option<&Map<String, Value>>,

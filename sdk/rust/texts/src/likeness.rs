@@ -41,7 +41,7 @@ pub fn of_numbers(output: f64, expected: f64) -> f64 {
     if output == expected {
         return 1.0;
     }
-    // The sum of the largest numbers is none; that of their halves is.
+    // The sum of the largest numbers overflows; the sum of their halves does not.
     let part = if (expected.abs() + output.abs()).is_infinite() { 0.5 } else { 1.0 };
     let (output, expected) = (output * part, expected * part);
     let sum = expected.abs() + output.abs();
