@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
-    model_server::{Asked, ModelServer},
+    model_server::{Asked, ModelServer, REFUSES},
 };
 
 #[test]
@@ -155,9 +155,25 @@ fn money_is_counted_by_the_price_and_ends_a_budget() {
     let folder = folder(&server.base_url(), &outputs, &entries);
     let run = sh(&folder, RUN);
     assert_eq!(run.code, Some(1), "{run}");
-    assert!(run.stderr.contains("of its budget of 0.00004 are spent or under way"), "{run}");
-    assert!(server.asked().len() < 100, "{run}");
+    let spent = "0.000048 US dollars are spent, of a budget of 0.00004";
+    assert!(run.stderr.contains(spent), "{run}");
+    // Two leave something of it, and the third spends that: no call is sent while another might.
+    assert_eq!(server.asked().len(), 3, "{run}");
     assert!(folder.rows("SELECT DISTINCT cost_usd FROM calls") == ["0.000016"], "{run}");
+}
+
+#[test]
+fn what_a_refusal_consumes_counts_in_the_budget_and_is_said() {
+    let server = ModelServer::saying(|_| REFUSES.into());
+    // A refusal costs what an answer costs.
+    let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
+    let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let folder = folder(&server.base_url(), &outputs, &entries);
+    let run = sh(&folder, RUN);
+    assert_eq!(server.asked().len(), 3, "{run}");
+    let said = "3 questions have no answer, after 3 attempts that took 36 tokens of questions and 6 of answers, $0.000048";
+    assert!(run.stderr.contains(said), "{run}");
 }
 
 #[test]

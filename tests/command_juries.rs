@@ -124,6 +124,21 @@ fn a_jury_with_its_quorum_has_a_score_that_replays_to_the_byte() {
 }
 
 #[test]
+fn a_juror_that_never_votes_is_named() {
+    let server = ModelServer::answering(|asked| match model(asked).as_str() {
+        "lost" => (404, "no such model".into()),
+        model => (200, model.trim_start_matches("of-").to_owned()),
+    });
+    let entries = jury("few", r#"{ models = ["of-0", "of-1", "lost"] }"#);
+    let folder = folder(&server.base_url(), &["a", "b"], &entries);
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(0), "{run}");
+    let warning = "warning: juror `lost` of `few` has no vote in 2 of 2 scores";
+    assert!(run.stderr.contains(warning), "{run}");
+    assert!(!run.stderr.contains("juror `of-1`"), "{run}");
+}
+
+#[test]
 fn a_jury_without_its_quorum_has_no_score() {
     let server = ModelServer::answering(|asked| match model(asked).as_str() {
         "down" | "lost" => (503, "come back later".into()),

@@ -16,6 +16,11 @@ const CASES: &str = r#"{"id": "1", "output": "yes", "metadata": {"lang": "en"}}
 const SUITE: &str = "[scorers.english]\nuse = 'contains'\nconfig = { value = 'yes' }\n\
                      when = '.metadata.lang == \"en\"'\n[scorers.all]\nuse = 'length'\nconfig = { max = 3 }\n";
 
+/// A scorer of no node that is there, one that sampling leaves out of all cases, and one of both.
+const IDLE: &str = "[scorers.nowhere]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['analyze']\nsampling = { type = 'none' }\n\
+                    [scorers.never]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['*']\nsampling = { type = 'none' }\n\
+                    [scorers.rarely]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['1']\nsampling = { type = 'none' }\n";
+
 fn folder(suite: &str) -> Folder {
     let folder = Folder::new();
     folder.write("cases.jsonl", CASES);
@@ -191,4 +196,16 @@ fn scores_under_a_condition_are_computed_again_where_others_are_reused() {
     let again = folder.sh("scorebox run s.toml cases.jsonl --run-id two --reuse").exits_with(0);
     assert!(again.stderr.contains("6 of them reused"), "{again}");
     assert_eq!(rows(&folder, "one", "english"), rows(&folder, "two", "english"));
+}
+
+#[test]
+fn an_idle_scorer_is_told_by_what_left_its_cases_out() {
+    let folder = folder(IDLE);
+    let run = folder.sh("scorebox run s.toml cases.jsonl -q").exits_with(0);
+    for (scorer, keys) in
+        [("nowhere", "`nodes`"), ("never", "`sampling`"), ("rarely", "`nodes` and `sampling`")]
+    {
+        let said = format!("warning: `{scorer}` is for none of 6 cases: look at its {keys}\n");
+        assert!(run.stderr.contains(&said), "{said}{run}");
+    }
 }

@@ -27,6 +27,9 @@ impl Asked {
     }
 }
 
+/// What a server says whose model refuses.
+pub(crate) const REFUSES: &str = "(refuses)";
+
 type Answering = Box<dyn Fn(&Asked) -> (u16, String) + Send + Sync>;
 
 /// A server, until it is dropped.
@@ -137,9 +140,13 @@ fn reply(asked: &Value, status: u16, text: &str) -> Value {
         let data: Vec<Value> = vectors.collect();
         return json!({"model": model, "data": data, "usage": {"prompt_tokens": 3}});
     }
+    let message = match text {
+        REFUSES => json!({"role": "assistant", "content": null, "refusal": "I cannot."}),
+        text => json!({"role": "assistant", "content": text}),
+    };
     json!({
         "model": model,
-        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "choices": [{"message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 12, "completion_tokens": 2},
     })
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     form::{NAME, Way},
     pieces::{Content, Count},
-    spoken::{Asking, Said, Unsaid, document},
+    spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
 /// Where conversations are sent to.
@@ -126,10 +126,17 @@ impl Usage {
 }
 
 /// What the server said, asked in this way.
-pub(crate) fn read(document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
+pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
+    let mut answer: Answer = match serde_json::from_slice(document) {
+        Ok(answer) => answer,
+        Err(error) => return Heard::misshapen(error),
+    };
+    let usage = answer.usage.take().unwrap_or_default().tokens();
+    Heard { said: said(answer, way), usage, cost_usd: None }
+}
+
+fn said(answer: Answer, way: Option<Way>) -> Result<Said, Unsaid> {
     let misshapen = |what: &str| Unsaid::Misshapen(what.to_owned());
-    let answer: Answer =
-        serde_json::from_slice(document).map_err(|error| Unsaid::Misshapen(error.to_string()))?;
     let content = answer.content.ok_or_else(|| misshapen("no `content`"))?;
     let stop_reason = answer.stop_reason.as_deref();
     if stop_reason == Some("refusal") {
@@ -142,10 +149,5 @@ pub(crate) fn read(document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
     };
     let text = text.or_else(|| truncated.then(String::new));
     let text = text.ok_or_else(|| misshapen("no text in `content`"))?;
-    Ok(Said {
-        reply: Reply::Text { text, truncated },
-        model: answer.model,
-        usage: answer.usage.unwrap_or_default().tokens(),
-        cost_usd: None,
-    })
+    Ok(Said { reply: Reply::Text { text, truncated }, model: answer.model })
 }

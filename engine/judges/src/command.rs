@@ -56,11 +56,14 @@ impl Command {
             call.begin().await;
             let attempt = async {
                 match process::run(&self.command, &input, most_bytes, self.timeout).await {
-                    Ok(ended) => self.read(&ended, question),
+                    Ok(ended) => self.printed(&ended),
                     Err(unended) => Err(self.failure(&unended, most_bytes)),
                 }
             };
-            let outcome = call.in_time(attempt).await;
+            let outcome = call.in_time(attempt).await.and_then(|printed| {
+                call.consume(printed.usage, printed.cost_usd);
+                self.said(printed, question)
+            });
             if let Some(outcome) = call.settle(outcome).await {
                 break outcome;
             }
@@ -69,8 +72,8 @@ impl Command {
         Ok(Answer {
             reply: said.reply,
             model: named(said.model, question.model()),
-            usage: said.usage,
-            cost_usd: said.cost_usd,
+            usage: call.usage(),
+            cost_usd: call.cost_usd(),
             latency: call.latency(),
             attempts: call.attempts(),
         })
@@ -96,7 +99,8 @@ impl Command {
         input
     }
 
-    fn read(&self, ended: &Ended, question: &Question) -> Result<Said, Failure> {
+    /// What it printed, if it did what it should.
+    fn printed(&self, ended: &Ended) -> Result<Printed, Failure> {
         let program = &self.program;
         if ended.code != Some(0) {
             let how = match ended.code {
@@ -119,7 +123,12 @@ impl Command {
         if text.is_empty() {
             return Err(unreadable("nothing"));
         }
-        let printed = printed(text).unwrap_or_else(|| Printed::of_text(text));
+        Ok(printed(text).unwrap_or_else(|| Printed::of_text(text)))
+    }
+
+    /// What that says to the question.
+    fn said(&self, printed: Printed, question: &Question) -> Result<Said, Failure> {
+        let program = &self.program;
         let unfit = |what: String| Failure::unavailable(format!("{program} printed {what}"));
         let reply = match (printed.says, question) {
             (Says::Error(words), _) => {
@@ -132,9 +141,9 @@ impl Command {
                 checked(vectors, embedding.texts.len()).map_err(unfit)?
             }
             (Says::Text(text), _) => return Err(unfit(format!("no vectors: {}", quote(&text)))),
-            (Says::Vectors(_), _) => return Err(unreadable("vectors instead of a text")),
+            (Says::Vectors(_), _) => return Err(unfit("vectors instead of a text".to_owned())),
         };
-        Ok(Said { reply, model: printed.model, usage: printed.usage, cost_usd: printed.cost_usd })
+        Ok(Said { reply, model: printed.model })
     }
 
     fn failure(&self, unended: &Unended, most_bytes: usize) -> Failure {

@@ -78,6 +78,7 @@ impl<'a> Arrived<'a> {
             _place: place,
             within,
             began: None,
+            excused: Duration::ZERO,
             attempts: 0,
             failures: 0,
             time_outs: 0,
@@ -97,6 +98,8 @@ pub(crate) struct Call<'a> {
     /// How long all attempts may take.
     within: Duration,
     began: Option<Instant>,
+    /// How long it has waited since then because the server asked for it, or for the rate: that is nobody's answering.
+    excused: Duration,
     attempts: u32,
     failures: u32,
     time_outs: u32,
@@ -108,6 +111,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// Waits until the next attempt may begin; it is running then.
     pub(crate) async fn begin(&mut self) {
+        let waits = Instant::now();
         loop {
             self.gate.pause.end().await;
             if let Some(pace) = &self.gate.pace {
@@ -116,6 +120,9 @@ impl Call<'_> {
             if !self.gate.pause.is_on() {
                 break;
             }
+        }
+        if self.began.is_some() {
+            self.excused += waits.elapsed();
         }
         self.attempts += 1;
         if self.attempts > 1 {
@@ -137,7 +144,7 @@ impl Call<'_> {
     }
 
     fn time_left(&self) -> Duration {
-        self.within.saturating_sub(self.latency())
+        self.within.saturating_sub(self.latency().saturating_sub(self.excused))
     }
 
     fn too_late(&self) -> Failure {
@@ -145,10 +152,15 @@ impl Call<'_> {
             1 => "1 attempt".to_owned(),
             attempts => format!("{attempts} attempts"),
         };
-        let seconds = self.within.as_secs_f64();
-        let message = format!(
-            "no answer in {attempts} within {seconds} s, the time that is left for the score"
-        );
+        let message = match self.within.is_zero() {
+            true => "no time is left for the question: the score has used all of it".to_owned(),
+            false => {
+                let seconds = self.within.as_secs_f64();
+                format!(
+                    "no answer in {attempts} within {seconds} s, the time that is left for the score"
+                )
+            }
+        };
         Failure::timed_out(message, Remedy::Nothing)
     }
 
@@ -175,10 +187,15 @@ impl Call<'_> {
         if slows_all {
             self.gate.pause.extend(delay);
         }
-        if self.failures > self.gate.retries || delay >= self.time_left() {
+        // What the server asks for takes nothing from the time in which it is to answer.
+        let is_asked_for = !no_sooner.is_zero();
+        if self.failures > self.gate.retries || (!is_asked_for && delay >= self.time_left()) {
             return Some(outcome);
         }
         sleep(delay).await;
+        if is_asked_for {
+            self.excused += delay;
+        }
         None
     }
 
@@ -322,5 +339,21 @@ mod tests {
             std::hint::spin_loop();
         }
         assert_eq!(call.time_left(), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn a_pause_that_the_server_asks_for_takes_nothing_from_the_time() {
+        let command = ProviderSettings::Command { command: Vec::new() };
+        let gate = Gate::new(&JudgeSettings::new(command));
+        let within = Duration::from_millis(200);
+        let mut call = gate.arrive().enter(within).await;
+        call.begin().await;
+        let no_sooner = within + Duration::from_millis(50);
+        let remedy = Remedy::Again { no_sooner, slows_all: true };
+        let asked = Failure { remedy, ..Failure::unavailable("429".to_owned()) };
+        assert!(call.settle::<()>(Err(asked)).await.is_none());
+        call.begin().await;
+        assert!(call.latency() >= no_sooner);
+        assert!(!call.time_left().is_zero());
     }
 }

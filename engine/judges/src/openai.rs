@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     form::{NAME, Way},
     pieces::{Amount, Arguments, Content, Count, First},
-    spoken::{Asking, Said, Unsaid, checked, document},
+    spoken::{Asking, Heard, Said, Unsaid, checked, document},
 };
 
 /// Where conversations are sent to.
@@ -170,10 +170,17 @@ impl Usage {
 }
 
 /// What the server said, asked in this way.
-pub(crate) fn read(document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
+pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
+    let mut completion: Completion = match serde_json::from_slice(document) {
+        Ok(completion) => completion,
+        Err(error) => return Heard::misshapen(error),
+    };
+    let usage = completion.usage.take().unwrap_or_default();
+    Heard { said: said(completion, way), usage: usage.tokens(), cost_usd: usage.cost.0 }
+}
+
+fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
     let misshapen = |what: &str| Unsaid::Misshapen(what.to_owned());
-    let completion: Completion =
-        serde_json::from_slice(document).map_err(|error| Unsaid::Misshapen(error.to_string()))?;
     // Some gateways say so with status 200.
     if let Some(error) = completion.error {
         return Err(Unsaid::Misshapen(format!("an error: {}", error.get())));
@@ -196,13 +203,7 @@ pub(crate) fn read(document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
     // A model that thought until it had no tokens left says nothing.
     let text = text.or_else(|| truncated.then(String::new));
     let text = text.ok_or_else(|| misshapen("no text in `message`"))?;
-    let usage = completion.usage.unwrap_or_default();
-    Ok(Said {
-        reply: Reply::Text { text, truncated },
-        model: completion.model,
-        usage: usage.tokens(),
-        cost_usd: usage.cost.0,
-    })
+    Ok(Said { reply: Reply::Text { text, truncated }, model: completion.model })
 }
 
 #[derive(Serialize)]
@@ -232,9 +233,16 @@ struct Vector {
 }
 
 /// The vectors of so many texts.
-pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Result<Said, Unsaid> {
-    let answer: Vectors =
-        serde_json::from_slice(document).map_err(|error| Unsaid::Misshapen(error.to_string()))?;
+pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Heard {
+    let mut answer: Vectors = match serde_json::from_slice(document) {
+        Ok(answer) => answer,
+        Err(error) => return Heard::misshapen(error),
+    };
+    let usage = answer.usage.take().unwrap_or_default();
+    Heard { said: vectors(answer, texts), usage: usage.tokens(), cost_usd: usage.cost.0 }
+}
+
+fn vectors(answer: Vectors, texts: usize) -> Result<Said, Unsaid> {
     let mut data = answer.data;
     if data.iter().all(|vector| vector.index.is_some()) {
         data.sort_by_key(|vector| vector.index);
@@ -244,11 +252,5 @@ pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Result<Said, Unsaid
         }
     }
     let vectors = data.into_iter().map(|vector| vector.embedding).collect();
-    let usage = answer.usage.unwrap_or_default();
-    Ok(Said {
-        reply: checked(vectors, texts).map_err(Unsaid::Misshapen)?,
-        model: answer.model,
-        usage: usage.tokens(),
-        cost_usd: usage.cost.0,
-    })
+    Ok(Said { reply: checked(vectors, texts).map_err(Unsaid::Misshapen)?, model: answer.model })
 }

@@ -18,7 +18,7 @@ use crate::{
     http::Server,
     knowledge::{Knowledge, Known, Turn},
     openai,
-    spoken::{Asking, MOST_TEXT_BYTES, Said, Unsaid, most_bytes, named},
+    spoken::{Asking, Heard, MOST_TEXT_BYTES, Said, Unsaid, most_bytes, named},
     wire::Wire,
 };
 
@@ -212,16 +212,16 @@ impl Served {
         path: &str,
         document: &Bytes,
         most_bytes: usize,
-        read: impl Fn(&[u8]) -> Result<Said, Unsaid>,
+        read: impl Fn(&[u8]) -> Heard,
     ) -> Result<Said, Failure> {
         loop {
             call.begin().await;
             let outcome = call.in_time(self.server.post(path, document, most_bytes)).await;
-            let outcome = outcome
-                .and_then(|answer| read(&answer).map_err(|unsaid| self.failure(unsaid, &answer)));
-            if let Ok(said) = &outcome {
-                call.consume(said.usage, said.cost_usd);
-            }
+            let outcome = outcome.and_then(|answer| {
+                let Heard { said, usage, cost_usd } = read(&answer);
+                call.consume(usage, cost_usd);
+                said.map_err(|unsaid| self.failure(unsaid, &answer))
+            });
             if let Some(outcome) = call.settle(outcome).await {
                 return outcome;
             }

@@ -27,13 +27,27 @@ pub(crate) struct Asking<'a> {
     pub(crate) with_completion_tokens: bool,
 }
 
+/// An answer: what it says, if that counts, and what it consumed in any case.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Heard {
+    pub(crate) said: Result<Said, Unsaid>,
+    pub(crate) usage: TokenUsage,
+    pub(crate) cost_usd: Option<f64>,
+}
+
+impl Heard {
+    /// An answer that cannot be read at all.
+    pub(crate) fn misshapen(why: impl ToString) -> Heard {
+        let said = Err(Unsaid::Misshapen(why.to_string()));
+        Heard { said, usage: TokenUsage::default(), cost_usd: None }
+    }
+}
+
 /// What a server said.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Said {
     pub(crate) reply: Reply,
     pub(crate) model: Option<String>,
-    pub(crate) usage: TokenUsage,
-    pub(crate) cost_usd: Option<f64>,
 }
 
 /// Why an answer has nothing that counts.

@@ -7,7 +7,7 @@ use crate::{
     anthropic,
     form::Way,
     openai,
-    spoken::{Asking, Said, Unsaid},
+    spoken::{Asking, Heard},
 };
 
 /// A protocol.
@@ -50,7 +50,7 @@ impl Wire {
         }
     }
 
-    pub(crate) fn read(self, document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
+    pub(crate) fn read(self, document: &[u8], way: Option<Way>) -> Heard {
         match self {
             Wire::OpenAi => openai::read(document, way),
             Wire::Anthropic => anthropic::read(document, way),
@@ -70,6 +70,8 @@ impl Wire {
 mod tests {
     use proptest::prelude::*;
     use scorebox::judge::Reply;
+
+    use crate::spoken::Said;
 
     use super::*;
 
@@ -103,7 +105,8 @@ mod tests {
                 let _ = wire.read(document, way);
             }
         }
-        if let Ok(Said { reply: Reply::Vectors(vectors), .. }) = openai::read_vectors(document, 2) {
+        let heard = openai::read_vectors(document, 2);
+        if let Ok(Said { reply: Reply::Vectors(vectors), .. }) = heard.said {
             assert!(vectors.len() == 2 && vectors[0].len() == vectors[1].len());
             assert!(vectors.iter().flatten().all(|number| number.is_finite()));
         }

@@ -1,6 +1,7 @@
 //! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
-//! `report`.
+//! `report`, and what of it is said of scorers that were for no case in `idle`.
 
+mod idle;
 mod report;
 
 use std::{
@@ -142,7 +143,7 @@ impl Run {
             locks_while(&suite.scorers, || self.scoring.sandbox.open(slots, capabilities))?;
         let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
-        let outputs = Outputs { reports, summary: !events.go_to_stdout() };
+        let outputs = Outputs { reports, summary: !events.go_to_stdout(), judges: watched.clone() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
         let (sink, events) = events.sink();
         let exporting = self.scoring.telemetry.start(true, self.scoring.judges.is_offline())?;
@@ -203,7 +204,7 @@ impl Run {
         outputs: Outputs,
         signalled: &Signalled,
     ) -> Result<Exit, Failure> {
-        let Outputs { reports, summary } = outputs;
+        let Outputs { reports, summary, judges } = outputs;
         let report = match report {
             Err(stopped @ RunError::Stopped) => {
                 words::say(&stopped.to_string());
@@ -227,6 +228,7 @@ impl Run {
             intervals: self.ci,
             format: self.format,
             database: &self.scoring.database,
+            judges: &judges.counts(),
         };
         let reported = report::print(&store, report, &asked)?;
         let again = reports_again(report.run.as_str(), asked.strict, &self.scoring.database);
@@ -364,6 +366,8 @@ struct Outputs {
     reports: Reports,
     /// Whether standard output is free for the summary.
     summary: bool,
+    /// Asked already.
+    judges: Judges,
 }
 
 /// Runs, with a progress bar if the user wants one, until the end or a signal.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use scorebox::{
     judge::{JudgeCounts, JudgeIdentity, JuryIdentity, ScoreCall},
-    store::CallCounts,
+    store::{CallCounts, SilentJuror},
 };
 
 use super::{Align, Table, count, counted, one_line, rate};
@@ -101,6 +101,47 @@ pub(crate) fn table(counts: &[CallCounts]) -> Table {
         table.row([of_scorer.scorer_id.clone()].into_iter().chain(cells));
     }
     table
+}
+
+/// What calls without an answer consumed, which the table leaves out; `None` if nothing.
+pub(crate) fn unanswered(counts: &JudgeCounts) -> Option<String> {
+    let JudgeCounts { unanswered, unanswered_attempts, .. } = counts;
+    if unanswered.calls == 0 {
+        return None;
+    }
+    let mut words = format!(
+        "{} no answer, after {}",
+        counted(unanswered.calls, "question has", "questions have"),
+        counted(*unanswered_attempts, "attempt", "attempts")
+    );
+    if unanswered.input_tokens + unanswered.output_tokens > 0 {
+        let (asked, said) = (count(unanswered.input_tokens), count(unanswered.output_tokens));
+        words.push_str(&format!(" that took {asked} tokens of questions and {said} of answers"));
+    }
+    if unanswered.cost_usd > 0.0 {
+        words.push_str(&format!(", {}", dollars(unanswered.cost_usd)));
+    }
+    Some(words)
+}
+
+/// Jurors who had no vote in some of the scores.
+pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
+    let of_scorer = |it: &CallCounts| {
+        let scorer = one_line(&it.scorer_id, 64);
+        let says = |juror: &SilentJuror| {
+            let scores = counted(juror.scores, "score", "scores");
+            let name = match juror.model.as_str() {
+                "" => one_line(&juror.judge, 64),
+                model => one_line(model, 64),
+            };
+            let without = count(juror.without_vote);
+            format!(
+                "juror `{name}` of `{scorer}` has no vote in {without} of {scores}: `scorebox scores` has the reasons in `meta`"
+            )
+        };
+        it.silent_jurors.iter().map(says).collect::<Vec<_>>()
+    };
+    counts.iter().flat_map(of_scorer).collect()
 }
 
 /// What the judge of one scorer answered for one score, in a line; `None` if nobody was asked.

@@ -5,19 +5,23 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use tokio::sync::{Notify, futures::Notified};
+
 use super::{Budget, TokenUsage};
 
 /// What calls have consumed of a budget. Calls that were answered from a recording consume nothing.
 pub struct Meter {
     budget: Budget,
     used: Mutex<Used>,
+    /// A call has ended.
+    ended: Notify,
 }
 
 #[derive(Default)]
 struct Used {
     consumed: Consumed,
-    /// Calls that were answered.
-    answered: u64,
+    /// Calls that have ended, with an answer or without.
+    ended: u64,
     /// Calls that began and have not ended.
     under_way: u64,
 }
@@ -26,18 +30,18 @@ impl Used {
     /// A call ends.
     fn end(&mut self, cost_usd: Option<f64>, usage: TokenUsage) {
         self.under_way = self.under_way.saturating_sub(1);
-        let consumed = &mut self.consumed;
-        let sum = |one: u64, other: Option<u64>| one.saturating_add(other.unwrap_or(0));
-        consumed.cost_usd += cost_usd.unwrap_or(0.0);
-        consumed.input_tokens = sum(consumed.input_tokens, usage.input_tokens);
-        consumed.output_tokens = sum(consumed.output_tokens, usage.output_tokens);
+        self.ended += 1;
+        self.consumed.add(cost_usd, usage);
     }
 
-    /// What was spent, and what the calls under way will cost if they cost as much as those before.
-    fn expected_usd(&self) -> f64 {
+    /// Whether one more call is within the budget if it and those under way cost as much as those before.
+    fn has_room(&self, budget: f64) -> bool {
+        if self.under_way == 0 {
+            return true;
+        }
         // Counts of calls are far below 2^53.
-        let (answered, under_way) = (self.answered.max(1) as f64, self.under_way as f64);
-        self.consumed.cost_usd * (1.0 + under_way / answered)
+        let (ended, coming) = (self.ended as f64, (self.under_way + 1) as f64);
+        self.ended > 0 && self.consumed.cost_usd * (1.0 + coming / ended) <= budget
     }
 }
 
@@ -55,6 +59,16 @@ pub struct Consumed {
     pub output_tokens: u64,
 }
 
+impl Consumed {
+    /// Adds what one call consumed.
+    pub(super) fn add(&mut self, cost_usd: Option<f64>, usage: TokenUsage) {
+        let sum = |one: u64, other: Option<u64>| one.saturating_add(other.unwrap_or(0));
+        self.cost_usd += cost_usd.unwrap_or(0.0);
+        self.input_tokens = sum(self.input_tokens, usage.input_tokens);
+        self.output_tokens = sum(self.output_tokens, usage.output_tokens);
+    }
+}
+
 /// A budget is spent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -63,9 +77,9 @@ pub enum Spent {
     #[error("all {0} calls of its budget are used")]
     Calls(u64),
     /// No money is left.
-    #[error("{used:.6} US dollars of its budget of {budget} are spent or under way")]
+    #[error("{used:.6} US dollars are spent, of a budget of {budget}")]
     Cost {
-        /// What was spent, without the calls that are under way.
+        /// What was spent.
         used: f64,
         /// What may be spent.
         budget: f64,
@@ -75,7 +89,7 @@ pub enum Spent {
 impl Meter {
     /// Nothing consumed yet.
     pub fn new(budget: Budget) -> Meter {
-        Meter { budget, used: Mutex::default() }
+        Meter { budget, used: Mutex::default(), ended: Notify::new() }
     }
 
     /// The budget.
@@ -88,21 +102,43 @@ impl Meter {
         self.lock().consumed
     }
 
-    /// Counts a call that is about to be sent.
+    /// Counts a call that is about to be sent. `false`, and nothing is counted, if those under way might spend the rest: then
+    /// wait for [`ended`](Meter::ended) and try again.
+    ///
+    /// The first call is under way alone, since nobody knows before what calls cost.
     ///
     /// # Errors
-    /// The budget is spent, or will be by the calls that are under way.
-    pub fn begin(&self) -> Result<(), Spent> {
+    /// The budget is spent.
+    pub fn begin(&self) -> Result<bool, Spent> {
         let mut used = self.lock();
-        if let Some(most) = self.budget.calls.filter(|most| used.consumed.calls >= *most) {
-            return Err(Spent::Calls(most));
-        }
-        if let Some(budget) = self.budget.cost_usd.filter(|budget| used.expected_usd() >= *budget) {
-            return Err(Spent::Cost { used: used.consumed.cost_usd, budget });
+        self.must_have_left(&used)?;
+        if self.budget.cost_usd.is_some_and(|budget| !used.has_room(budget)) {
+            return Ok(false);
         }
         used.consumed.calls += 1;
         used.under_way += 1;
-        Ok(())
+        Ok(true)
+    }
+
+    /// Whether nothing is left.
+    pub fn is_spent(&self) -> bool {
+        self.must_have_left(&self.lock()).is_err()
+    }
+
+    fn must_have_left(&self, used: &Used) -> Result<(), Spent> {
+        if let Some(most) = self.budget.calls.filter(|most| used.consumed.calls >= *most) {
+            return Err(Spent::Calls(most));
+        }
+        let spent = used.consumed.cost_usd;
+        match self.budget.cost_usd.filter(|budget| spent >= *budget) {
+            Some(budget) => Err(Spent::Cost { used: spent, budget }),
+            None => Ok(()),
+        }
+    }
+
+    /// The end of a call, from this moment on.
+    pub(super) fn ended(&self) -> Notified<'_> {
+        self.ended.notified()
     }
 
     /// Takes back a call that was counted and not sent.
@@ -110,18 +146,19 @@ impl Meter {
         let mut used = self.lock();
         used.consumed.calls = used.consumed.calls.saturating_sub(1);
         used.under_way = used.under_way.saturating_sub(1);
+        drop(used);
+        self.ended.notify_waiters();
     }
 
     /// Counts a call that was sent and has no answer, and what it consumed nevertheless.
     pub fn failed(&self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.lock().end(cost_usd, usage);
+        self.consume(cost_usd, usage);
     }
 
     /// Counts what an answer consumed.
     pub fn consume(&self, cost_usd: Option<f64>, usage: TokenUsage) {
-        let mut used = self.lock();
-        used.end(cost_usd, usage);
-        used.answered += 1;
+        self.lock().end(cost_usd, usage);
+        self.ended.notify_waiters();
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
@@ -150,11 +187,11 @@ mod tests {
     #[test]
     fn a_budget_of_calls_lets_exactly_so_many_begin() {
         let meter = Meter::new(Budget::default().with_calls(2));
-        meter.begin().unwrap();
-        meter.begin().unwrap();
+        assert_eq!((meter.begin(), meter.begin()), (Ok(true), Ok(true)));
         assert_eq!(meter.begin(), Err(Spent::Calls(2)));
+        assert!(meter.is_spent());
         meter.not_sent();
-        meter.begin().unwrap();
+        assert_eq!(meter.begin(), Ok(true));
         assert_eq!(meter.consumed().calls, 2);
     }
 
@@ -162,7 +199,7 @@ mod tests {
     fn a_budget_of_money_ends_with_the_call_that_spends_it() {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
         for _ in 0..2 {
-            meter.begin().unwrap();
+            assert_eq!(meter.begin(), Ok(true));
             meter.consume(Some(0.25), tokens(10, 2));
         }
         assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
@@ -171,20 +208,33 @@ mod tests {
     }
 
     #[test]
+    fn what_calls_cost_is_found_out_by_the_first_alone() {
+        let meter = Meter::new(Budget::default().with_cost_usd(1.0));
+        assert_eq!((meter.begin(), meter.begin()), (Ok(true), Ok(false)));
+        meter.not_sent();
+        assert_eq!(meter.begin(), Ok(true));
+        meter.failed(None, TokenUsage::default());
+        assert_eq!((meter.begin(), meter.begin()), (Ok(true), Ok(true)));
+        assert_eq!(meter.consumed().calls, 3);
+    }
+
+    #[test]
     fn calls_under_way_count_as_much_as_those_before_them() {
         let meter = Meter::new(Budget::default().with_cost_usd(1.0));
-        meter.begin().unwrap();
+        assert_eq!(meter.begin(), Ok(true));
         meter.consume(Some(0.25), TokenUsage::default());
-        (0..3).for_each(|_| meter.begin().unwrap());
-        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.25, budget: 1.0 }));
-        meter.failed(None, TokenUsage::default());
-        meter.begin().unwrap();
+        (0..3).for_each(|_| assert_eq!(meter.begin(), Ok(true)));
+        assert_eq!(meter.begin(), Ok(false));
+        // Cheaper than thought: there is room again.
+        meter.consume(Some(0.0), TokenUsage::default());
+        assert_eq!(meter.begin(), Ok(true));
+        assert!(!meter.is_spent());
     }
 
     #[test]
     fn what_a_call_without_an_answer_consumed_counts() {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
-        meter.begin().unwrap();
+        assert_eq!(meter.begin(), Ok(true));
         meter.failed(Some(0.5), tokens(10, 2));
         assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
         assert_eq!(meter.consumed().input_tokens, 10);
@@ -193,10 +243,10 @@ mod tests {
     #[test]
     fn without_a_budget_there_is_always_more() {
         let meter = Meter::new(Budget::default());
-        (0..1000).for_each(|_| meter.begin().unwrap());
+        (0..1000).for_each(|_| assert_eq!(meter.begin(), Ok(true)));
         meter.consume(None, tokens(0, u64::MAX));
         meter.consume(Some(1e9), tokens(0, 1));
         assert_eq!(meter.consumed().output_tokens, u64::MAX);
-        meter.begin().unwrap();
+        assert_eq!(meter.begin(), Ok(true));
     }
 }

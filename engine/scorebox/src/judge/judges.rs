@@ -5,17 +5,17 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::{
-    Answer, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind, JudgeSettings, Load,
-    Meter, Provider, Recording, Recordings,
+    Answer, AskError, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind, JudgeSettings,
+    Load, Meter, Provider, Recording, Recordings, TokenUsage, permit::Permit,
 };
 use crate::digest::Digest;
 
@@ -58,6 +58,16 @@ pub(super) struct Judge {
     /// Answers that stand for a provider.
     recorded: Option<Arc<dyn Recordings>>,
     meter: Meter,
+    /// As many as it takes calls at once.
+    places: Semaphore,
+}
+
+impl Judge {
+    fn new(settings: JudgeSettings) -> Judge {
+        let places = Semaphore::new(settings.concurrency.clamp(1, Semaphore::MAX_PERMITS));
+        let meter = Meter::new(settings.budget);
+        Judge { settings, provider: None, recorded: None, meter, places }
+    }
 }
 
 /// What a call waits for that is asked at this moment.
@@ -83,6 +93,35 @@ struct Shared {
 struct Counts {
     recorded: AtomicU64,
     failed: AtomicU64,
+    /// Calls that wait for a place or for room in a budget.
+    waiting: AtomicU64,
+    /// What calls without an answer consumed.
+    unanswered: Mutex<Consumed>,
+    /// How often the providers were asked for them.
+    attempts: AtomicU64,
+}
+
+impl Counts {
+    fn unanswered(&self) -> MutexGuard<'_, Consumed> {
+        // What is behind the lock is consistent after every statement.
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that waits, as long as this is not dropped.
+struct Waiting<'a>(&'a AtomicU64);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicU64) -> Waiting<'a> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Waiting(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What the judges did so far.
@@ -95,6 +134,10 @@ pub struct JudgeCounts {
     pub recorded: u64,
     /// Calls without an answer.
     pub failed: u64,
+    /// What those that were sent consumed nevertheless; it is part of `consumed`.
+    pub unanswered: Consumed,
+    /// How often the providers were asked for them.
+    pub unanswered_attempts: u64,
     /// What the providers are doing.
     pub load: Load,
     /// What the run may consume.
@@ -119,8 +162,7 @@ impl JudgesBuilder {
         settings: JudgeSettings,
         provider: Option<Arc<dyn Provider>>,
     ) -> JudgesBuilder {
-        let meter = Meter::new(settings.budget);
-        self.judges.insert(name.into(), Judge { settings, provider, recorded: None, meter });
+        self.judges.insert(name.into(), Judge { provider, ..Judge::new(settings) });
         self
     }
 
@@ -132,9 +174,8 @@ impl JudgesBuilder {
         settings: JudgeSettings,
         recorded: Arc<dyn Recordings>,
     ) -> JudgesBuilder {
-        let meter = Meter::new(settings.budget);
         let recorded = Some(recorded);
-        self.judges.insert(name.into(), Judge { settings, provider: None, recorded, meter });
+        self.judges.insert(name.into(), Judge { recorded, ..Judge::new(settings) });
         self
     }
 
@@ -218,24 +259,22 @@ impl Judges {
         let load = providers.map(|provider| provider.load()).fold(Load::default(), |all, it| {
             Load::new(all.waiting + it.waiting, all.running + it.running, all.retries + it.retries)
         });
-        let meter = self.0.meter.as_ref();
+        let (meter, counts) = (self.0.meter.as_ref(), &self.0.counts);
+        let waiting = counts.waiting.load(Ordering::Relaxed);
         JudgeCounts {
             consumed: meter.map(Meter::consumed).unwrap_or_default(),
-            recorded: self.0.counts.recorded.load(Ordering::Relaxed),
-            failed: self.0.counts.failed.load(Ordering::Relaxed),
-            load,
+            recorded: counts.recorded.load(Ordering::Relaxed),
+            failed: counts.failed.load(Ordering::Relaxed),
+            unanswered: *counts.unanswered(),
+            unanswered_attempts: counts.attempts.load(Ordering::Relaxed),
+            load: Load { waiting: load.waiting + waiting, ..load },
             budget: meter.map(Meter::budget).unwrap_or_default(),
         }
     }
 
     /// Whether something of the run's budget is left.
     pub fn is_within_budget(&self) -> bool {
-        let Some(meter) = &self.0.meter else { return true };
-        let may_begin = meter.begin().is_ok();
-        if may_begin {
-            meter.not_sent();
-        }
-        may_begin
+        self.0.meter.as_ref().is_none_or(|meter| !meter.is_spent())
     }
 
     pub(super) fn judge(&self, name: &str) -> Option<&Judge> {
@@ -322,27 +361,35 @@ impl Judges {
             .map(|meter| (BudgetOf::Run, meter))
             .chain([(BudgetOf::Judge, &judge.meter), (BudgetOf::Scorer, scorers)])
             .collect();
-        for (place, (whose, meter)) in meters.iter().enumerate() {
-            if let Err(spent) = meter.begin() {
-                meters[..place].iter().for_each(|(_, meter)| meter.not_sent());
-                return Err(JudgeError::spent(*whose, name, &spent));
+        let permit = {
+            let _waiting = Waiting::new(&self.0.counts.waiting);
+            Permit::wait(&judge.places, &meters, name).await?
+        };
+        let answer = match provider.ask(&call.question, within).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.give_up(permit, &error, &judge.settings);
+                let message = format!("judge `{name}`: {error}");
+                return Err(JudgeError::new(error.kind.into(), message));
             }
-        }
-        let answer = provider.ask(&call.question, within).await.map_err(|error| {
-            let was_sent = error.attempts > 0;
-            let priced = judge.settings.price.and_then(|price| price.of(error.usage));
-            let cost_usd = error.cost_usd.or(priced);
-            for (_, meter) in &meters {
-                if was_sent { meter.failed(cost_usd, error.usage) } else { meter.not_sent() }
-            }
-            JudgeError::new(error.kind.into(), format!("judge `{name}`: {error}"))
-        })?;
+        };
         let recording = Arc::new(recording_of(call, answer, &judge.settings));
-        for (_, meter) in &meters {
-            meter.consume(recording.cost_usd, recording.usage);
-        }
+        permit.answered(recording.cost_usd, recording.usage);
         self.keep(&recording).await?;
         Ok(recording)
+    }
+
+    /// Counts what a call consumed that has no answer.
+    fn give_up(&self, permit: Permit<'_>, error: &AskError, settings: &JudgeSettings) {
+        if error.attempts == 0 {
+            return permit.not_sent();
+        }
+        let cost_usd = cost(error.cost_usd, error.usage, settings);
+        permit.failed(cost_usd, error.usage);
+        self.0.counts.attempts.fetch_add(error.attempts.into(), Ordering::Relaxed);
+        let mut unanswered = self.0.counts.unanswered();
+        unanswered.calls += 1;
+        unanswered.add(cost_usd, error.usage);
     }
 
     async fn keep(&self, recording: &Arc<Recording>) -> Result<(), JudgeError> {
@@ -382,18 +429,22 @@ impl fmt::Debug for Judges {
 
 fn recording_of(call: &Call, answer: Answer, settings: &JudgeSettings) -> Recording {
     let Answer { reply, model, usage, cost_usd, latency, attempts } = answer;
-    let stated = cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
-    let priced = settings.price.and_then(|price| price.of(usage));
     Recording {
         call: call.clone(),
         reply,
         model,
         usage,
-        cost_usd: stated.or(priced),
+        cost_usd: cost(cost_usd, usage, settings),
         latency_ms: latency.as_secs_f64() * 1000.0,
         attempts,
         answered_at_ms: now_ms(),
     }
+}
+
+/// What was paid, in US dollars: what the provider says, or else by the judge's price.
+fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
+    let stated = stated.filter(|cost| cost.is_finite() && *cost >= 0.0);
+    stated.or_else(|| settings.price.and_then(|price| price.of(usage)))
 }
 
 fn not_recorded(name: &str, call: &Call, digest: Digest) -> JudgeError {

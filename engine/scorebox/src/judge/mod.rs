@@ -8,6 +8,7 @@
 //! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
 //! - `recorded`: the recordings of a file as a judge.
 //! - `budget`: what calls have consumed.
+//! - `permit`: the right to send one call: a place, and room in all budgets.
 //! - `request`: what a scorer asks, checked.
 //! - `choice`: which judge, or which jury, a scorer may ask.
 //! - `asker`: a scorer's access to that.
@@ -24,6 +25,7 @@ mod error;
 mod identity;
 mod judges;
 mod jury;
+mod permit;
 mod provider;
 mod question;
 mod recorded;

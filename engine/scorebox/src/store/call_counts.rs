@@ -32,6 +32,24 @@ pub struct CallCounts {
     pub ties: u64,
     /// Scores with the label `disagreement`: the judge said something else when it was asked in another order.
     pub disagreements: u64,
+    /// Jurors who had no vote in some of the scores.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub silent_jurors: Vec<SilentJuror>,
+}
+
+/// A juror, and how often it had no vote.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SilentJuror {
+    /// The judge's name.
+    pub judge: String,
+    /// The model that is asked.
+    pub model: String,
+    /// Scores of the jury.
+    pub scores: u64,
+    /// Those in which it has no vote.
+    pub without_vote: u64,
 }
 
 impl Store {
@@ -50,6 +68,7 @@ impl Store {
             while let Some(row) = rows.next()? {
                 let mut of_scorer = self.consumed(run, row.get(0)?)?;
                 self.add_outcomes(run, row.get(0)?, &mut of_scorer)?;
+                of_scorer.silent_jurors = self.silent_jurors(run, row.get(0)?)?;
                 of_scorer.scorer_id = row.get(1)?;
                 counts.push(of_scorer);
             }
@@ -80,6 +99,29 @@ impl Store {
                 ..CallCounts::default()
             })
         })
+    }
+
+    fn silent_jurors(&self, run: RunKey, scorer: ScorerKey) -> rusqlite::Result<Vec<SilentJuror>> {
+        let (first, last) = CaseKey::bounds(run);
+        let mut query = self.conn.prepare_cached(
+            "SELECT coalesce(vote.value ->> '$.judge', ''), coalesce(vote.value ->> '$.model', ''), count(*),
+                 total(vote.value ->> '$.error' IS NOT NULL) AS without
+             FROM (SELECT meta_json FROM score_rows
+                 WHERE case_key BETWEEN ?1 AND ?2 AND scorer = ?3 AND json_valid(meta_json)
+                     AND json_type(meta_json, '$.jury.votes') = 'array') AS scored,
+                 json_each(scored.meta_json, '$.jury.votes') AS vote
+             WHERE vote.type = 'object'
+             GROUP BY 1, 2 HAVING without > 0 ORDER BY 1, 2",
+        )?;
+        let jurors = query.query_map(params![first, last, scorer], |row| {
+            Ok(SilentJuror {
+                judge: row.get(0)?,
+                model: row.get(1)?,
+                scores: count(row, 2)?,
+                without_vote: count(row, 3)?,
+            })
+        })?;
+        jurors.collect()
     }
 
     /// The outcomes of one scorer's rows.

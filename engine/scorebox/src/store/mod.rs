@@ -96,7 +96,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use attempts::Attempts;
 pub use browsing::{CaseName, Saying};
-pub use call_counts::CallCounts;
+pub use call_counts::{CallCounts, SilentJuror};
 pub use calls::{CallRecord, CallStore};
 pub use case::{CaseAdded, CaseContent, StoredCase};
 pub use case_index::{

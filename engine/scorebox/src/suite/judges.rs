@@ -132,11 +132,12 @@ fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Ju
         );
     }
     settings.provider = provider(reading, member, said, folder)?;
-    let has_price = settings.price.is_some();
+    let is_named = matches!(settings.provider, ProviderSettings::Command { .. });
+    // A command may say itself what an answer costs.
+    let has_price = settings.price.is_some() || is_named;
     if let Some(node) = budget_in_dollars(node).filter(|_| !has_price) {
         reading.wrong(&node.span, "a budget in US dollars needs the judge's `price`");
     }
-    let is_named = matches!(settings.provider, ProviderSettings::Command { .. });
     if settings.model.is_none() && !is_named {
         reading.wrong(&member.key_span, "a judge of this provider needs a `model`");
     }

@@ -11,16 +11,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, add_intervals, repeated_verdicts},
     digest::Digest,
-    judge::Judges,
+    judge::{JudgeCounts, Judges},
     row::{AnswerError, milliseconds},
     run::{Control, Progress, RunReport},
     sandbox::ErrorKind,
-    store::{CallCounts, RunRecord, ScoreFilter, ScorerRecord, Store, SummaryRecord},
+    store::{CallCounts, RunRecord, ScoreFilter, Store, SummaryRecord},
     verdict::{Broken, Requirements},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::idle;
 use crate::{
     arguments::Database,
     decision::Decision,
@@ -91,22 +92,6 @@ fn bytes_done(progress: &Progress) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// A scorer that is for no case at all is seldom meant so.
-fn say_if_idle(aggregate: &Aggregate, scorers: &[ScorerRecord]) {
-    let Aggregate { scorer_id, count, not_applicable, errors, skipped, .. } = aggregate;
-    let Some(scorer) = scorers.iter().find(|it| it.spec.scorer_id == *scorer_id) else { return };
-    let says = match (&scorer.spec.nodes_json, &scorer.spec.condition) {
-        (Some(_), Some(_)) => "its `nodes` and `when`",
-        (Some(_), None) => "its `nodes`",
-        (None, Some(_)) => "its `when`",
-        (None, None) => return,
-    };
-    if count + not_applicable + errors == 0 && *skipped > 0 {
-        let cases = report::counted(*skipped, "case", "cases");
-        words::warn(&format!("`{scorer_id}` is for none of {cases}: look at {says}"));
-    }
-}
-
 /// How far a run is, in the words of the progress bar.
 fn how_far(progress: &Progress, elapsed: Duration) -> String {
     let mut words = format!(
@@ -174,6 +159,8 @@ pub(super) struct Asked<'a> {
     pub intervals: bool,
     pub format: Format,
     pub database: &'a Database,
+    /// What the judges did.
+    pub judges: &'a JudgeCounts,
 }
 
 /// What was reported.
@@ -225,10 +212,11 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         methods.iter().for_each(|line| words::say(line));
         say_totals(run, database);
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
+        report::judge::unanswered(asked.judges).iter().for_each(|line| words::say(line));
     }
+    report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
     say_bad_cases(run);
-    let scorers = store.scorers(record.key)?;
-    aggregates.iter().for_each(|aggregate| say_if_idle(aggregate, &scorers));
+    idle::say(store, &record, aggregates)?;
     if errors > 0 {
         say_errors(store, run, &filter, errors, database)?;
     }
