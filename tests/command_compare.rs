@@ -70,10 +70,10 @@ fn two_runs_of_real_answers_side_by_side() {
                      0.0067  0.0196     +0.0129  gsm8k-0108
                      0.0085  0.0201     +0.0116  gsm8k-0120
     [stderr]
-    numeric-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1671 or more, and a difference of 0.1200 takes 193 cases
-    mentions-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1558 or more, and a difference of 0.1400 takes 124 cases
+    numeric-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.2005 or more, and a difference of 0.1200 takes 274 cases
+    mentions-answer: no difference that these 100 cases can show; 80 times of 100, they show one of 0.1869 or more, and a difference of 0.1400 takes 176 cases
     marked: the same on all 100 cases
-    levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0013 or more, and a difference of 0.0002 takes 6,148 cases
+    levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0015 or more, and a difference of 0.0002 takes 8,734 cases
     A small, B large: 100 cases in both
     p values are of permutation tests, corrected for 4 tests (Holm); where ways are too many to count, 9,999 are drawn
     each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference
@@ -175,6 +175,51 @@ fn cases_that_only_one_run_has_are_counted_and_named() {
     let changes = json["scorers"][0]["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 1);
     assert_eq!((&changes[0]["caseId"], &changes[0]["difference"]), (&"y".into(), &1.0.into()));
+}
+
+#[test]
+fn a_scorer_that_fails_in_b_is_no_improvement() {
+    let folder = Folder::new();
+    folder.write(
+        "half.js",
+        "export default ({ output }) => { if (output < 0) throw new Error('no'); return output; };
+        export const info = { reads: [], severity: 'soft' };",
+    );
+    let cases = |outputs: &[f64]| -> String {
+        let lines = outputs.iter().enumerate();
+        lines
+            .map(|(place, output)| format!("{{\"id\": \"c{place}\", \"output\": {output}}}\n"))
+            .collect()
+    };
+    folder.write("a.jsonl", cases(&[0.5; 20]));
+    folder.write("b.jsonl", cases(&[[0.9; 10], [-1.0; 10]].concat()));
+    for run in ["a", "b"] {
+        folder.sh(&format!("scorebox run {run}.jsonl -s ./half.js -q --run-id {run}"));
+    }
+    let compared = folder.sh("scorebox compare a b --scorer half --fail-if-worse").exits_with(3);
+    for says in [
+        "half: B is better, on 10 cases\n",
+        "\nhalf: there is a score of 10 cases only in A\n",
+        "\nerror: B may be worse: `half` failed in B for 10 cases that have a score in A\n",
+    ] {
+        assert!(compared.stderr.contains(says), "{}", compared.stderr);
+    }
+}
+
+#[test]
+fn cases_that_are_others_under_the_same_id_are_pointed_out() {
+    let folder = Folder::new();
+    let case =
+        |place: usize| format!("{{\"input\": \"question {place}\", \"output\": \"right\"}}\n");
+    folder.write("a.jsonl", (0..6).map(case).collect::<String>());
+    folder.write("b.jsonl", (1..6).map(case).collect::<String>());
+    for run in ["a", "b"] {
+        folder.sh(&format!("scorebox run {run}.jsonl -s is-refusal -q --run-id {run}"));
+    }
+    let compared = folder.sh("scorebox compare a b").exits_with(0);
+    let warning = "warning: 5 of 5 cases have another input or ground truth in B: they are paired by id, and the id of a case \
+        without one is its place in the file\n";
+    assert!(compared.stderr.contains(warning), "{}", compared.stderr);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn a_summary_in_markdown_shows_how_sure_means_are_if_asked() {
             "| scorer | counts as | scored | n/a | skipped | errors | mean | 95 % interval | min | max | failed | regressed |",
             "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
             "| right | gate, threshold 1 | 3 | 0 | 1 | 1 | 0.6667 | 0.2077 to 0.9385 | 0.0000 | 1.0000 | 1 | 0 |",
-            "| fast | soft, threshold 0.5 | 4 | 0 | 1 | 0 | 0.7000 | 0.1000 to 0.9000 | 0.1000 | 0.9000 | 0 | 1 |",
+            "| fast | soft, threshold 0.5 | 4 | 0 | 1 | 0 | 0.7000 | 0.0635 to 1.0000 | 0.1000 | 0.9000 | 0 | 1 |",
         ]
     );
 }

@@ -161,7 +161,7 @@ fn a_report_of_two_runs_says_whether_the_second_is_better() {
     let right = cells("Differences", 2);
     assert_eq!(
         right[..5],
-        ["right", "not shown to differ", "0.4000", "0.6000", "+0.20000.0000 to +0.8000"]
+        ["right", "not shown to differ", "0.4000", "0.6000", "+0.2000−0.3553 to +0.7553"]
     );
     assert_eq!(right[6..], ["1.0000", "+0.45", "1", "0", "4"]);
     assert_eq!(cells("Differences", 3)[..2], ["fast", "the same"]);

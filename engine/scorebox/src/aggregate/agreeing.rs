@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     agreement::{Agreement, AgreementError, AgreementOptions, CategoryAgreement, MOST_PAIRS},
-    bias::{BiasUnit, By, Erring, bias},
+    bias::{Bias, BiasUnit, By, Erring, bias},
     drawing::{Compared, InCategories, intervals},
     labels::{Found, Positive, Value, With, Words, at, keys_of, score},
     yes_or_no::YesOrNo,
@@ -228,6 +228,12 @@ impl Reading {
             };
             bias(name, unit, &erring, &self.words)
         });
+        if let (Some(By::Key(by)), Some(Bias { groups, .. })) = (options.by, &by)
+            && groups.is_empty()
+        {
+            let keys = self.keys.clone().unwrap_or_default();
+            return Err(AgreementError::NoGroups { by: (*by).to_owned(), keys });
+        }
         let mean = |numbers: &mut dyn Iterator<Item = f64>| {
             let mut mean = Mean::default();
             numbers.for_each(|number| mean.add(number));
@@ -246,6 +252,7 @@ impl Reading {
             without_label: self.without_label,
             unreadable_labels: self.unreadable,
             lower_is_better: policy.direction() == Direction::LowerIsBetter,
+            opposite_directions: other.is_some_and(|it| it.direction() != policy.direction()),
             same_scale: same_scale.is_some(),
             constant_scores: self.pairs.iter().all(|pair| pair.score == first.score),
             constant_labels: self.pairs.iter().all(|pair| pair.label == first.label),
@@ -283,9 +290,12 @@ impl Reading {
         let by_other =
             other.filter(|policy| positive == Positive::Higher && policy.threshold().is_some());
         let higher = numbers.and_then(higher_of_two);
+        // Of two scores of a scorer, the better one is positive.
+        let lower_is_better = positive == Positive::Higher
+            && other.is_some_and(|policy| policy.direction() == Direction::LowerIsBetter);
         let is = |pair: &Pair| match (by_other, pair.label) {
             (Some(policy), Value::Number(score)) => policy.passes(score),
-            _ => positive.is(pair.label, higher, &self.words),
+            _ => positive.is(pair.label, higher, &self.words).map(|is| is != lower_is_better),
         };
         self.pairs.iter().map(is).collect()
     }

@@ -103,6 +103,8 @@ pub struct Agreement {
     pub unreadable_labels: u64,
     /// Whether lower scores are better.
     pub lower_is_better: bool,
+    /// Whether the labels are scores of a scorer with the other direction: correlations and alpha compare numbers as they are.
+    pub opposite_directions: bool,
     /// Whether scores and labels are numbers on one scale, as far as can be seen: what compares them directly is defined.
     pub same_scale: bool,
     /// Whether all scores are one number: what needs them to vary is not defined.
@@ -284,6 +286,14 @@ pub enum AgreementError {
         /// The keys of the first case's metadata, and its unknown keys.
         keys: Vec<String>,
     },
+    /// No case with a score and a label has what they are to be grouped by.
+    #[error("no case with a score and a label has a number or a short text at `{by}`{}", keys_there(.keys))]
+    NoGroups {
+        /// Where it was looked for.
+        by: String,
+        /// The keys of the first case's metadata, and its unknown keys.
+        keys: Vec<String>,
+    },
     /// There are labels, and no scores.
     #[error("no case of the run has a score of `{scorer_id}`")]
     NoScores {
@@ -340,6 +350,7 @@ impl Advised for AgreementError {
             }
             AgreementError::NoScores { .. }
             | AgreementError::NoLabels { .. }
+            | AgreementError::NoGroups { .. }
             | AgreementError::Threshold { .. }
             | AgreementError::TooManyPairs => None,
         }

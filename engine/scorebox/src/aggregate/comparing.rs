@@ -3,20 +3,24 @@
 
 use super::{
     comparison::{
-        ACCEPTED_ERROR, Change, ComparedRun, ComparedScorer, ComparedScores, Comparison,
-        ComparisonError, ComparisonOptions, Finding, RunIn,
+        ACCEPTED_ERROR, Change, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores,
+        Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
     },
     side_by_side::{AsOne, Beside, OneCase, Side, next},
 };
 use crate::{
     contract::{Direction, Scale},
-    stats::paired::{Differences, Passes, WinsAndLosses, cases_needed, holm, smallest_difference},
+    stats::paired::{
+        Differences, Passes, WinsAndLosses, cases_needed, difference, holm, smallest_difference,
+    },
     store::{ScorerRecord, Store},
     verdict::Policy,
 };
 
 /// Cases that only one run has, of which the ids are shown.
 const CASES_NAMED: usize = 10;
+/// The first cases of both runs, whose questions are compared: if ids name other cases, these show it.
+const QUESTIONS_COMPARED: u64 = 1000;
 
 /// Compares two runs, of one database or of two, on the cases that both have: by id, with the attempts at a case as one.
 ///
@@ -38,6 +42,12 @@ pub fn comparison(
             let mut side_b = Side::new(store_b, b.run, options.node, as_one)?;
             let mut comparing = Comparing::new(store_a, store_b, &side_a, &side_b, options)?;
             while let Some(case) = next(&mut side_a, &mut side_b)? {
+                if let Beside::Both(one, other) = &case
+                    && comparing.cases < QUESTIONS_COMPARED
+                {
+                    let question = store_a.question(one.key)?;
+                    comparing.add_question(question == store_b.question(other.key)?);
+                }
                 comparing.add(case);
             }
             comparing.finish(&side_a, &side_b)
@@ -51,6 +61,7 @@ struct Comparing<'a> {
     a: ComparedRun,
     b: ComparedRun,
     cases: u64,
+    questions: ComparedQuestions,
     verdict: Pairs,
     scorers: Vec<Pair>,
     incomparable: Vec<String>,
@@ -135,10 +146,16 @@ impl<'a> Comparing<'a> {
             a: side(run_a, a, &ids_a, &ids_b),
             b: side(run_b, b, &ids_b, &ids_a),
             cases: 0,
+            questions: ComparedQuestions::default(),
             verdict: Pairs::new(Direction::HigherIsBetter, Scale::Unit),
             scorers,
             incomparable,
         })
+    }
+
+    fn add_question(&mut self, is_same: bool) {
+        self.questions.compared += 1;
+        self.questions.others += u64::from(!is_same);
     }
 
     fn add(&mut self, case: Beside) {
@@ -173,6 +190,8 @@ impl<'a> Comparing<'a> {
                 scores[0].and_then(|score| policy_a.passes(score)),
                 scores[1].and_then(|score| policy_b.passes(score)),
             ];
+            let failed = other.errors.get(scorer.place_b).copied().unwrap_or_default();
+            scorer.pairs.errors_b += u64::from(scores[0].is_some() && failed);
             scorer.pairs.add(&one.case_id, scores, passes, is_repeated, most);
         }
     }
@@ -192,13 +211,16 @@ impl<'a> Comparing<'a> {
             })
         };
         let has_verdicts = self.options.scorer.is_none() && (decides(a) || decides(b));
+        let pairs = self.scorers.iter().map(|scorer| &scorer.pairs);
+        let compared = pairs.chain(has_verdicts.then_some(&self.verdict));
+        let tests = compared.filter(|pairs| pairs.differences.pairs() > 0).count() as u64;
         let asked = self.options.difference;
-        let mut verdict = has_verdicts.then(|| self.verdict.finish(asked));
+        let mut verdict = has_verdicts.then(|| self.verdict.finish(asked, tests));
         let scorer = |pair: Pair| ComparedScorer {
             scorer_id: pair.scorer_id,
             direction: pair.policies[0].direction(),
             same_scorer: pair.same_scorer,
-            scores: pair.pairs.finish(asked),
+            scores: pair.pairs.finish(asked, tests),
         };
         let mut scorers: Vec<ComparedScorer> = self.scorers.into_iter().map(scorer).collect();
         let mut all: Vec<(&mut ComparedScores, Direction)> = Vec::new();
@@ -214,10 +236,11 @@ impl<'a> Comparing<'a> {
             a: self.a,
             b: self.b,
             cases: self.cases,
+            questions: self.questions,
             verdict,
             scorers,
             incomparable: self.incomparable,
-            tests: p_values.iter().flatten().count() as u64,
+            tests,
         })
     }
 }
@@ -262,6 +285,7 @@ struct Pairs {
     is_repeated: bool,
     only_a: u64,
     only_b: u64,
+    errors_b: u64,
     changes: Vec<Change>,
 }
 
@@ -276,6 +300,7 @@ impl Pairs {
             is_repeated: false,
             only_a: 0,
             only_b: 0,
+            errors_b: 0,
             changes: Vec::new(),
         }
     }
@@ -306,7 +331,7 @@ impl Pairs {
             [Some(a), Some(b)] => self.passes.add(a, b),
             _ => self.has_threshold = false,
         }
-        let difference = b - a;
+        let difference = difference(a, b);
         if difference != 0.0 {
             // Cases come in the order of their ids; of equal changes the first stays first.
             let larger = |it: &Change| it.difference.abs() >= difference.abs();
@@ -319,7 +344,8 @@ impl Pairs {
         }
     }
 
-    fn finish(self, asked: Option<f64>) -> ComparedScores {
+    /// `tests` is how many are finished together, this one included.
+    fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
         let differences = &self.differences;
         let pairs = differences.pairs();
         let (up, down) = (differences.up(), differences.down());
@@ -339,12 +365,14 @@ impl Pairs {
         };
         let stddev = differences.stddev();
         let difference = differences.mean();
-        let needed = |stddev| cases_needed(stddev, asked.or(difference)?);
+        let needed = |stddev| cases_needed(stddev, asked.or(difference)?, tests);
+        let smallest = |stddev| smallest_difference(stddev, pairs, tests);
         ComparedScores {
             finding: Finding::NoPairs,
             pairs,
             only_a: self.only_a,
             only_b: self.only_b,
+            errors_b: self.errors_b,
             mean_a: differences.mean_of_first(),
             mean_b: differences.mean_of_second(),
             difference,
@@ -356,7 +384,7 @@ impl Pairs {
             wins,
             passes,
             mcnemar: passes.map(|passes| passes.mcnemar()),
-            smallest_difference: stddev.and_then(|stddev| smallest_difference(stddev, pairs)),
+            smallest_difference: stddev.and_then(smallest),
             cases_needed: stddev.and_then(needed),
             changes: self.changes,
         }

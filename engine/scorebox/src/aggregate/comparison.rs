@@ -120,6 +120,8 @@ pub struct Comparison {
     pub b: ComparedRun,
     /// Cases that both have.
     pub cases: u64,
+    /// Whether the ids of both name the same cases.
+    pub questions: ComparedQuestions,
     /// Whether cases pass, if the scorers of one of the runs decide. Of a case with several attempts, the part of them.
     pub verdict: Option<ComparedScores>,
     /// The scorers that both have, in the order of the first run.
@@ -140,6 +142,18 @@ impl Comparison {
     pub fn is_worse(&self) -> bool {
         self.figures().any(|scores| scores.finding == Finding::Worse)
     }
+}
+
+/// Whether the first cases of both runs, at most 1000, are the same: ids pair them, and those of cases without an id of their own
+/// are places in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ComparedQuestions {
+    /// Cases whose input and ground truth were compared.
+    pub compared: u64,
+    /// Those that have another input or another ground truth in b.
+    pub others: u64,
 }
 
 /// One side of a comparison.
@@ -190,6 +204,8 @@ pub struct ComparedScores {
     pub only_a: u64,
     /// Cases of both runs of which only b has a score.
     pub only_b: u64,
+    /// Cases of both runs of which a has a score, and for which the scorer failed in b, at one of the attempts at least.
+    pub errors_b: u64,
     /// The mean of a; `None` here and below if there are no pairs.
     pub mean_a: Option<f64>,
     /// The mean of b.

@@ -48,8 +48,8 @@ pub use agreement::{
 pub use bias::{Bias, BiasGroup, BiasUnit, By};
 pub use comparing::comparison;
 pub use comparison::{
-    ACCEPTED_ERROR, Change, ComparedRun, ComparedScorer, ComparedScores, Comparison,
-    ComparisonError, ComparisonOptions, Finding, RunIn,
+    ACCEPTED_ERROR, Change, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores,
+    Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
 };
 pub use entry::Entered;
 pub use intervals::{add_intervals, aggregate_with_intervals};

@@ -7,7 +7,7 @@ use super::verdicts::Decider;
 use crate::{
     row::Status,
     stats::Reducer,
-    store::{Attempts, CaseToDecide, RunRecord, Store, StoreError},
+    store::{Attempts, CaseKey, CaseToDecide, RunRecord, Store, StoreError},
     verdict::Verdict,
 };
 
@@ -37,10 +37,14 @@ pub(super) struct AsOne {
 /// A case, with all its attempts as one.
 #[derive(Debug)]
 pub(super) struct OneCase {
+    /// The first attempt's key.
+    pub(super) key: CaseKey,
     pub(super) case_id: String,
     pub(super) attempts: u64,
     /// For each scorer, its reduced score.
     pub(super) scores: Vec<Option<f64>>,
+    /// For each scorer, whether it failed at one of the attempts.
+    pub(super) errors: Vec<bool>,
     /// The part of the attempts that passed; `None` if none counts.
     pub(super) passed: Option<f64>,
 }
@@ -94,7 +98,8 @@ impl<'s> Side<'s> {
     /// Takes all attempts at the next case.
     fn read(&mut self) -> Result<Option<OneCase>, ReadError> {
         let Some(first) = self.peek()? else { return Ok(None) };
-        let case_id = first.case_id.clone();
+        let (key, case_id) = (first.key, first.case_id.clone());
+        let mut errors = vec![false; self.decider.scorers.len()];
         let mut scores = vec![Vec::new(); self.decider.scorers.len()];
         let (mut attempts, mut counted, mut passed) = (0, 0_u64, 0_u64);
         while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
@@ -110,6 +115,9 @@ impl<'s> Side<'s> {
             passed += u64::from(verdict.verdict == Verdict::Passed);
             for row in &attempt.rows {
                 let place = self.decider.place(row.scorer);
+                if let Some(failed) = place.and_then(|place| errors.get_mut(place)) {
+                    *failed |= row.status == Status::Error;
+                }
                 let of_scorer = place.and_then(|place| scores.get_mut(place));
                 let score = row.score.filter(|it| row.status == Status::Scored && it.is_finite());
                 if let (Some(of_scorer), Some(score)) = (of_scorer, score) {
@@ -119,9 +127,11 @@ impl<'s> Side<'s> {
         }
         let reduce = |scores: &Vec<f64>| self.as_one.reducer.reduce(scores);
         Ok(Some(OneCase {
+            key,
             case_id,
             attempts,
             scores: scores.iter().map(reduce).collect(),
+            errors,
             passed: (counted > 0).then(|| passed as f64 / counted as f64),
         }))
     }

@@ -26,7 +26,7 @@ impl YesOrNo {
     pub(super) fn new(cases: Vec<(f64, bool)>, policy: Policy, asked: Option<f64>) -> YesOrNo {
         let is_unit = policy.scale() == Scale::Unit;
         YesOrNo {
-            threshold: asked.or(policy.threshold()).or(is_unit.then_some(HALF)),
+            threshold: asked.or(policy.declared_threshold()).or(is_unit.then_some(HALF)),
             lower_is_better: policy.direction() == Direction::LowerIsBetter,
             is_unit,
             cases,

@@ -38,7 +38,7 @@ mod summary;
 pub use bootstrap::drawn_intervals;
 pub use distributions::CONFIDENCE;
 pub use histogram::Histogram;
-pub use interval::{ClusteredMean, ENOUGH_CASES, Interval, IntervalMethod};
+pub use interval::{ClusteredMean, ENOUGH_CASES, ENOUGH_TO_DRAW, Interval, IntervalMethod};
 pub use mean::Mean;
 pub use ranking::{Best, Merit, Rank, ranks};
 pub use rate::Rate;

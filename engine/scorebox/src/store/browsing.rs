@@ -8,6 +8,8 @@ use crate::row::Status;
 
 /// Bytes of the output and of each reason whose words are found. What is behind them is not.
 const MOST_TEXT_BYTES: i64 = 64 << 10;
+/// Characters of an input or a ground truth by which questions are told apart.
+const QUESTION_CHARACTERS: i64 = 1000;
 
 /// The name of a case within its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +64,25 @@ impl CaseKey {
     }
 }
 
+/// What tells the question of a case from that of another: of its input and its ground truth the length and the first characters.
+type Question = [(Option<i64>, Option<String>); 2];
+
 impl Store {
+    /// The question of a case, for comparing.
+    pub(crate) fn question(&self, key: CaseKey) -> Result<Question, StoreError> {
+        let sql = "SELECT length(input), substr(input, 1, ?2), length(ground_truth), substr(ground_truth, 1, ?2)
+             FROM cases WHERE case_key = ?1";
+        self.brief(|| {
+            let question = self
+                .conn
+                .prepare_cached(sql)?
+                .query_row(params![key, QUESTION_CHARACTERS], |row| {
+                    Ok([(row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)])
+                });
+            Ok(question.optional()?.unwrap_or_default())
+        })
+    }
+
     /// The text of a case in which words are looked for: its output, and what its scorers say about it; of each the first
     /// 64 KiB.
     ///

@@ -209,6 +209,11 @@ impl Policy {
         })
     }
 
+    /// The threshold that the suite or the scorer states.
+    pub fn declared_threshold(&self) -> Option<f64> {
+        self.threshold
+    }
+
     /// Which end of the scale is good.
     pub fn direction(&self) -> Direction {
         self.direction

@@ -174,7 +174,13 @@ pub(crate) fn bias_words(bias: &Bias) -> Vec<String> {
         ));
     }
     if lines.is_empty() || (lines.len() == 1 && bias.rho.is_some() && bias.p >= Some(0.05)) {
-        lines.push(format!("no difference by {by} that these cases can show"));
+        lines.push(match bias.groups.as_slice() {
+            [all] => format!(
+                "all cases are of one group by {by}, `{}`: there is nothing to compare",
+                one_line(&all.name, 48)
+            ),
+            _ => format!("no difference by {by} that these cases can show"),
+        });
     }
     if bias.without > 0 {
         lines.push(format!("{} nothing at {by}", counted(bias.without, "case has", "cases have")));
@@ -205,6 +211,12 @@ pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
         }
     }
     let mut lines = vec![first];
+    if agreement.opposite_directions {
+        lines.push(
+            "the two scorers have opposite directions: correlations and alpha compare the numbers as they are"
+                .to_owned(),
+        );
+    }
     if agreement.has_attempts {
         lines.push("attempts count each; intervals are of cases".to_owned());
     }

@@ -1,7 +1,9 @@
 //! What two runs say about the same cases, as tables and in words.
 
 use scorebox::{
-    aggregate::{ComparedRun, ComparedScores, Comparison, Finding},
+    aggregate::{
+        ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison, Finding,
+    },
     stats::paired::TestMethod,
     store::RunState,
 };
@@ -178,6 +180,7 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
     for (name, run) in [("A", a), ("B", b)] {
         lines.extend(only_here(name, run));
     }
+    lines.extend(named(comparison).filter_map(unpaired));
     let p_values = match tests {
         0 => return lines,
         1 => "p is that of a permutation test".to_owned(),
@@ -197,6 +200,17 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
         );
     }
     lines
+}
+
+/// Cases of both runs that have a score in one of them only.
+fn unpaired((name, scores): (&str, &ComparedScores)) -> Option<String> {
+    let ComparedScores { only_a, only_b, .. } = scores;
+    let sides = [(*only_a, "A"), (*only_b, "B")].into_iter().filter(|(cases, _)| *cases > 0);
+    let sides: Vec<String> = sides
+        .map(|(cases, run)| format!("{} only in {run}", counted(cases, "case", "cases")))
+        .collect();
+    let name = one_line(name, NAME);
+    (!sides.is_empty()).then(|| format!("{name}: there is a score of {}", sides.join(", of ")))
 }
 
 fn only_here(name: &str, run: &ComparedRun) -> Vec<String> {
@@ -227,6 +241,18 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
         };
         lines.push(format!("{name} {ended}: what is stored of it is compared"));
     }
+    let ComparedQuestions { compared, others, .. } = comparison.questions;
+    if others > 0 {
+        lines.push(format!(
+            "{} of {} have another input or ground truth in B: they are paired by id, and the id of a case without one is its place in the file",
+            count(others),
+            match compared == comparison.cases {
+                true => counted(compared, "case", "cases"),
+                false => format!("the first {}", counted(compared, "case", "cases")),
+            }
+        ));
+    }
+    lines.extend(failures_in_b(comparison));
     let others = comparison.scorers.iter().filter(|scorer| !scorer.same_scorer);
     let others: Vec<String> =
         others.map(|scorer| format!("`{}`", one_line(&scorer.scorer_id, NAME))).collect();
@@ -241,4 +267,15 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
         lines.push(format!("`{scorer}` has another scale or direction in B, and is not compared"));
     }
     lines
+}
+
+/// Scorers that failed in B for cases of which A has a score.
+pub(super) fn failures_in_b(comparison: &Comparison) -> Vec<String> {
+    let failing = comparison.scorers.iter().filter(|scorer| scorer.scores.errors_b > 0);
+    let sentence = |scorer: &ComparedScorer| {
+        let cases = counted(scorer.scores.errors_b, "case", "cases");
+        let name = one_line(&scorer.scorer_id, NAME);
+        format!("`{name}` failed in B for {cases} that have a score in A")
+    };
+    failing.map(sentence).collect()
 }

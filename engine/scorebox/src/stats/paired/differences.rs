@@ -8,10 +8,33 @@ use super::{
     permutation::{MOST_PERMUTED, permutation_test, student_test},
 };
 use crate::stats::{
-    ENOUGH_CASES, Interval, IntervalMethod, Mean,
+    ENOUGH_CASES, ENOUGH_TO_DRAW, Interval, IntervalMethod, Mean,
     bootstrap::bootstrap,
     distributions::{CONFIDENCE, coin_beyond, student_quantile},
 };
+
+/// What is rounding in a difference, as a part of the numbers that it is of.
+const ROUNDING: f64 = 1e-12;
+
+/// Second less first, of finite numbers; 0 if rounding may be all that there is.
+///
+/// ```
+/// # use scorebox::stats::paired::difference;
+/// assert_eq!(difference(0.3, 0.1 + 0.2), 0.0);
+/// assert_eq!(difference(1.0, 0.5), -0.5);
+/// ```
+pub fn difference(first: f64, second: f64) -> f64 {
+    // Only of opposite numbers at the ends of what can be had.
+    let difference = (second - first).clamp(f64::MIN, f64::MAX);
+    match difference.abs() <= rounding_of(first, second) {
+        true => 0.0,
+        false => difference,
+    }
+}
+
+fn rounding_of(first: f64, second: f64) -> f64 {
+    ROUNDING * first.abs().max(second.abs())
+}
 
 /// Differences of pairs, second less first, in the making. Pairs come in an order that does not depend on who computed them.
 #[derive(Clone, Debug, Default)]
@@ -32,17 +55,19 @@ pub struct Differences {
 impl Differences {
     /// Takes the next pair of finite numbers.
     pub fn add(&mut self, first: f64, second: f64) {
-        // Only of opposite numbers at the ends of what can be had.
-        let difference = (second - first).clamp(f64::MIN, f64::MAX);
+        let mut difference = difference(first, second);
+        if difference != 0.0 {
+            let distance = *self.distance.get_or_insert(difference.abs());
+            if (distance - difference.abs()).abs() <= rounding_of(first, second) {
+                difference = distance.copysign(difference);
+            }
+            self.are_distances_mixed |= distance != difference.abs();
+        }
         self.first.add(first);
         self.second.add(second);
         self.mean.add(difference);
         self.up += u64::from(difference > 0.0);
         self.down += u64::from(difference < 0.0);
-        if difference != 0.0 {
-            let distance = *self.distance.get_or_insert(difference.abs());
-            self.are_distances_mixed |= distance != difference.abs();
-        }
         match self.mean.count() <= MOST_PERMUTED as u64 {
             true => self.held.push(difference),
             false => self.held = Vec::new(),
@@ -94,14 +119,14 @@ impl Differences {
         (self.pairs() > 0 && !self.are_other_than_ones).then_some(self.ones)
     }
 
-    /// The 95 % interval of the mean difference, which is within `scale`: Student's t from 30 pairs on, else drawn. `None` with fewer
+    /// The 95 % interval of the mean difference, which is within `scale`: Student's t, but drawn with 8 to 29 pairs. `None` with fewer
     /// than two pairs, and if all differences are equal.
     pub fn interval(&self, scale: RangeInclusive<f64>) -> Option<Interval> {
         let (mean, stddev, cases) = (self.mean()?, self.stddev()?, self.pairs());
         if stddev <= 0.0 {
             return None;
         }
-        let (low, high, method) = if cases < ENOUGH_CASES {
+        let (low, high, method) = if (ENOUGH_TO_DRAW..ENOUGH_CASES).contains(&cases) {
             let units: Vec<(f64, u64)> = self.held.iter().map(|it| (*it, 1)).collect();
             let (low, high) = bootstrap(&units)?;
             (low, high, IntervalMethod::Bootstrap)

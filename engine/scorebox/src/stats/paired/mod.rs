@@ -16,7 +16,7 @@ mod permutation;
 mod size;
 
 pub use coin::{Passes, WinsAndLosses};
-pub use differences::Differences;
+pub use differences::{Differences, difference};
 pub use holm::holm;
 #[cfg(test)]
 pub(super) use permutation::student_test;

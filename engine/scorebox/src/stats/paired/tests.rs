@@ -23,8 +23,8 @@ fn equal_pairs_show_no_difference_and_no_interval() {
     assert_eq!(same.mean(), Some(0.0));
     assert_eq!(same.test().unwrap().p, 1.0);
     assert_eq!((same.interval(-1.0..=1.0), same.effect()), (None, None));
-    assert_eq!(cases_needed(0.0, 0.1), None);
-    assert_eq!(smallest_difference(0.4, 1), None);
+    assert_eq!(cases_needed(0.0, 0.1, 1), None);
+    assert_eq!(smallest_difference(0.4, 1, 1), None);
 }
 
 #[test]
@@ -69,4 +69,35 @@ fn the_same_differences_have_the_same_figures_to_the_bit() {
     let pair = |n: u32| (f64::from(n * 7919 % 100) / 99.0, f64::from(n * 104_729 % 100) / 99.0);
     let [one, other] = [(); 2].map(|()| differences((0..300).map(pair)));
     assert_eq!((one.test(), one.interval(-1.0..=1.0)), (other.test(), other.interval(-1.0..=1.0)));
+}
+
+#[test]
+fn several_tests_share_the_error_that_is_allowed_and_take_more_cases() {
+    // (2.4977 + 0.8416)² (0.5/0.1)² + 2.4977²/2, with z for 0.05/8.
+    assert_eq!(cases_needed(0.5, 0.1, 4), Some(282));
+    assert_eq!(cases_needed(0.5, 0.1, 1), Some(199));
+    let smallest = smallest_difference(0.5, 282, 4).unwrap();
+    assert!((0.0999..=0.1).contains(&smallest), "{smallest}");
+}
+
+#[test]
+fn no_difference_is_shown_by_fewer_cases_than_a_permutation_test_takes() {
+    // 2^-5 is below 0.05, and 2^-7 below 0.05/4.
+    assert_eq!((cases_needed(0.01, 0.5, 1), cases_needed(0.01, 0.5, 4)), (Some(6), Some(8)));
+    assert_eq!(smallest_difference(0.01, 5, 1), None);
+    assert!(smallest_difference(0.01, 6, 1).is_some());
+}
+
+#[test]
+fn rounding_is_no_difference_and_makes_equal_distances_no_others() {
+    let mut differences = Differences::default();
+    for number in [0.1, 0.2, 0.3, 0.4] {
+        differences.add(number, number + 0.1);
+    }
+    assert_eq!(differences.test().unwrap().method, TestMethod::Exact);
+    assert_eq!((differences.stddev(), differences.effect()), (Some(0.0), None));
+    assert_eq!(differences.interval(-1.0..=1.0), None);
+    let mut none = Differences::default();
+    none.add(0.3, 0.1 + 0.2);
+    assert_eq!((none.up(), none.down()), (0, 0));
 }
