@@ -312,7 +312,7 @@ fn a_line_that_is_not_json_stops_the_run_which_resumes_when_it_is_fixed() {
     ");
     assert_snapshot!(stopped_at(r#"{"id": "b", "output": "x""#), @"
     error: cases.jsonl:2:25: not valid JSON: EOF while parsing an object
-    hint: a case is one whole line; `jq -c . FILE` writes each document on one
+    hint: a case is one whole line; `jq -c . FILE` writes each document on one, and `jq -c '.[]' FILE` each element of an array
     Stopped there. Scores so far are kept. Fix the input, then
     ");
 }

@@ -275,8 +275,6 @@ fn rows_that_are_no_cases_are_named() {
     error: some-ids.parquet:2: the row has no id
     hint: each row needs an id that is its own on all machines: a name, or file and row
     ");
-    write_numbers(&folder.path("nan.parquet"), &["a", "b"], &[1.0, f64::NAN]);
-    assert_snapshot!(shard("nan.parquet"), @"error: nan.parquet:2: `/output` is not JSON: NaN");
     write_texts(&folder.path("named.parquet"), &[("id", &[Some("a")]), ("answer", &[Some("x")])]);
     assert_snapshot!(shard("named.parquet"), @"
     error: the table has no column `output`
@@ -290,10 +288,166 @@ fn rows_that_are_no_cases_are_named() {
     error: `outptu` is not a key of a case
     hint: docs/cases.md lists the keys of a case
     ");
-    folder.write("lines.parquet", "{\"output\": 1}\n{\"output\": 2}\n");
-    assert_snapshot!(shard("lines.parquet"), @"
-    error: `lines.parquet` cannot be read as Parquet: it is cut off, or not Parquet: the mark at its end is missing
-    hint: make the shard again; one that `scorebox shard` was writing when it ended has another name
+    assert_snapshot!(shard("named.parquet --column output=answer --column output=id"), @"
+    error: two columns are named for `output`: `answer` and `id`
+    hint: name one of them
+    ");
+    let twice = [("id", &[Some("a")][..]), ("output", &[Some("x")]), ("output", &[Some("y")])];
+    write_texts(&folder.path("twice.parquet"), &twice);
+    assert_snapshot!(shard("twice.parquet"), @"
+    error: the table has the column `output` twice
+    hint: give one of them another name
+    ");
+}
+
+#[test]
+fn an_input_that_is_not_parquet_is_refused_for_what_it_is() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    folder.write("lines.jsonl", "{\"output\": 1}\n{\"output\": 2}\n");
+    assert_snapshot!(folder.sh("scorebox shard suite.toml lines.jsonl -o out.parquet").exits_with(2), @r#"
+    [stderr]
+    error: `lines.jsonl` is not a Parquet file, which a shard is made of
+    hint: make lines of cases of it, and Parquet of them: `scorebox convert lines.jsonl -o cases.jsonl`, and `duckdb -c "COPY (FROM 'cases.jsonl') TO 'cases.parquet'"`; or score it on one machine: `scorebox run`
+    [exit code 2]
+    "#);
+    folder.write("cut.parquet", "PAR1 and a part of the rows");
+    assert_snapshot!(folder.sh("scorebox shard suite.toml cut.parquet -o out.parquet").exits_with(2), @"
+    [stderr]
+    error: `cut.parquet` cannot be read as Parquet: it is cut off, or not Parquet: the mark at its end is missing
+    hint: write the file again
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn cells_are_what_a_run_reads() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    let table = [
+        ("id", &[Some("a"), Some("b"), Some("c"), Some("d")][..]),
+        ("output", &[Some("x"), Some("y"), Some("z"), None]),
+        ("expected", &[Some("x"), None, Some("z"), None]),
+        ("reference", &[Some("no"), Some("y"), None, Some("d")]),
+        ("skip", &[Some("false"), Some("null"), Some("True"), None]),
+        ("latencyMs", &[Some("1.5"), None, None, Some("2")]),
+    ];
+    write_texts(&folder.path("in.parquet"), &table);
+    folder.sh("scorebox run suite.toml in.parquet --db run.db --run-id r -q").exits_with(0);
+    folder.sh("scorebox shard suite.toml in.parquet -o out.parquet --run-id r").exits_with(0);
+    folder.sh("scorebox merge out.parquet --db merged.db").exits_with(0);
+    let [run, merged] = ["run.db", "merged.db"].map(|database| stored(&folder, database));
+    assert_eq!(run.len(), 4);
+    assert_eq!(run.iter().filter(|row| row.contains("\"skipped\"")).count(), 1, "{run:?}");
+    assert_eq!(run, merged);
+}
+
+#[test]
+fn a_number_that_is_not_finite_is_null_as_in_a_run() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.json-valid]\n");
+    write_numbers(&folder.path("nan.parquet"), &["a", "b"], &[1.0, f64::NAN]);
+    folder.sh("scorebox shard suite.toml nan.parquet -o out.parquet").exits_with(0);
+    let shard = Shard::read(&folder.path("out.parquet"));
+    let cases = shard.batch.column_by_name("case").unwrap();
+    let cases: Vec<_> = arrow_array::cast::AsArray::as_string::<i32>(cases).iter().collect();
+    assert_eq!(cases, [Some(r#"{"id":"a","output":1.0}"#), Some(r#"{"id":"b","output":null}"#)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_or_a_pipe_is_written_into_and_never_replaced() {
+    let folder = with_shards();
+    folder.sh(&format!("{SHARD} in-0.parquet -o /dev/null")).exits_with(0);
+    folder.sh("scorebox merge out-0.parquet -o /dev/null").exits_with(0);
+    folder.sh("scorebox merge out-0.parquet -o /dev/null --force").exits_with(0);
+    folder.sh("scorebox convert cases.jsonl -o /dev/null").exits_with(0);
+    folder.sh("scorebox merge out-0.parquet -o whole.parquet").exits_with(0);
+    folder.sh("scorebox merge out-0.parquet -o /dev/stdout | cat > piped.parquet").exits_with(0);
+    folder
+        .sh("mkfifo pipe && (cat pipe > of-pipe.parquet &) && scorebox merge out-0.parquet -o pipe --force && test -p pipe")
+        .exits_with(0);
+    folder
+        .sh("ln -s /dev/null null && scorebox convert cases.jsonl -o null --force && test -L null")
+        .exits_with(0);
+    let whole = fs::read(folder.path("whole.parquet")).unwrap();
+    assert_eq!(fs::read(folder.path("piped.parquet")).unwrap(), whole);
+    for command in
+        [&format!("{SHARD} in-0.parquet -o ."), "scorebox merge out-0.parquet -o . --force"]
+    {
+        let refused = folder.sh(command).exits_with(2);
+        assert!(
+            refused.stderr.contains("is a folder") && refused.stderr.contains("name a file in it"),
+            "{refused}"
+        );
+        assert!(!refused.stderr.contains("--force"), "{refused}");
+    }
+}
+
+#[test]
+fn a_result_that_no_scorer_gives_is_refused_before_anything_is_written() {
+    let folder = with_shards();
+    let shard = Shard::read(&folder.path("out-0.parquet"));
+    let deep = "[".repeat(300) + &"]".repeat(300);
+    for (changed, why) in [
+        (shard.with_score(0, Some(5.0)), "the score is 5.0, and must be 0 to 1"),
+        (shard.with_text("label", 0, &"x".repeat(1000)), "the label has 1000 bytes"),
+        (shard.with_text("meta", 0, "{"), "meta is not a JSON document"),
+        (shard.with_text("meta", 0, &deep), "meta is not a JSON document"),
+        (shard.with_text("log", 0, "no"), "the log cannot be read"),
+        (shard.with_text("assertions", 0, "{}"), "the assertions cannot be read"),
+    ] {
+        changed.write(&folder.path("changed.parquet"));
+        for target in ["--db merged.db", "-o merged.parquet"] {
+            let command = format!("scorebox merge out-1.parquet changed.parquet {target}");
+            let refused = folder.sh(&command).exits_with(2);
+            let said = format!("`changed.parquet`, row 1: the result of `same`: {why}");
+            assert!(refused.stderr.contains(&said), "{refused}");
+        }
+        assert!(!folder.path("merged.db").exists() && !folder.path("merged.parquet").exists());
+    }
+}
+
+#[test]
+fn a_case_that_one_file_has_twice_is_said_to_be_in_one_file() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    let shard = |outputs: &[Option<&str>; 2]| {
+        let table = [
+            ("id", &[Some("a"), Some("a")][..]),
+            ("output", &outputs[..]),
+            ("expected", &[Some("x"); 2]),
+        ];
+        write_texts(&folder.path("in.parquet"), &table);
+        folder.sh("rm -f out.parquet && scorebox shard suite.toml in.parquet -o out.parquet --run-id r").exits_with(0);
+    };
+    shard(&[Some("x"), Some("x")]);
+    assert_snapshot!(folder.sh("scorebox merge out.parquet -o merged.parquet").exits_with(0), @"
+    [stderr]
+    merged.parquet: 1 case of 1 shard
+    1 row is of cases that the same file has in another row, with the same results
+    [exit code 0]
+    ");
+    shard(&[Some("x"), Some("y")]);
+    assert_snapshot!(folder.sh("scorebox merge out.parquet -o no.parquet").exits_with(2), @r#"
+    case  scorer             in one shard                               in another                                 shards
+    a     (the case itself)  {"id":"a","output":"x","groundTruth":"x"}  {"id":"a","output":"y","groundTruth":"x"}  out.parquet, twice
+    [stderr]
+    error: 1 result differs between rows of one shard that have the same case
+    hint: nothing was written; the file has the case twice: give each row of its input an id of its own, or leave it out
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn a_finished_run_is_not_merged_into_and_not_said_to_be_resumed() {
+    let folder = with_shards();
+    folder.sh("scorebox merge out-0.parquet --db scorebox.db").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox merge out-0.parquet --db scorebox.db").exits_with(2), @"
+    [stderr]
+    error: there is already a run `r` in [folder]/scorebox.db
+    hint: the run is finished; name another database, or remove the run: `scorebox rm`
+    [exit code 2]
     ");
 }
 

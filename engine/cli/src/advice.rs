@@ -358,7 +358,9 @@ fn convert(conversion: &Conversion) -> Option<String> {
             "`jq -c '.[]' FILE` writes each element of an array on one line".into()
         }
         Conversion::DocumentToLine => {
-            "a case is one whole line; `jq -c . FILE` writes each document on one".into()
+            "a case is one whole line; `jq -c . FILE` writes each document on one, and `jq -c '.[]' FILE` each element \
+             of an array"
+                .into()
         }
         Conversion::PythonToJson => "this is Python's spelling; `json.dumps` writes JSON".into(),
         Conversion::WithoutBlankLines => {

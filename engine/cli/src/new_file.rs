@@ -1,7 +1,8 @@
 //! A file that a command writes whole: it has its name when it is complete, and takes no other file's place unless the user
-//! says so. Knows no format.
+//! says so; what is a device or a pipe is written into. Knows no format.
 
 use std::{
+    fs::OpenOptions,
     io::{self, BufWriter, IsTerminal as _, Write},
     path::{Path, PathBuf},
 };
@@ -50,10 +51,19 @@ impl NewFileArguments {
         &self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
     ) -> Result<Option<T>, Failure> {
-        match self.path() {
-            None => to_stdout(write),
-            Some(path) => NewFile::create(path, self.force)?.write(write).map(Some),
-        }
+        write_to(&self.output, self.force, write)
+    }
+}
+
+/// Lets `write` write all of the file of this name, as [`NewFileArguments::write`].
+pub(crate) fn write_to<T>(
+    path: &Path,
+    replaces: bool,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
+) -> Result<Option<T>, Failure> {
+    match is_stdout(path) {
+        true => to_stdout(write),
+        false => NewFile::create(path, replaces)?.write(write).map(Some),
     }
 }
 
@@ -111,19 +121,32 @@ fn to_stdout<T>(
 /// A file in the making.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    beside: NamedTempFile,
+    place: Place,
     path: PathBuf,
-    replaces: bool,
+}
+
+/// Where its data goes until it is complete.
+#[derive(Debug)]
+enum Place {
+    /// Beside the path, whose name it gets.
+    Beside { file: NamedTempFile, replaces: bool },
+    /// Into what has the name already, a device or a pipe: no file takes its place.
+    Stream,
 }
 
 impl NewFile {
-    /// Begins a file; its data stands beside it until it is complete.
+    /// Begins a file; its data stands beside it until it is complete. A device or a pipe is opened when there is data for
+    /// it: a pipe that is opened and closed has ended for who reads it.
     pub(crate) fn create(path: &Path, replaces: bool) -> Result<NewFile, Failure> {
         let failed = |error: &io::Error| cannot_write(path, error);
-        match path.symlink_metadata() {
+        let there = path.symlink_metadata().map(|link| path.metadata().unwrap_or(link).file_type());
+        match there {
             Ok(there) if there.is_dir() => {
                 return Err(Failure::new(format!("`{}` is a folder", path.display()))
                     .hint("name a file in it"));
+            }
+            Ok(there) if !there.is_file() && !there.is_symlink() => {
+                return Ok(NewFile { place: Place::Stream, path: path.to_owned() });
             }
             Ok(_) if !replaces => return Err(exists(path)),
             _ => {}
@@ -138,27 +161,28 @@ impl NewFile {
         // As a file that is created by its name: what others may do with it is for the user's mask to say.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let beside = builder.tempfile_in(folder).map_err(|error| failed(&error))?;
-        Ok(NewFile { beside, path, replaces })
+        let file = builder.tempfile_in(folder).map_err(|error| failed(&error))?;
+        Ok(NewFile { place: Place::Beside { file, replaces }, path })
     }
 
     /// Lets `write` write all of it, and gives the file its name.
     pub(crate) fn write<T>(
-        mut self,
+        self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
     ) -> Result<T, Failure> {
         let failed = |error: &io::Error| cannot_write(&self.path, error);
-        let mut out = BufWriter::new(self.beside.as_file_mut());
-        let written = match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
-            Ok(value) => value,
-            Err(WriteError::Io(error)) => return Err(failed(&error)),
-            Err(WriteError::Failure(failure)) => return Err(failure),
+        let (mut file, replaces) = match self.place {
+            Place::Beside { file, replaces } => (file, replaces),
+            Place::Stream => {
+                let opened = OpenOptions::new().write(true).open(&self.path);
+                return write_all(&opened.map_err(|error| failed(&error))?, &self.path, write);
+            }
         };
-        drop(out);
-        self.beside.as_file().sync_all().map_err(|error| failed(&error))?;
-        let named = match self.replaces {
-            true => self.beside.persist(&self.path),
-            false => self.beside.persist_noclobber(&self.path),
+        let written = write_all(file.as_file_mut(), &self.path, write)?;
+        file.as_file().sync_all().map_err(|error| failed(&error))?;
+        let named = match replaces {
+            true => file.persist(&self.path),
+            false => file.persist_noclobber(&self.path),
         };
         match named {
             Ok(_) => Ok(written),
@@ -167,6 +191,20 @@ impl NewFile {
             }
             Err(error) => Err(cannot_write(&self.path, &error.error)),
         }
+    }
+}
+
+/// Lets `write` write all of it into `file`.
+fn write_all<T>(
+    file: impl Write + Send,
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
+) -> Result<T, Failure> {
+    let mut out = BufWriter::new(file);
+    match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
+        Ok(value) => Ok(value),
+        Err(WriteError::Io(error)) => Err(cannot_write(path, &error)),
+        Err(WriteError::Failure(failure)) => Err(failure),
     }
 }
 
@@ -220,5 +258,21 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         NewFile::create(&path, true).unwrap().write(|_| Ok(())).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_into_and_stays_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        for replaces in [false, true] {
+            let device = NewFile::create(&path, replaces).unwrap();
+            assert_eq!(device.write(|out| Ok(out.write_all(b"away")?)).unwrap(), ());
+            assert!(path.is_symlink());
+            assert!(!path.is_file());
+        }
+        let said = NewFile::create(folder.path(), true).unwrap_err();
+        assert!(said.message.ends_with("is a folder"), "{}", said.message);
     }
 }

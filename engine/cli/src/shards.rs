@@ -1,9 +1,15 @@
 //! What to do about an error of shards, which several commands have. Reads no row.
 
-use scorebox::advice::Advised as _;
+use std::path::Path;
+
+use scorebox::{advice::Advised as _, store::StoreError};
 use scorebox_shards::{ShardError, TableError};
 
-use crate::{advice, failure::Failure, report::one_line};
+use crate::{
+    advice,
+    failure::Failure,
+    report::{one_line, shell_word},
+};
 
 /// Columns that a hint lists.
 const LISTED: usize = 20;
@@ -23,11 +29,17 @@ pub(crate) fn failure(error: ShardError) -> Failure {
             Some("use `scorebox run`, which records answers; or leave the scorer out of the suite".into())
         }
         ShardError::Run(error) => return error.into(),
+        ShardError::Store(error @ StoreError::RunExists { .. }) => {
+            let hint = "the run is finished; name another database, or remove the run: `scorebox rm`";
+            return Failure::new(error.to_string()).hint(hint);
+        }
         ShardError::Store(error) => return error.into(),
         ShardError::Summary { ref error, .. } => error.advice().as_ref().and_then(advice::words),
         ShardError::NotParquet { .. } => {
             Some("make the shard again; one that `scorebox shard` was writing when it ended has another name".into())
         }
+        ShardError::InputNotParquet { .. } => Some("write the file again".into()),
+        ShardError::InputOfAnotherKind { path } => Some(parquet_of(&path)),
         ShardError::NoShards => Some("name the files, or a folder that they are in".into()),
         ShardError::NotAShard { .. } => Some(
             "`scorebox shard` writes shards; of what a data engine wrote, --suite names the suite".into(),
@@ -38,6 +50,10 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         ShardError::Another { .. } => {
             Some("name another file, or remove this one to have it made again".into())
         }
+        ShardError::Different { in_one_shard: true, .. } => Some(
+            "nothing was written; the file has the case twice: give each row of its input an id of its own, or leave it out"
+                .into(),
+        ),
         ShardError::Different { .. } => Some(
             "nothing was written; score one of the two shards again, or leave one out".into(),
         ),
@@ -56,6 +72,15 @@ pub(crate) fn failure(error: ShardError) -> Failure {
     }
 }
 
+/// How to make Parquet of a file that is something else.
+fn parquet_of(path: &Path) -> String {
+    let name = shell_word(path);
+    format!(
+        "make lines of cases of it, and Parquet of them: `scorebox convert {name} -o cases.jsonl`, and \
+         `duckdb -c \"COPY (FROM 'cases.jsonl') TO 'cases.parquet'\"`; or score it on one machine: `scorebox run`"
+    )
+}
+
 fn table_hint(error: &TableError) -> Option<String> {
     let names = |there: &[String]| {
         let shown = there.iter().take(LISTED).map(|name| one_line(name, 48));
@@ -68,6 +93,8 @@ fn table_hint(error: &TableError) -> Option<String> {
         }
         TableError::NoColumn { there, .. } => names(there),
         TableError::UnknownKey { .. } => "docs/cases.md lists the keys of a case".to_owned(),
+        TableError::NamedTwice { .. } => "name one of them".to_owned(),
+        TableError::Twice { .. } => "give one of them another name".to_owned(),
         TableError::NotJson { .. } => "cast it to text or numbers first".to_owned(),
         _ => return None,
     })

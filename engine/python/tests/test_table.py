@@ -105,12 +105,17 @@ def test_texts_of_parts_that_are_documents_are_json():
 
 
 def test_a_row_that_is_no_case_is_an_error_and_no_other(same):
-    table = pyarrow.table({"output": [1.0, float("nan"), 3.0], "expected": [1, 2, 3], "id": ["a", "b", None]})
+    table = pyarrow.table({"output": [1, 2, 3], "expected": [1, 2, 3], "attempt": [0, -1, 0], "id": ["a", "b", None]})
     scored = same.score_table(table)
     assert scored["status"].to_pylist() == ["scored", "error", "scored"]
     assert scored["error_kind"].to_pylist() == [None, "invalid-case", None]
-    assert scored["error_message"].to_pylist()[1] == "`/output` is not JSON: NaN"
+    assert "attempt" in scored["error_message"].to_pylist()[1]
     assert scores(scored) == [1.0, None, 1.0]
+
+
+def test_numbers_that_are_not_finite_are_null(tell):
+    table = pyarrow.table({"output": [float("nan")], "input": [float("inf")]})
+    assert tell.score_table(table)["reason"].to_pylist() == ['Some("null") None']
 
 
 def test_a_scorer_that_fails_is_an_error_of_its_row():

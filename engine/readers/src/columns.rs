@@ -1,15 +1,16 @@
-//! Parquet and Arrow as cases: a row for each case, as the JSON that Arrow's own writer makes of it. Rows are lines in `table`.
+//! Parquet and Arrow as cases: a row for each case, one at a time, because each may be large. Cells are JSON in `cells`, rows are
+//! lines in `table`.
 
 use std::{fmt::Display, fs::File, io::Read};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamDecoder;
-use arrow_json::{LineDelimitedWriter, WriterBuilder, writer::LineDelimited};
 use arrow_schema::ArrowError;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::{
-    emit::Emit,
+    cells::{Cells, RowTooLarge},
+    emit::{Emit, next_is_too_large},
     format::Format,
     parquet_file,
     place::Place,
@@ -17,8 +18,6 @@ use crate::{
     table::{Columns, RowPlace, line_of_object},
 };
 
-/// Rows that are taken from a Parquet file at once: few, because each may be large.
-const ROWS_AT_ONCE: usize = 64;
 /// Bytes that are taken from an Arrow file at once.
 const BYTES_AT_ONCE: usize = 256 << 10;
 /// The most bytes of a batch of an Arrow file, which must be whole in memory: 1 GiB.
@@ -43,36 +42,29 @@ impl<'a> Rows<'a> {
 
     /// Hands over the rows of a batch.
     fn put(&mut self, batch: &RecordBatch, emit: &mut Emit) -> Result<(), Problem> {
-        for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
-            let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
-            let mut writer: LineDelimitedWriter<Vec<u8>> = WriterBuilder::new()
-                .with_explicit_nulls(true)
-                .build::<_, LineDelimited>(Vec::new());
-            writer
-                .write(&rows)
-                .and_then(|()| writer.finish())
-                .map_err(|error| arrow_problem(&error))?;
-            for object in writer.into_inner().split(|byte| *byte == b'\n') {
-                if object.is_empty() {
-                    continue;
-                }
-                self.count += 1;
-                let at = RowPlace {
-                    format: self.format,
-                    file: self.file,
-                    name: self.name,
-                    split: self.split,
-                    row: self.count,
-                };
-                emit.line(&line_of_object(object, &self.columns, at)?)?;
+        let mut columns = named_cells(batch)?;
+        let mut object = Vec::new();
+        for row in 0..batch.num_rows() {
+            self.count += 1;
+            object.clear();
+            if write_object(&mut object, &mut columns, row).is_err() {
+                return Err(next_is_too_large());
             }
+            let at = RowPlace {
+                format: self.format,
+                file: self.file,
+                name: self.name,
+                split: self.split,
+                row: self.count,
+            };
+            emit.line(&line_of_object(&object, &self.columns, at)?)?;
         }
         Ok(())
     }
 
     /// Hands over the rows of a Parquet file.
     pub(crate) fn put_parquet(&mut self, file: File, emit: &mut Emit) -> Result<(), Problem> {
-        let reader = open_parquet(file)?.with_batch_size(ROWS_AT_ONCE).build();
+        let reader = open_parquet(file)?.build();
         let reader = reader.map_err(|error| parquet_problem(&error))?;
         for batch in reader {
             self.put(&batch.map_err(|error| arrow_problem(&error))?, emit)?;
@@ -115,6 +107,38 @@ impl<'a> Rows<'a> {
             }
         }
     }
+}
+
+/// The cells of each column, and before them its name, as in a JSON object.
+fn named_cells(batch: &RecordBatch) -> Result<Vec<(Vec<u8>, Cells<'_>)>, Problem> {
+    let columns = batch.schema_ref().fields().iter().zip(batch.columns());
+    let named = columns.map(|(field, column)| {
+        let mut name = serde_json::to_vec(field.name())
+            .map_err(|error| Problem::content(error.to_string()))?;
+        name.push(b':');
+        let cells = Cells::of(field, column).map_err(|why| {
+            Problem::content(format!("the column `{}` cannot be read: {why}", field.name()))
+        })?;
+        Ok((name, cells))
+    });
+    named.collect()
+}
+
+fn write_object(
+    object: &mut Vec<u8>,
+    columns: &mut [(Vec<u8>, Cells<'_>)],
+    row: usize,
+) -> Result<(), RowTooLarge> {
+    object.push(b'{');
+    for (name, cells) in columns {
+        if object.len() > 1 {
+            object.push(b',');
+        }
+        object.extend_from_slice(name);
+        cells.write(object, row)?;
+    }
+    object.push(b'}');
+    Ok(())
 }
 
 /// The first bytes of the stream, without the mark of an Arrow file before it.

@@ -6,6 +6,11 @@ use serde::Serialize;
 
 use crate::{left_out::LeftOut, problem::Problem, record::MOST_RECORD_BYTES};
 
+/// The next case is larger than what is read.
+pub(crate) fn next_is_too_large() -> Problem {
+    Problem::content(format!("the next case would have more than {} MiB", MOST_RECORD_BYTES >> 20))
+}
+
 /// Bytes of lines that are handed over at once: enough that the threads seldom wait for each other.
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -46,11 +51,7 @@ impl Emit {
         if self.chunk.len() - before > MOST_RECORD_BYTES {
             // The lines before it are whole, and are read first.
             self.chunk.truncate(before);
-            self.flush()?;
-            return Err(Problem::content(format!(
-                "the next case would have more than {} MiB",
-                MOST_RECORD_BYTES >> 20
-            )));
+            return Err(next_is_too_large());
         }
         self.chunk.push(b'\n');
         match self.chunk.len() >= CHUNK_BYTES {

@@ -14,7 +14,8 @@
 //! - `walk`: the elements of large JSON documents, one at a time.
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
 //! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
-//! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out.
+//! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out; `batch_rows`:
+//!   how many rows are read at once; `cells`: cells as JSON.
 //! - `quotes`: whether a quoted cell of CSV ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
 //! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
@@ -23,6 +24,8 @@
 
 #![warn(missing_debug_implementations)]
 
+mod batch_rows;
+mod cells;
 mod columns;
 mod dataset;
 mod detect;
@@ -53,6 +56,7 @@ mod thrift;
 mod walk;
 mod window;
 
+pub use cells::{Cells, RowTooLarge};
 pub use detect::detect;
 pub use format::{Format, UnknownFormat};
 pub use left_out::LeftOut;
@@ -60,3 +64,4 @@ pub use open::{Opened, Settings, open};
 pub use parquet_file::{open_parquet, without_panic};
 pub use problem::ReaderError;
 pub use stream::READERS_NAME;
+pub use table::{has_json, json_of_text};

@@ -6,21 +6,30 @@ use std::{
     io::{self, Read as _, Seek as _, SeekFrom},
 };
 
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::{
+    basic::Type,
+    file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData},
+};
 
-use crate::thrift::Walk;
+use crate::{
+    batch_rows::{ColumnBytes, Page, rows_at_once},
+    thrift::Walk,
+};
 
 /// The most bytes of a page, decompressed: 256 MiB. Writers end a page at about 1 MiB, or after its first value.
 const MOST_PAGE_BYTES: i64 = 256 << 20;
 /// Bytes of a header that are read at first, and the most of one. It may have values of its page, which tell its range.
 const HEADER_BYTES: u64 = 1 << 10;
 const MOST_HEADER_BYTES: u64 = 16 << 20;
+/// The encoding of values of which only the end is written that differs from the value before.
+const DELTA_BYTE_ARRAY: i64 = 7;
 
-/// Refuses a file with a page that claims more than 256 MiB, and one whose columns have more bytes than the file.
+/// Refuses a file with a page that claims more than 256 MiB, and one whose columns have more bytes than the file; answers with how
+/// many rows of it are read at once.
 ///
 /// # Errors
 /// Why, within a sentence about the file.
-pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
+pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usize, String> {
     let in_words = |error: io::Error| error.to_string();
     let length = file.metadata().map_err(in_words)?.len();
     let columns = || metadata.row_groups().iter().flat_map(|group| group.columns());
@@ -36,7 +45,35 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<(),
         return Err("its columns have more bytes than the file".to_owned());
     }
     let mut headers = Headers { file, bytes: Vec::new() };
-    ranges.into_iter().try_for_each(|(start, bytes)| headers.check(start, bytes))
+    let mut ranges = ranges.into_iter();
+    let mut taken: Vec<ColumnBytes> = Vec::new();
+    for group in metadata.row_groups() {
+        for (place, (column, (start, bytes))) in group.columns().iter().zip(&mut ranges).enumerate()
+        {
+            if place == taken.len() {
+                taken.push(ColumnBytes::new(value_bytes(column)));
+            }
+            let values_a_row = values_a_row(group, column);
+            headers.check(start, bytes, |page| taken[place].add(page, values_a_row))?;
+        }
+    }
+    Ok(rows_at_once(&taken))
+}
+
+/// The bytes of each value, if they are the same.
+fn value_bytes(column: &ColumnChunkMetaData) -> u64 {
+    let is_fixed = column.column_type() == Type::FIXED_LEN_BYTE_ARRAY;
+    let length = is_fixed.then(|| u64::try_from(column.column_descr().type_length()).ok());
+    length.flatten().unwrap_or_default()
+}
+
+/// About how many values a row has: more than one in lists alone.
+fn values_a_row(group: &RowGroupMetaData, column: &ColumnChunkMetaData) -> u64 {
+    if column.column_descr().max_rep_level() == 0 {
+        return 1;
+    }
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    count(column.num_values()).div_ceil(count(group.num_rows()).max(1))
 }
 
 /// Where the pages of a column are, and how many bytes they have.
@@ -52,8 +89,13 @@ struct Headers<'a> {
 }
 
 impl Headers<'_> {
-    /// Looks at the pages of a column, one after another.
-    fn check(&mut self, mut start: u64, mut left: u64) -> Result<(), String> {
+    /// Looks at the pages of a column, one after another, and hands each of them over.
+    fn check(
+        &mut self,
+        mut start: u64,
+        mut left: u64,
+        mut take: impl FnMut(Page),
+    ) -> Result<(), String> {
         while left > 0 {
             let header = self.header(start, left).map_err(|error| error.to_string())?;
             let header = header.ok_or("the header of a page is damaged")?;
@@ -63,6 +105,7 @@ impl Headers<'_> {
                     header.decompressed
                 ));
             }
+            take(header.page());
             let page = u64::try_from(header.compressed).ok();
             let page = page.and_then(|bytes| bytes.checked_add(header.bytes));
             let page =
@@ -99,18 +142,34 @@ struct Header {
     /// The page's bytes, decompressed and as they are.
     decompressed: i64,
     compressed: i64,
+    /// How many values it has; of a dictionary none.
+    values: i64,
+    encoding: i64,
 }
 
 impl Header {
     fn read(bytes: &[u8]) -> Option<Header> {
         let (mut walk, mut decompressed, mut compressed) = (Walk::of(bytes), None, None);
-        walk.structure(|field, number| match field {
-            2 => decompressed = Some(number),
-            3 => compressed = Some(number),
+        let (mut values, mut encoding) = (0, 0);
+        walk.structure(|fields, number| match fields {
+            [2] => decompressed = Some(number),
+            [3] => compressed = Some(number),
+            // What headers of data have, in either version.
+            [5 | 8, 1] => values = number,
+            [5, 2] | [8, 4] => encoding = number,
             _ => {}
         })?;
         let own = bytes.len() - walk.left();
-        Some(Header { bytes: own as u64, decompressed: decompressed?, compressed: compressed? })
+        let (decompressed, compressed) = (decompressed?, compressed?);
+        Some(Header { bytes: own as u64, decompressed, compressed, values, encoding })
+    }
+
+    fn page(&self) -> Page {
+        Page {
+            values: u64::try_from(self.values).unwrap_or_default(),
+            bytes: u64::try_from(self.decompressed).unwrap_or_default(),
+            shares_beginnings: self.encoding == DELTA_BYTE_ARRAY,
+        }
     }
 }
 
@@ -120,11 +179,14 @@ mod tests {
 
     #[test]
     fn a_header_says_how_long_it_and_its_page_are() {
-        // Fields 1, 2 and 3: the kind, 300 and 20 bytes; a structure of one number; the end.
-        let header = [0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x28, 0x2c, 0x15, 0x0a, 0x00, 0x00, 0xff];
-        let read = Header { bytes: 12, decompressed: 300, compressed: 20 };
+        // Fields 1, 2 and 3: the kind, 300 and 20 bytes; in field 5 five values in the encoding 7; the end.
+        let header = [
+            0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x28, 0x2c, 0x15, 0x0a, 0x15, 0x0e, 0x00, 0x00,
+            0xff,
+        ];
+        let read = Header { bytes: 14, decompressed: 300, compressed: 20, values: 5, encoding: 7 };
         assert_eq!(Header::read(&header), Some(read));
-        assert_eq!(Header::read(&header[..11]), None, "it is cut off");
+        assert_eq!(Header::read(&header[..13]), None, "it is cut off");
         assert_eq!(Header::read(&[0x15, 0x00, 0x00]), None, "it lacks the sizes");
     }
 }

@@ -1,9 +1,12 @@
 //! A Parquet file from anyone, opened: what it claims is checked before a reader makes room for it, and a reader that panics
 //! over a damaged file is an error. Reads no row.
 
-use std::{fs::File, io, thread};
+use std::{fs::File, io, sync::Arc, thread};
 
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 
 use crate::{footer::check_footer, pages::check_pages, stream::READERS_NAME};
 
@@ -12,6 +15,9 @@ const DAMAGED: &str = "the file is damaged";
 
 /// A Parquet file, its footer read: it has at most 32 MiB, and each page at most 256 MiB, decompressed.
 ///
+/// Texts are views of its pages, so that one which many rows share is in memory once. As many rows are read at once as have 64
+/// MiB of pages together, or twice as many as the reading of single rows takes; what a list repeats counts on the average.
+///
 /// # Errors
 /// Why it cannot be read, within a sentence about the file.
 pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, String> {
@@ -19,8 +25,49 @@ pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>,
     let pages = file.try_clone().map_err(|error| error.to_string())?;
     let opened = without_panic(|| ParquetRecordBatchReaderBuilder::try_new(file));
     let opened = opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    check_pages(&pages, opened.metadata())?;
-    Ok(opened)
+    let rows = check_pages(&pages, opened.metadata())?;
+    Ok(with_views(opened, pages).with_batch_size(rows))
+}
+
+/// The same with texts as views; as it is where that cannot be.
+fn with_views(
+    opened: ParquetRecordBatchReaderBuilder<File>,
+    file: File,
+) -> ParquetRecordBatchReaderBuilder<File> {
+    let fields = opened.schema().fields().iter().map(field_with_views);
+    let metadata = opened.schema().metadata().clone();
+    let schema = Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    let metadata = opened.metadata().clone();
+    let read = without_panic(move || ArrowReaderMetadata::try_new(metadata, options));
+    match read {
+        Ok(Ok(metadata)) => ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata),
+        _ => opened,
+    }
+}
+
+fn field_with_views(field: &FieldRef) -> FieldRef {
+    let kind = kind_with_views(field.data_type());
+    Arc::new(Field::clone(field).with_data_type(kind))
+}
+
+fn kind_with_views(kind: &DataType) -> DataType {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        DataType::Dictionary(_, values) => match kind_with_views(values) {
+            views @ (DataType::Utf8View | DataType::BinaryView) => views,
+            _ => kind.clone(),
+        },
+        DataType::List(element) => DataType::List(field_with_views(element)),
+        DataType::LargeList(element) => DataType::LargeList(field_with_views(element)),
+        DataType::FixedSizeList(element, count) => {
+            DataType::FixedSizeList(field_with_views(element), *count)
+        }
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(field_with_views).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(field_with_views(entries), *sorted),
+        other => other.clone(),
+    }
 }
 
 /// What `work` gives, which reads a file with a parser that was not written for hostile ones. It is done on a thread with the
@@ -106,6 +153,21 @@ mod tests {
             refused(&claiming_two_gigabytes(&file)),
             "a page claims to have 2147483647 bytes, and 268435456 are read: write smaller pages"
         );
+    }
+
+    #[test]
+    fn a_text_that_many_rows_share_is_in_memory_once() {
+        let text = "x".repeat(100_000);
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); 1000]));
+        let batch = RecordBatch::try_from_iter([("output", texts)]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        let file = bytes_of(&writer.into_inner().unwrap());
+        let batches = open_parquet(file).unwrap().build().unwrap();
+        let batches: Vec<RecordBatch> = batches.map(Result::unwrap).collect();
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 1000);
+        let bytes: usize = batches.iter().map(RecordBatch::get_array_memory_size).sum();
+        assert!(bytes < 500_000, "{bytes}");
     }
 
     #[test]

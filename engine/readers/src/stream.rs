@@ -70,10 +70,14 @@ impl Read for Lines {
                                 State::Reading { chunks, thread, chunk: Cursor::new(next) };
                         }
                         Ok(Err(Problem::Io(error))) => return Err(error),
-                        Ok(Err(problem)) => return Err(io::Error::other(problem)),
+                        // It is a sentence of its own, which needs no place before it.
+                        Ok(Err(problem)) => {
+                            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+                        }
                         // A parser that was not written for hostile files may panic over one.
                         Err(_) if thread.join().is_err() => {
-                            return Err(io::Error::other("the file is damaged"));
+                            let why = "the file is damaged";
+                            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
                         }
                         Err(_) => return Ok(0),
                     }

@@ -23,6 +23,20 @@ const JSON_KEYS: [Key; 8] = [
     Key::Skip,
 ];
 
+/// Whether a text in the column of this key is read as JSON.
+pub fn has_json(key: Key) -> bool {
+    JSON_KEYS.contains(&key)
+}
+
+/// What a text in such a column is: the JSON that it is, with Python's and other spellings of truth; else the text itself.
+pub fn json_of_text(text: &str) -> Value {
+    match text {
+        "True" | "TRUE" => true.into(),
+        "False" | "FALSE" => false.into(),
+        text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+    }
+}
+
 /// What is known of a table's columns.
 #[derive(Debug)]
 pub(crate) struct Columns {
@@ -58,11 +72,7 @@ impl Columns {
         if !self.json.iter().any(|it| it == column) {
             return text.into();
         }
-        match text {
-            "True" | "TRUE" => true.into(),
-            "False" | "FALSE" => false.into(),
-            text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-        }
+        json_of_text(text)
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     rc::Rc,
 };
 
-use flate2::bufread::MultiGzDecoder;
+use scorebox::case::Gzip;
 
 use crate::{problem::Problem, record::MOST_RECORD_BYTES};
 
@@ -23,9 +23,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) fn text(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut whole = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     let mut text: Box<dyn BufRead> = match whole.fill_buf()? {
-        [0x1f, 0x8b, ..] => {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(whole)))
-        }
+        [0x1f, 0x8b, ..] => Box::new(BufReader::with_capacity(BUFFER_BYTES, Gzip::new(whole))),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
             let decoder = zstd::stream::read::Decoder::with_buffer(whole)?;
             Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))

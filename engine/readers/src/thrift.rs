@@ -23,9 +23,16 @@ impl<'a> Walk<'a> {
         self.rest.len()
     }
 
-    /// Walks a structure, and hands over the numbers that are its fields, with those of the fields; `None` if it is damaged or
-    /// cut off.
-    pub(crate) fn structure(&mut self, mut number: impl FnMut(u64, i64)) -> Option<()> {
+    /// Walks a structure, and hands over the numbers that are its fields or those of structures in it, with the numbers of the
+    /// fields on the way; `None` if it is damaged or cut off.
+    pub(crate) fn structure(&mut self, mut number: impl FnMut(&[u64], i64)) -> Option<()> {
+        self.fields(0, &mut |fields, value| number(fields, value))
+    }
+
+    fn fields(&mut self, depth: usize, number: &mut dyn FnMut(&[u64], i64)) -> Option<()> {
+        if depth > MOST_DEPTH {
+            return None;
+        }
         let mut field = 0_u64;
         loop {
             let header = self.byte()?;
@@ -39,8 +46,13 @@ impl<'a> Walk<'a> {
             match header & 0xf {
                 // A field's truth is in its header.
                 1 | 2 => {}
-                4..=6 => number(field, signed(self.number()?)),
-                kind => self.value(kind, 0)?,
+                4..=6 => number(&[field], signed(self.number()?)),
+                12 if depth == 0 => self.fields(1, &mut |inner, value| {
+                    if let [inner] = inner {
+                        number(&[field, *inner], value);
+                    }
+                })?,
+                kind => self.value(kind, depth)?,
             }
         }
     }
@@ -68,25 +80,6 @@ impl<'a> Walk<'a> {
         None
     }
 
-    fn nested(&mut self, depth: usize) -> Option<()> {
-        if depth > MOST_DEPTH {
-            return None;
-        }
-        loop {
-            let header = self.byte()?;
-            if header == 0 {
-                return Some(());
-            }
-            if header >> 4 == 0 {
-                self.number()?;
-            }
-            match header & 0xf {
-                1 | 2 => {}
-                kind => self.value(kind, depth)?,
-            }
-        }
-    }
-
     fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
         match kind {
             1..=3 => self.skip(1),
@@ -97,7 +90,7 @@ impl<'a> Walk<'a> {
                 self.skip(length)
             }
             9 | 10 => self.list(depth),
-            12 => self.nested(depth + 1),
+            12 => self.fields(depth + 1, &mut |_, _| {}),
             13 => self.skip(16),
             _ => None,
         }

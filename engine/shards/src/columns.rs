@@ -1,7 +1,7 @@
 //! Which column of a table is which part of a case, and the rows of the table as cases. The rules of a case are the
 //! library's; nothing is scored.
 
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use scorebox::{
     advice::Advised as _,
@@ -10,7 +10,9 @@ use scorebox::{
     row::AnswerError,
 };
 
-use crate::cell::{self, push_text, refusal};
+use scorebox_readers::{Cells, has_json, json_of_text};
+
+use crate::cell::refusal;
 
 /// Why a table does not hold cases.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +34,20 @@ pub enum TableError {
         /// The columns that there are.
         there: Vec<String>,
     },
+    /// Two columns are named for one key.
+    #[error("two columns are named for `{key}`: `{}` and `{}`", columns[0], columns[1])]
+    NamedTwice {
+        /// The key.
+        key: Key,
+        /// The columns.
+        columns: [String; 2],
+    },
+    /// Two columns have one name.
+    #[error("the table has the column `{column}` twice")]
+    Twice {
+        /// Their name.
+        column: String,
+    },
     /// A column has values that are not JSON, whatever they are.
     #[error("the column `{column}` is not JSON: it has {why}")]
     NotJson {
@@ -50,14 +66,11 @@ pub enum TableError {
     },
 }
 
-/// A part of a case, and where it is.
+/// A part of a case, and the columns where it is: in a row, the first of them that has a value.
 #[derive(Clone, Debug)]
 struct Part {
     key: Key,
-    place: usize,
-    name: String,
-    /// Whether its texts are JSON already: of parts that no text alone can be.
-    is_document: bool,
+    places: Vec<usize>,
 }
 
 /// The columns of a table that are parts of a case.
@@ -82,20 +95,24 @@ impl Columns {
     /// key's spellings. Only `reads` of a case, with its id, output and folder, or the whole of it.
     ///
     /// # Errors
-    /// A name is not a key or a column, a column is not JSON, or there is no output.
+    /// A name is not a key or a column, a key or a column is there twice, a column is not JSON, or there is no output.
     pub fn find(
         schema: &Schema,
         mapped: &[(String, String)],
         reads: Option<Fields>,
     ) -> Result<Columns, TableError> {
         let there = || schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut named = Vec::new();
+        let mut named: Vec<(Key, &str)> = Vec::new();
         for (key, column) in mapped {
             let known = Key::ALL.into_iter().find(|it| it.spellings().contains(&key.as_str()));
             let known = known.ok_or_else(|| TableError::UnknownKey { key: key.clone() })?;
             if schema.index_of(column).is_err() {
                 let (key, column) = (key.clone(), column.clone());
                 return Err(TableError::NoColumn { key, column, there: there() });
+            }
+            if let Some((key, before)) = named.iter().find(|(key, _)| *key == known) {
+                let columns = [(*before).to_owned(), column.clone()];
+                return Err(TableError::NamedTwice { key: *key, columns });
             }
             named.push((known, column.as_str()));
         }
@@ -105,17 +122,16 @@ impl Columns {
         };
         let mut parts = Vec::new();
         for key in Key::ALL.into_iter().filter(|key| wanted(*key)) {
-            let mapped = named.iter().find(|(mapped, _)| *mapped == key).map(|(_, column)| *column);
-            let spelled =
-                || key.spellings().iter().copied().find(|name| schema.index_of(name).is_ok());
-            let Some(name) = mapped.or_else(spelled) else { continue };
-            let Ok(place) = schema.index_of(name) else { continue };
-            if let Some(why) = refusal(schema.field(place).data_type()) {
-                return Err(TableError::NotJson { column: name.to_owned(), why });
+            let mapped = named.iter().find(|(mapped, _)| *mapped == key);
+            let names = match &mapped {
+                Some((_, column)) => std::slice::from_ref(column),
+                None => key.spellings(),
+            };
+            let places = names.iter().map(|name| place_of(schema, name));
+            let places = places.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+            if !places.is_empty() {
+                parts.push(Part { key, places });
             }
-            let is_document =
-                matches!(key, Key::Trace | Key::Metadata | Key::Usage | Key::OutputSchema);
-            parts.push(Part { key, place, name: name.to_owned(), is_document });
         }
         if !parts.iter().any(|part| part.key == Key::Output) {
             return Err(TableError::Missing { key: Key::Output, there: there() });
@@ -139,7 +155,8 @@ impl Columns {
 
     /// The places of the columns, in ascending order, each once.
     pub fn places(&self) -> Vec<usize> {
-        let mut places: Vec<usize> = self.parts.iter().map(|part| part.place).collect();
+        let mut places: Vec<usize> =
+            self.parts.iter().flat_map(|part| &part.places).copied().collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -150,8 +167,8 @@ impl Columns {
     pub fn projected(&self) -> Columns {
         let places = self.places();
         let moved = |part: &Part| {
-            let place = places.iter().position(|place| *place == part.place);
-            Part { place: place.unwrap_or_default(), ..part.clone() }
+            let moved = |place: &usize| places.binary_search(place).unwrap_or_default();
+            Part { key: part.key, places: part.places.iter().map(moved).collect() }
         };
         Columns { parts: self.parts.iter().map(moved).collect(), needs_ids: self.needs_ids }
     }
@@ -164,15 +181,16 @@ impl Columns {
         before: u64,
         table: &'a str,
     ) -> impl Iterator<Item = RowCase> + 'a {
-        let columns: Vec<(&Part, &ArrayRef)> =
-            self.parts.iter().map(|part| (part, batch.column(part.place))).collect();
-        let mut line = String::new();
+        let mut cells = self.cells(batch);
         (0..batch.num_rows()).map(move |row| {
             let ordinal = before + row as u64;
-            line.clear();
             let location = Location::new(table, ordinal + 1);
-            let case = write_line(&mut line, &columns, row).and_then(|()| {
-                let case = Case::parse(line.as_str(), ordinal, &Mapping::NONE, location.clone());
+            let line = match &mut cells {
+                Ok(cells) => line(cells, row),
+                Err(why) => Err(AnswerError::new(INVALID, why.clone())),
+            };
+            let case = line.and_then(|line| {
+                let case = Case::parse(line, ordinal, &Mapping::NONE, location.clone());
                 case.map_err(|bad| {
                     let mut error = AnswerError::new(INVALID, bad.to_string());
                     error.advice = bad.advice();
@@ -187,43 +205,94 @@ impl Columns {
             RowCase { id: id.unwrap_or_else(|_| format!("case-{}", ordinal + 1)), case }
         })
     }
+
+    /// The cells of a batch; what is wrong with its columns if they cannot be read.
+    fn cells<'a>(&self, batch: &'a RecordBatch) -> Result<Vec<PartCells<'a>>, String> {
+        let fields = batch.schema_ref().fields();
+        let of_part = |part: &Part| {
+            let cells = part.places.iter().map(|place| {
+                let cells = Cells::of(&fields[*place], batch.column(*place));
+                cells.map_err(|why| {
+                    format!("the column `{}` cannot be read: {why}", fields[*place].name())
+                })
+            });
+            Ok((part.key, cells.collect::<Result<_, String>>()?))
+        };
+        self.parts.iter().map(of_part).collect()
+    }
 }
 
 /// The kind of error of a row that is not a case.
 const INVALID: &str = "invalid-case";
 
-fn write_line(
-    line: &mut String,
-    columns: &[(&Part, &ArrayRef)],
-    row: usize,
-) -> Result<(), AnswerError> {
-    line.push('{');
-    for (part, column) in columns {
-        // Only an output may be null.
-        if column.is_null(row) && part.key != Key::Output {
-            continue;
+/// Where the column of this name is, if there is one.
+fn place_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
+    let mut places = (0..).zip(schema.fields()).filter(|(_, field)| field.name() == name);
+    let Some((place, field)) = places.next() else { return Ok(None) };
+    if places.next().is_some() {
+        return Err(TableError::Twice { column: name.to_owned() });
+    }
+    match refusal(field.data_type()) {
+        Some(why) => Err(TableError::NotJson { column: name.to_owned(), why }),
+        None => Ok(Some(place)),
+    }
+}
+
+/// The cells of the columns that a part is in.
+type PartCells<'a> = (Key, Vec<Cells<'a>>);
+
+/// The row as a line of JSON.
+fn line(parts: &mut [PartCells<'_>], row: usize) -> Result<String, AnswerError> {
+    let invalid = |why: String| AnswerError::new(INVALID, why);
+    let mut line = Vec::with_capacity(256);
+    line.push(b'{');
+    for (key, columns) in parts {
+        let start = line.len();
+        if start > 1 {
+            line.push(b',');
         }
-        if line.len() > 1 {
-            line.push(',');
-        }
-        push_text(line, part.key.name());
-        line.push(':');
-        let document = part.is_document.then(|| cell::text(column, row)).map(str::trim_start);
-        match document.filter(|text| text.starts_with(['{', '['])) {
-            Some(text) => line.push_str(text),
-            None => cell::write(line, column, row)
-                .map_err(|refused| AnswerError::new(INVALID, refused.in_words(&part.name)))?,
+        line.extend(format!("\"{}\":", key.name()).bytes());
+        let is_there = write_first(&mut line, *key, columns, row)
+            .map_err(|why| invalid(format!("`/{key}` cannot be read: {why}")))?;
+        match (is_there, *key) {
+            (true, _) => {}
+            (false, Key::Output) => line.extend_from_slice(b"null"),
+            (false, _) => line.truncate(start),
         }
     }
-    line.push('}');
-    Ok(())
+    line.push(b'}');
+    String::from_utf8(line).map_err(|error| invalid(error.to_string()))
+}
+
+/// Appends the first of the cells that has a value; false if none has.
+fn write_first(
+    line: &mut Vec<u8>,
+    key: Key,
+    columns: &mut [Cells<'_>],
+    row: usize,
+) -> Result<bool, String> {
+    let start = line.len();
+    for cells in columns {
+        cells.write(line, row).map_err(|too_large| too_large.to_string())?;
+        if has_json(key) && line[start..].starts_with(b"\"") {
+            let text = serde_json::from_slice::<String>(&line[start..]);
+            let value = json_of_text(&text.map_err(|error| error.to_string())?);
+            line.truncate(start);
+            serde_json::to_writer(&mut *line, &value).map_err(|error| error.to_string())?;
+        }
+        if line[start..] != *b"null" {
+            return Ok(true);
+        }
+        line.truncate(start);
+    }
+    Ok(false)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{Float64Array, Int64Array, StringArray};
+    use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, StringArray};
 
     use super::*;
 
@@ -266,14 +335,81 @@ mod tests {
     #[test]
     fn a_row_that_is_no_case_says_where_and_why() {
         let table = batch(vec![
-            ("id", texts(&[None, Some("b")])),
+            ("id", texts(&[None, None])),
             ("output", Arc::new(Float64Array::from(vec![1.0, f64::NAN]))),
         ]);
         let columns = Columns::find(&table.schema(), &[], None).unwrap();
         let columns = columns.with_ids(&table.schema()).unwrap();
         let wrong: Vec<_> =
             columns.cases(&table, 5, "t").map(|row| row.case.unwrap_err().message).collect();
-        assert_eq!(wrong, ["t:6: the row has no id", "`/output` is not JSON: NaN"]);
+        assert_eq!(wrong, ["t:6: the row has no id", "t:7: the row has no id"]);
+    }
+
+    fn lines(columns: Vec<(&str, ArrayRef)>) -> Vec<String> {
+        let table = batch(columns);
+        let columns = Columns::find(&table.schema(), &[], None).unwrap();
+        columns.cases(&table, 0, "t").map(|row| row.case.unwrap().json().to_owned()).collect()
+    }
+
+    #[test]
+    fn numbers_are_written_as_other_readers_of_tables_write_them() {
+        let numbers: ArrayRef = Arc::new(Float32Array::from(vec![1e38, 1e-40, 0.1, f32::NAN]));
+        let outputs: [&str; 4] = ["1.0e38", "1.0e-40", "0.1", "null"];
+        let wanted = outputs.map(|output| format!(r#"{{"output":{output}}}"#));
+        assert_eq!(lines(vec![("output", numbers)]), wanted);
+    }
+
+    #[test]
+    fn texts_are_json_where_a_key_has_json_and_nowhere_else() {
+        let skips =
+            texts(&[Some("true"), Some("False"), Some("null"), Some("not today"), Some("")]);
+        let outputs = texts(&[Some("true"); 5]);
+        let attempts = texts(&[Some("1"), Some("2"), None, Some(" 3 "), Some("null")]);
+        assert_eq!(
+            lines(vec![("output", outputs), ("attempt", attempts), ("skip", skips)]),
+            [
+                r#"{"output":"true","attempt":1,"skip":true}"#,
+                r#"{"output":"true","attempt":2,"skip":false}"#,
+                r#"{"output":"true"}"#,
+                r#"{"output":"true","attempt":3,"skip":"not today"}"#,
+                r#"{"output":"true","skip":""}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_is_in_the_first_of_its_columns_that_has_a_value_in_the_row() {
+        let table = vec![
+            ("reference", texts(&[Some("r"), Some("r"), None])),
+            ("expected", texts(&[Some("e"), None, None])),
+            ("output", texts(&[Some("x"), Some("y"), Some("z")])),
+        ];
+        assert_eq!(
+            lines(table),
+            [
+                r#"{"output":"x","groundTruth":"e"}"#,
+                r#"{"output":"y","groundTruth":"r"}"#,
+                r#"{"output":"z"}"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_there_twice_is_refused() {
+        let field = |name: &str| arrow_schema::Field::new(name, arrow_schema::DataType::Utf8, true);
+        let schema =
+            |names: &[&str]| Schema::new(names.iter().map(|it| field(it)).collect::<Vec<_>>());
+        let said = |names: &[&str], mapped: &[(&str, &str)]| {
+            let mapped: Vec<_> =
+                mapped.iter().map(|(key, it)| ((*key).to_owned(), (*it).to_owned())).collect();
+            Columns::find(&schema(names), &mapped, None).map(drop).map_err(|it| it.to_string())
+        };
+        let twice = Err("the table has the column `output` twice".to_owned());
+        assert_eq!(said(&["output", "id", "output"], &[]), twice);
+        assert_eq!(said(&["output", "note", "note"], &[]), Ok(()), "no one reads it");
+        let named = Err("two columns are named for `groundTruth`: `a` and `b`".to_owned());
+        let both = [("expected", "a"), ("groundTruth", "b")];
+        assert_eq!(said(&["output", "a", "b"], &both), named);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Difference {
     pub scorer: Option<String>,
     /// What is in the first shard, and in the other one.
     pub results: [String; 2],
-    /// The two shards.
+    /// The two shards, which are one if a shard has the case twice.
     pub shards: [String; 2],
 }
 
@@ -47,10 +47,14 @@ pub struct Duplicates {
     pub cases: u64,
     /// How many rows more there are than cases.
     pub repeated: u64,
+    /// How many of them have a case that is in a row before them of the same shard.
+    pub repeated_within: u64,
     /// How many results that a time-out ended were taken from another shard.
     pub timed_out: u64,
     /// How many results differ.
     pub different: u64,
+    /// How many of them differ between rows of the same shard.
+    pub different_within: u64,
     /// The first of them.
     pub differences: Vec<Difference>,
     /// Rows that are left out, by shard, in ascending order.
@@ -93,6 +97,9 @@ impl Duplicates {
     fn take(&mut self, group: &[Entry], unequal: &mut Vec<Vec<At>>) -> Result<(), ShardError> {
         self.cases += 1;
         self.repeated += group.len() as u64 - 1;
+        // They are in the order of their places.
+        let within = group.windows(2).filter(|pair| pair[0].at.0 == pair[1].at.0).count();
+        self.repeated_within += within as u64;
         for entry in &group[1..] {
             self.left_out.entry(entry.at.0).or_default().push(entry.at.1);
         }
@@ -106,6 +113,11 @@ impl Duplicates {
             unequal.push(different.map(|entry| entry.at).collect());
         }
         Ok(())
+    }
+
+    /// Whether results differ, and each of them between rows of one shard.
+    pub(crate) fn differ_in_one_shard(&self) -> bool {
+        self.different > 0 && self.different_within == self.different
     }
 
     /// Reads the rows that are not equal, and puts them together.
@@ -139,10 +151,9 @@ impl Duplicates {
         // Where each result of the kept row is from.
         let mut from = vec![first_at; kept.results.len()];
         for (at, row) in group {
-            let shard = |at: At| shards.path(at.0).display().to_string();
             if kept.case_digest != row.case_digest {
                 let results = [&*kept.case, &*row.case].map(str::to_owned);
-                self.differ(&kept, None, results, [shard(first_at), shard(at)]);
+                self.differ(shards, &kept, None, results, [first_at, at]);
                 continue;
             }
             // Before any is taken: what scores a result depends on time as that does.
@@ -163,7 +174,7 @@ impl Duplicates {
                 }
                 let results = [&kept.results[place], other].map(in_words);
                 let scorer = Some(other.scorer.clone());
-                self.differ(&kept, scorer, results, [shard(from[place]), shard(at)]);
+                self.differ(shards, &kept, scorer, results, [from[place], at]);
             }
         }
         self.replaced.insert(first_at, kept);
@@ -171,14 +182,17 @@ impl Duplicates {
 
     fn differ(
         &mut self,
+        shards: &Shards,
         row: &WideRow,
         scorer: Option<String>,
         results: [String; 2],
-        shards: [String; 2],
+        at: [At; 2],
     ) {
         self.different += 1;
+        self.different_within += u64::from(at[0].0 == at[1].0);
         if self.differences.len() < MOST_SHOWN {
             let case_id = row.id.clone();
+            let shards = at.map(|at| shards.path(at.0).display().to_string());
             self.differences.push(Difference { case_id, scorer, results, shards });
         }
     }

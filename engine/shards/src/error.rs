@@ -57,6 +57,20 @@ pub enum ShardError {
         /// Why not.
         why: String,
     },
+    /// The file that a shard is to be made of is not a Parquet file that can be read.
+    #[error("`{}` cannot be read as Parquet: {why}", path.display())]
+    InputNotParquet {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The file that a shard is to be made of is not a Parquet file.
+    #[error("`{}` is not a Parquet file, which a shard is made of", path.display())]
+    InputOfAnotherKind {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is nothing to open.
     #[error("no shard is named")]
     NoShards,
@@ -96,11 +110,13 @@ pub enum ShardError {
         /// What is wrong with it.
         why: String,
     },
-    /// Shards have the same case with different results.
-    #[error("{} between shards of one run", results_differ(*.count))]
+    /// Rows have the same case with different results.
+    #[error("{} between {}", results_differ(*.count), between(*.in_one_shard))]
     Different {
         /// How many.
         count: u64,
+        /// Whether each of them is between rows of one shard.
+        in_one_shard: bool,
     },
     /// More cases differ than are looked at.
     #[error("more than {most} cases are in several shards with different results")]
@@ -156,6 +172,13 @@ pub(crate) fn unless_stopped(answer: ControlFlow<()>) -> Result<(), ShardError> 
     match answer {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(ShardError::Stopped),
+    }
+}
+
+fn between(in_one_shard: bool) -> &'static str {
+    match in_one_shard {
+        true => "rows of one shard that have the same case",
+        false => "shards of one run",
     }
 }
 

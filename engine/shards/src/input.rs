@@ -2,18 +2,15 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _},
+    io::{self, Read as _, Seek as _},
     path::{Path, PathBuf},
 };
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::{
-    arrow::{
-        ProjectionMask,
-        arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
-    },
-    file::metadata::RowGroupMetaData,
+use parquet::arrow::{
+    ProjectionMask,
+    arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
 };
 use scorebox::digest::Digest;
 use scorebox_readers::without_panic;
@@ -21,10 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ShardError;
 
-/// Rows that are taken from a file at once, and about how many bytes of them; at least some rows.
-const MOST_ROWS: u64 = 4096;
-const MOST_BYTES: u64 = 16 << 20;
-const LEAST_ROWS: u64 = 16;
 /// Bytes that are digested at once.
 const BLOCK_BYTES: u64 = 1 << 20;
 
@@ -60,8 +53,9 @@ impl Input {
             let error = io::Error::other("it is not a file, and a shard is made of a Parquet file");
             return Err(failed(error));
         }
+        must_be_parquet(path, &file)?;
         let (bytes, digest) = digest(&file).map_err(failed)?;
-        let builder = open_parquet(path)?;
+        let builder = open_parquet(path).map_err(as_input)?;
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Input {
@@ -100,10 +94,30 @@ impl Input {
         places: &[usize],
     ) -> Result<impl Iterator<Item = Result<RecordBatch, ShardError>> + Send + use<>, ShardError>
     {
-        let builder = open_parquet(&self.path)?;
-        let rows_at_once = rows_at_once(&builder);
+        let builder = open_parquet(&self.path).map_err(as_input)?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), places.iter().copied());
-        Rows::of(&self.path, builder.with_projection(mask).with_batch_size(rows_at_once))
+        let rows = Rows::of(&self.path, builder.with_projection(mask)).map_err(as_input)?;
+        Ok(rows.map(|batch| batch.map_err(as_input)))
+    }
+}
+
+/// Refuses a file of another kind for what it is.
+fn must_be_parquet(path: &Path, mut file: &File) -> Result<(), ShardError> {
+    let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
+    let mut start = Vec::new();
+    file.take(4).read_to_end(&mut start).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    match start.starts_with(b"PAR1") || start.starts_with(b"PARE") {
+        true => Ok(()),
+        false => Err(ShardError::InputOfAnotherKind { path: path.to_owned() }),
+    }
+}
+
+/// What is read as Parquet is the input, and not a shard.
+fn as_input(error: ShardError) -> ShardError {
+    match error {
+        ShardError::NotParquet { path, why } => ShardError::InputNotParquet { path, why },
+        other => other,
     }
 }
 
@@ -157,18 +171,6 @@ pub(crate) fn open_parquet(
         File::open(path).map_err(|error| ShardError::File { path: path.to_owned(), error })?;
     scorebox_readers::open_parquet(file)
         .map_err(|why| ShardError::NotParquet { path: path.to_owned(), why })
-}
-
-/// How many rows are taken at once: fewer if they are large.
-pub(crate) fn rows_at_once(builder: &ParquetRecordBatchReaderBuilder<File>) -> usize {
-    let groups = builder.metadata().row_groups();
-    let sum = |of: fn(&RowGroupMetaData) -> i64| {
-        groups.iter().map(|group| u64::try_from(of(group)).unwrap_or_default()).sum::<u64>()
-    };
-    let rows = sum(RowGroupMetaData::num_rows);
-    let bytes_a_row = sum(RowGroupMetaData::total_byte_size).checked_div(rows).unwrap_or_default();
-    let most = MOST_BYTES.checked_div(bytes_a_row).unwrap_or(MOST_ROWS);
-    usize::try_from(most.clamp(LEAST_ROWS, MOST_ROWS)).unwrap_or(1)
 }
 
 /// The length of a file, and the digest of the digests of its blocks.

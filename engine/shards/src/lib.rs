@@ -6,12 +6,13 @@
 //! shards ──> duplicates ──> merging ──> one file, or a run in a database
 //! ```
 //!
-//! - `cell`: a cell of a column as JSON; `columns`: which column is which part of a case, and rows as cases.
+//! - `cell`: which columns have cells that are JSON; `columns`: which column is which part of a case, and rows as cases.
 //! - `plan`: what a run is scored with, which every shard of it names.
-//! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as rows.
+//! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as rows;
+//!   `checking`: what a result in it must be.
 //! - `scorer`: a batch of cases to batches of results.
 //! - `input`: the Parquet file that a shard is made of.
-//! - `shard`: a shard as a file, written as a whole or not at all.
+//! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
 //! - `files`: the files of shards, which folders may name.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
 //! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several shards have.
@@ -25,6 +26,7 @@
 #![warn(missing_debug_implementations)]
 
 mod cell;
+mod checking;
 mod columns;
 mod database;
 mod duplicates;
@@ -32,6 +34,7 @@ mod error;
 mod files;
 mod input;
 mod merging;
+mod output;
 mod plan;
 mod reading;
 mod results;
@@ -51,6 +54,6 @@ pub use input::Input;
 pub use merging::{Merge, merge_into_file, merge_into_new_file};
 pub use plan::Plan;
 pub use schema::{RESULT_FIELDS, ROW_FIELDS, SCHEMA_VERSION};
-pub use scorer::BatchScorer;
+pub use scorer::{BatchScorer, Scoring};
 pub use shard::{ShardFile, Written};
 pub use shards::Shards;

@@ -11,8 +11,9 @@ use scorebox::case::Case;
 use crate::{
     duplicates::Duplicates,
     error::{ShardError, unless_stopped},
+    output::{Output, There},
     results::{WideRow, batches},
-    shard::{Results, unnamed},
+    shard::Results,
     shards::Shards,
 };
 
@@ -53,7 +54,10 @@ impl Merge {
     pub(crate) fn must_agree(&self) -> Result<(), ShardError> {
         match self.duplicates.different {
             0 => Ok(()),
-            count => Err(ShardError::Different { count }),
+            count => Err(ShardError::Different {
+                count,
+                in_one_shard: self.duplicates.differ_in_one_shard(),
+            }),
         }
     }
 
@@ -105,7 +109,7 @@ pub fn merge_into_file(
 }
 
 /// The same into the file of this name, which it has when it is complete. Unless it `replaces`, another file of that name is
-/// left as it is.
+/// left as it is. A device or a pipe is written into as it is.
 ///
 /// # Errors
 /// As [`merge_into_file`]; [`ShardError::File`]: the file exists, or cannot be written.
@@ -116,14 +120,12 @@ pub fn merge_into_new_file(
     progress: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, ShardError> {
     let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
-    if !replaces && path.symlink_metadata().is_ok() {
+    if !replaces && There::at(path).map_err(failed)? == There::File {
         return Err(failed(io::ErrorKind::AlreadyExists.into()));
     }
-    let mut out = BufWriter::new(unnamed(path).map_err(failed)?);
+    let mut out = BufWriter::new(Output::begin(path).map_err(failed)?);
     let count = merge_into_file(merge, &mut out, progress)?;
     let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.as_file().sync_all().map_err(failed)?;
-    let named = if replaces { file.persist(path) } else { file.persist_noclobber(path) };
-    named.map_err(|error| failed(error.error))?;
+    file.finish(path, replaces).map_err(failed)?;
     Ok(count)
 }

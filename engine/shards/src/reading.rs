@@ -13,6 +13,7 @@ use scorebox::{
 
 use crate::{
     cell,
+    checking::check,
     plan::Plan,
     results::{ScorerResult, WideRow},
     schema::{RESULT_FIELDS, ROW_FIELDS},
@@ -108,18 +109,19 @@ impl<'a> Batch<'a> {
             return Err(format!("it has results of {} scorers, not {}", list.len(), wanted.len()));
         }
         let fields = fields(list)?;
-        let results = (0..list.len()).map(|at| result(&fields, at));
-        let results = results.collect::<Result<Vec<_>, _>>()?;
-        let differs = |(result, spec): &(&ScorerResult, &scorebox::store::ScorerSpec)| {
-            result.scorer != spec.scorer_id
-        };
-        match results.iter().zip(wanted).find(differs) {
-            Some((result, spec)) => Err(format!(
-                "a result of `{}` stands where one of `{}` should be",
-                result.scorer, spec.scorer_id
-            )),
-            None => Ok(results),
-        }
+        let results = wanted.iter().enumerate().map(|(at, spec)| {
+            let result = result(&fields, at)?;
+            if result.scorer != spec.scorer_id {
+                return Err(format!(
+                    "a result of `{}` stands where one of `{}` should be",
+                    result.scorer, spec.scorer_id
+                ));
+            }
+            check(&result.answer, spec.scale)
+                .map_err(|why| format!("the result of `{}`: {why}", spec.scorer_id))?;
+            Ok(result)
+        });
+        results.collect()
     }
 }
 

@@ -78,7 +78,7 @@ impl BatchScorer {
         Ok(Columns::find(table, mapped, None)?.with_ids(table)?)
     }
 
-    /// Scores the cases of a batch and hands their results on, in the order of the cases, as one or more batches with
+    /// Scores the cases of a batch and answers with all their results, in the order of the cases, as one or more batches with
     /// [`schema`](BatchScorer::schema). `before` is how many rows of the table came before, and `table` what messages
     /// call it.
     ///
@@ -91,21 +91,23 @@ impl BatchScorer {
         before: u64,
         table: &str,
     ) -> Result<Vec<RecordBatch>, ShardError> {
-        let (mut scored, mut cases, mut bytes) = (Vec::new(), Vec::new(), 0);
-        for (place, row) in columns.cases(batch, before, table).enumerate() {
-            let at = Location::new(table, before + place as u64 + 1);
-            let case = row.case.map_err(|error| bad_row(&at, error))?;
-            bytes += case.json().len();
-            cases.push(case);
-            if cases.len() == MOST_ROWS || bytes >= MOST_BYTES {
-                scored.extend(self.results(std::mem::take(&mut cases)).await?);
-                bytes = 0;
-            }
-        }
-        if !cases.is_empty() {
-            scored.extend(self.results(cases).await?);
+        let (mut scored, mut scoring) = (Vec::new(), self.scoring(batch, columns, before, table));
+        while let Some(results) = scoring.next().await? {
+            scored.extend(results);
         }
         Ok(scored)
+    }
+
+    /// The same, a part of the batch at a time: its cases may have far more bytes than it has, which names a text that is in
+    /// many of them once.
+    pub fn scoring<'a>(
+        &'a self,
+        batch: &'a RecordBatch,
+        columns: &'a Columns,
+        before: u64,
+        table: &'a str,
+    ) -> Scoring<'a> {
+        Scoring { scorer: self, batch, columns, before, table, place: 0 }
     }
 
     async fn results(&self, cases: Vec<Case>) -> Result<Vec<RecordBatch>, ShardError> {
@@ -128,6 +130,51 @@ impl BatchScorer {
                 .collect(),
         });
         Ok(batches(&self.schema, self.plan_digest, &wide.collect::<Vec<_>>())?)
+    }
+}
+
+/// A batch that is being scored.
+#[derive(Debug)]
+pub struct Scoring<'a> {
+    scorer: &'a BatchScorer,
+    batch: &'a RecordBatch,
+    columns: &'a Columns,
+    before: u64,
+    table: &'a str,
+    /// The first row that was not scored.
+    place: usize,
+}
+
+impl Scoring<'_> {
+    /// The results of the next cases; `None` after the last.
+    ///
+    /// # Errors
+    /// As [`BatchScorer::score`].
+    pub async fn next(&mut self) -> Result<Option<Vec<RecordBatch>>, ShardError> {
+        let cases = self.cases()?;
+        match cases.is_empty() {
+            true => Ok(None),
+            false => self.scorer.results(cases).await.map(Some),
+        }
+    }
+
+    /// The next cases.
+    fn cases(&mut self) -> Result<Vec<Case>, ShardError> {
+        let rows = MOST_ROWS.min(self.batch.num_rows() - self.place);
+        let rows = self.batch.slice(self.place, rows);
+        let before = self.before + self.place as u64;
+        let (mut cases, mut bytes) = (Vec::new(), 0);
+        for (place, row) in (1..).zip(self.columns.cases(&rows, before, self.table)) {
+            let at = Location::new(self.table, before + place);
+            let case = row.case.map_err(|error| bad_row(&at, error))?;
+            bytes += case.json().len();
+            cases.push(case);
+            if bytes >= MOST_BYTES {
+                break;
+            }
+        }
+        self.place += cases.len();
+        Ok(cases)
     }
 }
 

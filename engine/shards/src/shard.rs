@@ -14,11 +14,11 @@ use parquet::{
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties},
 };
-use tempfile::NamedTempFile;
 
 use crate::{
     error::ShardError,
     input::{Input, InputName},
+    output::{Output, There},
     plan::Plan,
     schema::INPUT_KEY,
     shards::open_shard,
@@ -41,19 +41,19 @@ pub enum Written {
 #[derive(Debug)]
 pub struct ShardFile {
     path: PathBuf,
-    writer: Results<BufWriter<NamedTempFile>>,
+    writer: Results<BufWriter<Output>>,
 }
 
 impl ShardFile {
     /// Whether the shard of this input is there already, scored with this plan.
     ///
     /// # Errors
-    /// [`ShardError::Another`]: there is a file of this name that is something else.
+    /// [`ShardError::Another`]: there is a file of this name that is something else; [`ShardError::File`]: there is a folder.
     pub fn is_there(path: &Path, plan: &Plan, input: &Input) -> Result<bool, ShardError> {
-        match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(ShardError::File { path: path.to_owned(), error }),
-            Ok(_) => {}
+        let there = There::at(path);
+        if there.map_err(|error| ShardError::File { path: path.to_owned(), error })? != There::File
+        {
+            return Ok(false);
         }
         let another =
             |difference: String| ShardError::Another { path: path.to_owned(), difference };
@@ -78,13 +78,14 @@ impl ShardFile {
         }
     }
 
-    /// Begins a shard of this input. Until it is complete, it has another name in the same folder.
+    /// Begins a shard of this input. Until it is complete, it has another name in the same folder. A device or a pipe is
+    /// written into as it is.
     ///
     /// # Errors
     /// The folder cannot be written to.
     pub fn create(path: &Path, schema: &SchemaRef, input: &Input) -> Result<ShardFile, ShardError> {
         let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
-        let file = unnamed(path).map_err(failed)?;
+        let file = Output::begin(path).map_err(failed)?;
         let input = serde_json::to_string(input.named()).unwrap_or_default();
         let writer = Results::begin(BufWriter::new(file), schema, Some(input))?;
         Ok(ShardFile { path: path.to_owned(), writer })
@@ -107,32 +108,21 @@ impl ShardFile {
         let failed = |error: io::Error| ShardError::File { path: path.clone(), error };
         let out = self.writer.finish().map_err(failed)?;
         let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed)?;
-        match file.persist_noclobber(&path) {
-            Ok(_) => Ok(Written::New),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+        match file.finish(&path, false) {
+            Ok(()) => Ok(Written::New),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 match ShardFile::is_there(&path, plan, input)? {
                     true => Ok(Written::Meanwhile),
-                    false => Err(failed(error.error)),
+                    false => Err(failed(error)),
                 }
             }
-            Err(error) => Err(failed(error.error)),
+            Err(error) => Err(failed(error)),
         }
     }
 
     fn failed(&self, error: io::Error) -> ShardError {
         ShardError::File { path: self.path.clone(), error }
     }
-}
-
-/// A file beside this path, which will get its name.
-pub(crate) fn unnamed(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".scorebox-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 /// Results on their way into a file.

@@ -11,7 +11,7 @@ use scorebox::{case::Location, digest::Digest};
 
 use crate::{
     error::ShardError,
-    input::{Rows, open_parquet, rows_at_once},
+    input::{Rows, open_parquet},
     plan::Plan,
     reading::{Batch, Checked},
     schema::{PLAN_KEY, SCHEMA_VERSION, VERSION_KEY},
@@ -97,9 +97,8 @@ impl Shards {
         for (shard, path) in (0..).zip(&self.paths) {
             let name = path.display().to_string();
             let builder = open_parquet(path)?;
-            let rows_at_once = rows_at_once(&builder);
             let mut before = 0;
-            for batch in Rows::of(path, builder.with_batch_size(rows_at_once))? {
+            for batch in Rows::of(path, builder)? {
                 let batch = batch?;
                 let rows = Batch::of(&batch, &self.plan, self.plan_digest)
                     .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;

@@ -7,15 +7,15 @@ use std::{
 
 use scorebox::{registry::Registry, sandbox::Capabilities, suite::Suite};
 use scorebox_shards::{
-    BatchScorer, Difference, Merge as Merged, Plan, Shards, merge_into_database, merge_into_file,
-    shard_files,
+    BatchScorer, Difference, Merge as Merged, Plan, ShardError, Shards, merge_into_database,
+    merge_into_file, shard_files,
 };
 
 use crate::{
     arguments::LockedArguments,
     failure::{Exit, Failure},
     locked,
-    new_file::{NewFile, WriteError, must_be_apart},
+    new_file::{WriteError, must_be_apart, write_to},
     output,
     report::{Align, Table, counted, printable},
     setup::{self, SandboxArguments},
@@ -89,22 +89,32 @@ impl Merge {
         match (&self.db, &self.output) {
             (Some(database), _) => self.store(&merge, database, &registry)?,
             (None, Some(path)) => {
-                let file = NewFile::create(path, self.force)?;
                 let waiting = Waiting::of("writing cases", cases);
-                let written = file.write(|out| {
+                let written = write_to(path, self.force, |out| {
                     let written = merge_into_file(&merge, out, |cases| shown(&waiting, cases));
-                    written.map_err(|error| WriteError::Failure(failure(error)))
+                    written.map_err(|error| match error {
+                        ShardError::Write(error) => WriteError::Io(error),
+                        other => WriteError::Failure(failure(other)),
+                    })
                 });
                 drop(waiting);
-                written?;
+                if written?.is_none() {
+                    return Ok(Exit::Done);
+                }
                 words::say(&format!("{}: {}", said(path), of_shards(&merge)));
             }
             (None, None) => {}
         }
         let duplicates = merge.duplicates();
-        if duplicates.repeated > 0 {
-            let again = counted(duplicates.repeated, "row is", "rows are");
-            words::say(&format!("{again} of cases that another shard has, with the same results"));
+        let within = duplicates.repeated_within;
+        for (rows, which) in [
+            (duplicates.repeated - within, "another shard has"),
+            (within, "the same file has in another row"),
+        ] {
+            if rows > 0 {
+                let again = counted(rows, "row is", "rows are");
+                words::say(&format!("{again} of cases that {which}, with the same results"));
+            }
         }
         if duplicates.timed_out > 0 {
             let results = counted(duplicates.timed_out, "result", "results");
@@ -159,6 +169,14 @@ fn of_shards(merge: &Merged) -> String {
     format!("{} of {shards}", counted(merge.duplicates().cases, "case", "cases"))
 }
 
+/// The two shards of a difference.
+fn where_it_is([one, other]: &[String; 2]) -> String {
+    match one == other {
+        true => format!("{one}, twice"),
+        false => format!("{one} and {other}"),
+    }
+}
+
 /// Shows results that differ, as data.
 fn show(differences: &[Difference]) -> Result<(), Failure> {
     if differences.is_empty() {
@@ -173,7 +191,7 @@ fn show(differences: &[Difference]) -> Result<(), Failure> {
             difference.scorer.as_deref().map_or_else(|| "(the case itself)".into(), str::to_owned),
             output::cell(one, 48),
             output::cell(other, 48),
-            output::cell(&difference.shards.join(" and "), 80),
+            output::cell(&where_it_is(&difference.shards), 80),
         ]);
     }
     output::stdout(|out| write!(out, "{table}"))

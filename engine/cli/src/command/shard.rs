@@ -178,11 +178,14 @@ async fn score(
     let mut cases = 0;
     while let Some(batch) = to_score.recv().await {
         let batch = batch?;
-        for results in scorer.score(&batch, &columns, cases, input.name()).await? {
-            file.put(&results)?;
+        let mut scoring = scorer.scoring(&batch, &columns, cases, input.name());
+        while let Some(results) = scoring.next().await? {
+            for results in results {
+                file.put(&results)?;
+                cases += results.num_rows() as u64;
+            }
+            progress(cases);
         }
-        cases += batch.num_rows() as u64;
-        progress(cases);
     }
     reading.await.map_err(|error| RunError::Broken(error.to_string()))?;
     Ok(cases)

@@ -3,9 +3,7 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
-
-use super::source_error::Compression;
+use super::{gzip::Gzip, source_error::Compression};
 
 /// How much is read from a source at a time, in bytes.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -49,9 +47,7 @@ pub(super) fn decode(mut raw: impl Read + Send + 'static) -> Result<Decoded, Not
     let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(raw));
     let text: Box<dyn Buffered> = match compression {
         Compression::None => Box::new(whole),
-        Compression::Gzip => {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(whole)))
-        }
+        Compression::Gzip => Box::new(BufReader::with_capacity(BUFFER_BYTES, Gzip::new(whole))),
         Compression::Zstd => {
             let decoder = zstd::stream::read::Decoder::with_buffer(whole);
             let decoder = decoder.map_err(NotDecoded::Failed)?;

@@ -30,6 +30,7 @@ mod excerpt;
 mod fault;
 #[cfg(feature = "store")]
 mod follow;
+mod gzip;
 mod key;
 mod line;
 mod lines;
@@ -53,6 +54,7 @@ pub use depth::MAX_DEPTH;
 pub use error::{BadCase, BadCaseReason, Location, ReadError};
 #[cfg(feature = "store")]
 pub use follow::{Follow, FollowPosition};
+pub use gzip::Gzip;
 pub use key::Key;
 pub use mapping::{Mapping, MappingError};
 #[cfg(feature = "store")]

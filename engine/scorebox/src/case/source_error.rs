@@ -78,7 +78,7 @@ pub enum SourceError {
         format: &'static str,
     },
     /// The system failed to read on.
-    #[error("{name}: reading failed after line {line}: {error}")]
+    #[error("{name}: {}{error}", what_failed(*line, error))]
     Read {
         /// The name as it was given.
         name: String,
@@ -158,6 +158,16 @@ impl SourceError {
                 SourceError::Corrupt { name, compression, line, message, too_wide }
             }
         }
+    }
+}
+
+/// What stands before the words of a failed reading: nothing before those of a reader of another format, which say themselves what is
+/// wrong, and where.
+fn what_failed(line: u64, error: &io::Error) -> String {
+    match (error.kind(), line) {
+        (io::ErrorKind::InvalidData, _) => String::new(),
+        (_, 0) => "reading failed: ".to_owned(),
+        (_, line) => format!("reading failed after line {line}: "),
     }
 }
 

@@ -1,0 +1,115 @@
+//! Where a shard goes: a file that has its name when it is complete, or a device or pipe, which is written into as it is. Knows no
+//! rows.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+};
+
+use tempfile::NamedTempFile;
+
+/// What has the name of an output already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum There {
+    Nothing,
+    /// A file, or a link that leads to none.
+    File,
+    /// A device or a pipe.
+    Stream,
+}
+
+impl There {
+    /// What is at this path.
+    ///
+    /// # Errors
+    /// It cannot be looked at, or is a folder.
+    pub(crate) fn at(path: &Path) -> io::Result<There> {
+        let link = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Nothing),
+            there => there?,
+        };
+        match path.metadata().unwrap_or(link).file_type() {
+            kind if kind.is_dir() => Err(io::Error::other("it is a folder: name a file in it")),
+            kind if kind.is_file() || kind.is_symlink() => Ok(There::File),
+            _ => Ok(There::Stream),
+        }
+    }
+}
+
+/// An output in the making.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// A file beside the path, which will get its name.
+    Unnamed(NamedTempFile),
+    Stream(File),
+}
+
+impl Output {
+    pub(crate) fn begin(path: &Path) -> io::Result<Output> {
+        if There::at(path)? == There::Stream {
+            return OpenOptions::new().write(true).open(path).map(Output::Stream);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".scorebox-").suffix(".part");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        builder.tempfile_in(folder.unwrap_or(Path::new("."))).map(Output::Unnamed)
+    }
+
+    /// Gives the file its name; one that is there stays, unless it is to be replaced.
+    ///
+    /// # Errors
+    /// It cannot be written; [`io::ErrorKind::AlreadyExists`].
+    pub(crate) fn finish(self, path: &Path, replaces: bool) -> io::Result<()> {
+        let Output::Unnamed(file) = self else { return Ok(()) };
+        file.as_file().sync_all()?;
+        let named = if replaces { file.persist(path) } else { file.persist_noclobber(path) };
+        named.map(drop).map_err(|error| error.error)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Unnamed(file) => file.write(bytes),
+            Output::Stream(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Unnamed(file) => file.flush(),
+            Output::Stream(file) => file.flush(),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_if_it_may_be_and_a_device_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert_eq!(There::at(&path).unwrap(), There::Nothing);
+        for (replaces, ends_well) in [(false, true), (false, false), (true, true)] {
+            let mut output = Output::begin(&path).unwrap();
+            output.write_all(b"whole").unwrap();
+            assert_eq!(output.finish(&path, replaces).is_ok(), ends_well);
+        }
+        assert_eq!(There::at(&path).unwrap(), There::File);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let mut output = Output::begin(&link).unwrap();
+        output.write_all(b"away").unwrap();
+        output.finish(&link, true).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(
+            There::at(folder.path()).unwrap_err().to_string(),
+            "it is a folder: name a file in it"
+        );
+    }
+}
