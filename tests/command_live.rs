@@ -182,17 +182,21 @@ fn a_file_is_followed_through_rotation_and_truncation() {
     fs::rename(folder.path("agent.jsonl"), folder.path("agent.jsonl.1")).unwrap();
     let mut old = OpenOptions::new().append(true).open(folder.path("agent.jsonl.1")).unwrap();
     old.write_all(line("e").as_bytes()).unwrap();
-    append(&folder, &[line("f"), nameless(7)].concat());
-    until_stored(&folder, &mut following, 7);
+    append(&folder, &[line("f"), nameless(8)].concat());
+    until_stored(&folder, &mut following, 5);
+    // The program was not told to open the new file yet.
+    std::thread::sleep(Duration::from_secs(1));
+    old.write_all(line("late").as_bytes()).unwrap();
+    until_stored(&folder, &mut following, 8);
     // Truncated in place, as `copytruncate` does.
     fs::write(folder.path("agent.jsonl"), "").unwrap();
     // It is looked at every 100 ms; a file that grew past where it was read meanwhile would look like more of the same.
     append(&folder, &line("g"));
-    until_stored(&folder, &mut following, 8);
+    until_stored(&folder, &mut following, 9);
     let said = terminated(following);
-    assert!(said.contains("run live-agent.jsonl: 8 cases, 8 scores\n"), "{said}");
+    assert!(said.contains("run live-agent.jsonl: 9 cases, 9 scores\n"), "{said}");
     let names = folder.rows("SELECT case_id FROM scores ORDER BY case_id");
-    assert_eq!(names, ["a", "c", "case-2", "case-7", "d", "e", "f", "g"]);
+    assert_eq!(names, ["a", "c", "case-2", "case-8", "d", "e", "f", "g", "late"]);
     assert_eq!(folder.rows("SELECT source, state FROM runs"), ["live | interrupted"]);
 }
 
@@ -225,7 +229,20 @@ fn the_same_command_continues_where_it_was() {
     assert_eq!(outputs, ["1", "2", "3", "4", "5", "60", "70"]);
 }
 
-/// Killed at any time: between the commit and the position, too.
+/// Nothing new is in the file: it does not wait for a line to say so.
+#[test]
+fn another_suite_than_that_of_the_run_is_refused_at_once() {
+    let folder = folder();
+    append(&folder, &line("a"));
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    terminated(following);
+    folder.write("suite.toml", "[scorers.right]\nuse = \"length\"\nconfig = { max = 9 }\n");
+    let refused = folder.sh(&format!("timeout 60 {FOLLOW}")).exits_with(2);
+    assert!(refused.stderr.contains("live-agent.jsonl"), "{refused}");
+    assert_eq!(folder.rows("SELECT state FROM runs"), ["interrupted"]);
+}
+
 #[test]
 fn a_second_process_does_not_follow_into_the_same_run() {
     let folder = folder();
@@ -242,6 +259,7 @@ fn a_second_process_does_not_follow_into_the_same_run() {
     terminated(following);
 }
 
+/// Killed at any time: between the commit and the position, too.
 #[test]
 fn a_process_that_is_killed_before_its_first_position_scores_each_case_once() {
     let folder = folder();

@@ -1,5 +1,7 @@
 //! `scorebox rm`: runs that go, runs that stay, and the space that comes back.
 
+use std::{io::Write as _, process::Stdio, time::Duration};
+
 use insta::assert_snapshot;
 
 use crate::fixture::Folder;
@@ -116,6 +118,30 @@ fn a_run_that_may_still_be_written_is_removed_only_by_force() {
     ");
     folder.sh("scorebox rm first --yes --force").exits_with(0);
     assert_eq!(folder.rows("SELECT id FROM runs"), ["second"]);
+}
+
+#[test]
+fn a_run_that_a_process_is_writing_stays_whatever_is_said() {
+    let folder = Folder::new();
+    let mut shell = folder.shell("exec scorebox run -s exact-match - -q --run-id r");
+    let mut run = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let run = run.as_mut().unwrap();
+    let mut input = run.stdin.take().unwrap();
+    input.write_all(b"{\"output\": 1, \"groundTruth\": 1}\n").unwrap();
+    let lock = folder.path("scorebox.db-run-r.lock");
+    while !lock.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_snapshot!(folder.sh("scorebox rm r --yes --force"), @"
+    [stderr]
+    error: another process writes the run `r` in scorebox.db
+    hint: wait until that process ends, then remove the run
+    [exit code 2]
+    ");
+    drop(input);
+    assert!(run.wait().unwrap().success());
+    assert_eq!(folder.rows("SELECT state FROM runs"), ["finished"]);
+    folder.sh("scorebox rm r --yes").exits_with(0);
 }
 
 #[test]

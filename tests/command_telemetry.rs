@@ -347,6 +347,17 @@ fn a_collector_that_misbehaves_changes_nothing_of_a_run() {
     elsewhere.received(|it| assert_eq!(it.headers.len(), 0));
 }
 
+/// The end is before the time-out of an export, which is ten seconds if nothing else is said.
+#[test]
+fn a_collector_that_never_answers_is_the_reason_of_the_warning() {
+    let folder = folder();
+    let silent = Collector::http(Answers::Never);
+    let url = format!("http://{}", silent.address);
+    let run = sh(&folder, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &*url)], RUN).exits_with(0);
+    let said = "warning: 2 of 2 score events and the metrics did not reach the OpenTelemetry collector: no answer within 5 s\n";
+    assert!(run.stderr.contains(said), "{run}");
+}
+
 #[test]
 fn a_collector_over_grpc_that_is_not_there_changes_nothing_of_a_run() {
     let folder = folder();

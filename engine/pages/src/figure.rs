@@ -1,6 +1,7 @@
 //! Numbers, sizes and times as people read them. Computes nothing.
 
 use jiff::Timestamp;
+pub(crate) use scorebox::verdict::percent;
 
 /// A score, with four decimals, or as many digits as a large one needs.
 pub(crate) fn score(value: f64) -> String {
@@ -68,11 +69,6 @@ pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
-/// A share of 1: `42.0 %`.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
 /// A time in milliseconds: `9.5 µs`, `12.0 ms`, `3.2 s`, `4 min 10 s`.
 pub(crate) fn duration(ms: f64) -> String {
     match ms {
@@ -117,7 +113,6 @@ mod tests {
         assert_eq!([tick(0.0), tick(0.25), tick(1.0), tick(1500.0)], ["0", "0.25", "1", "1500"]);
         assert_eq!(counted(300_000, "case", "cases"), "300,000 cases");
         assert_eq!(counted(1, "case", "cases"), "1 case");
-        assert_eq!(percent(0.4201), "42.0 %");
         assert_eq!(
             [difference(0.04), difference(-0.5), difference(-1e-9)],
             ["+0.0400", "−0.5000", "0.0000"]

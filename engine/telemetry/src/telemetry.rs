@@ -261,7 +261,8 @@ impl Going {
     fn end(self) -> Delivered {
         let Going { logs, log_delivery, metrics, metric_delivery, runtime } = self;
         let is_out_of_reach = log_delivery.is_out_of_reach() || metric_delivery.is_out_of_reach();
-        let deadline = Instant::now() + if is_out_of_reach { END_OUT_OF_REACH } else { END };
+        let patience = if is_out_of_reach { END_OUT_OF_REACH } else { END };
+        let deadline = Instant::now() + patience;
         // The crates of OpenTelemetry do not keep to a time-out that is given to them here.
         let logs = logs.map(|(_, provider)| ending(move || provider.shutdown().is_ok()));
         let metrics = metrics.map(|(_, provider)| ending(move || provider.shutdown().is_ok()));
@@ -278,7 +279,9 @@ impl Going {
         let mut delivered = Delivered { events, events_sent, metrics_lost, reason: None };
         if !delivered.is_complete() {
             let reasons = [log_delivery.reason(), metric_delivery.reason()];
-            delivered.reason = reasons.into_iter().flatten().next();
+            // An export that is still under way has not failed yet.
+            let no_answer = || Some(format!("no answer within {} s", patience.as_secs()));
+            delivered.reason = reasons.into_iter().flatten().next().or_else(no_answer);
         }
         delivered
     }

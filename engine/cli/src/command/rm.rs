@@ -5,7 +5,7 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
 };
 
-use scorebox::store::{RunRecord, RunState, Store};
+use scorebox::store::{RunRecord, RunState, Store, StoreError};
 
 use crate::{
     arguments::{Database, completing},
@@ -30,7 +30,7 @@ pub(crate) struct Rm {
     #[arg(long, short, help_heading = "Removal")]
     yes: bool,
 
-    /// Also remove a run that is marked as running; a killed run keeps that mark
+    /// Also remove a run that is marked as running; a killed run keeps that mark. A run that a process is writing stays
     #[arg(long, help_heading = "Removal")]
     force: bool,
 
@@ -66,6 +66,11 @@ impl Rm {
         let mut runs = Vec::<RunRecord>::new();
         for id in &self.runs {
             let run = store.run(id)?;
+            // Whatever its mark says: its process would go on with a run that is gone.
+            if store.is_being_written(&run.spec.id) {
+                let path = self.database.path.clone();
+                return Err(StoreError::InUse { path, id: id.clone() }.into());
+            }
             if run.state == RunState::Running && !self.force {
                 return Err(Failure::new(format!("the run `{id}` is marked as running"))
                     .hint("if it was killed, and no process writes it any more: --force"));

@@ -4,10 +4,13 @@ use scorebox::{
     aggregate::{DecidedRun, DecidedScorer, Decisive},
     contract::{Direction, Severity},
     stats::Rate,
-    verdict::{Broken, CaseVerdict, RunVerdict, Verdict},
+    verdict::{Broken, CaseVerdict, RunVerdict, Verdict, percent},
 };
 
 use super::{count, counted, score};
+
+/// Decimals up to which two figures are told apart; of closer ones all digits are shown.
+const MOST_DECIMALS: usize = 9;
 
 /// `passed`, marked if soft requirements do not hold.
 pub(crate) fn verdict(case: &CaseVerdict) -> String {
@@ -44,8 +47,8 @@ pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
 
 /// `42.0 %, 95 % interval 37.3 to 46.9 %`.
 fn with_interval(rate: Rate) -> String {
-    let [rate, low, high] = [rate.rate, rate.low, rate.high].map(|part| part * 100.0);
-    format!("{rate:.1} %, 95 % interval {low:.1} to {high:.1} %")
+    let [low, high] = [rate.low, rate.high].map(|part| part * 100.0);
+    format!("{}, 95 % interval {low:.1} to {high:.1} %", percent(rate.rate))
 }
 
 /// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; `None` if it decided against no case.
@@ -82,7 +85,8 @@ fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
 pub(crate) fn decisive(assertion: &Decisive) -> String {
     let Decisive { name, score: has, threshold, reason, .. } = assertion;
     let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-    format!("{name} {}, at least {}{reason}", score(*has), score(*threshold))
+    let [has, threshold] = apart(*has, *threshold, score);
+    format!("{name} {has}, at least {threshold}{reason}")
 }
 
 /// `at least 0.7000`, in the direction of the scorer.
@@ -96,15 +100,16 @@ fn threshold(scorer: &DecidedScorer) -> Option<String> {
 
 /// A requirement that does not hold.
 pub(crate) fn broken(broken: &Broken) -> String {
-    let percent = |rate: f64| format!("{:.1} %", rate * 100.0);
     match broken {
         Broken::Cases { failed, .. } => format!("{} failed", counted(*failed, "case", "cases")),
         Broken::Mean { scorer_id, mean: Some(mean), worst } => {
-            format!("the mean of `{scorer_id}` is {}; required: {}", score(*mean), score(*worst))
+            let [mean, worst] = apart(*mean, *worst, score);
+            format!("the mean of `{scorer_id}` is {mean}; required: {worst}")
         }
         Broken::Mean { scorer_id, mean: None, .. } => format!("`{scorer_id}` has no score"),
         Broken::PassRate { rate: Some(rate), least } => {
-            format!("{} of the cases passed; required: {}", percent(*rate), percent(*least))
+            let [rate, least] = rates_apart(*rate, *least);
+            format!("{rate} of the cases passed; required: {least}")
         }
         Broken::PassRate { rate: None, .. } => "no case was decided".to_owned(),
         Broken::Errors { errors, most } => format!(
@@ -113,5 +118,56 @@ pub(crate) fn broken(broken: &Broken) -> String {
             count(*most)
         ),
         _ => "a requirement does not hold".to_owned(),
+    }
+}
+
+/// Two figures as `text` writes them; with more digits, if they differ and rounding would make them look equal.
+fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] {
+    let both = [one, other];
+    let as_usual = both.map(text);
+    if as_usual[0] != as_usual[1] || one == other {
+        return as_usual;
+    }
+    let with = |decimals: usize| both.map(|figure| format!("{figure:.decimals$}"));
+    (5..=MOST_DECIMALS)
+        .map(with)
+        .find(|[one, other]| one != other)
+        .unwrap_or_else(|| both.map(|figure| figure.to_string()))
+}
+
+/// A rate of cases and the one that was required, as percentages that differ if they do.
+fn rates_apart(rate: f64, least: f64) -> [String; 2] {
+    let plain = [rate, least].map(percent);
+    if plain[0] != plain[1] || rate == least {
+        return plain;
+    }
+    apart(rate * 100.0, least * 100.0, |share| format!("{share:.1}")).map(|it| format!("{it} %"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_requirement_that_does_not_hold_is_not_rounded_to_one_that_does() {
+        let mean = |mean: f64, worst: f64| {
+            broken(&Broken::Mean { scorer_id: "a".into(), mean: Some(mean), worst })
+        };
+        assert_eq!(mean(0.5, 0.75), "the mean of `a` is 0.5000; required: 0.7500");
+        assert_eq!(mean(0.99997, 1.0), "the mean of `a` is 0.99997; required: 1.00000");
+        assert_eq!(
+            mean(1e9, 1e9 + 1.0),
+            "the mean of `a` is 1000000000.00000; required: 1000000001.00000"
+        );
+        let least = f64::from_bits(0.3_f64.to_bits() + 1);
+        assert_eq!(mean(0.3, least), format!("the mean of `a` is 0.3; required: {least}"));
+    }
+
+    #[test]
+    fn a_rate_below_the_required_one_looks_like_it() {
+        let rate = |rate: f64, least: f64| broken(&Broken::PassRate { rate: Some(rate), least });
+        assert_eq!(rate(0.75, 0.8), "75.0 % of the cases passed; required: 80.0 %");
+        assert_eq!(rate(0.9999, 1.0), "99.99 % of the cases passed; required: 100.0 %");
+        assert_eq!(rate(0.79996, 0.8), "79.99600 % of the cases passed; required: 80.00000 %");
     }
 }

@@ -114,6 +114,23 @@ impl Asked {
         text.trim().parse().ok().filter(|bound: &f64| bound.is_finite())
     }
 
+    /// The filters that ask for nothing because their word or number is not known, each with what it says.
+    pub(super) fn not_known(&self) -> Vec<(&'static str, &str)> {
+        let is_bound = |text: &str| Asked::bound(text).is_some();
+        let is_order = || ["lowest", "highest"].contains(&self.order.as_str());
+        [
+            ("verdict", &self.verdict, self.verdict().0.is_some()),
+            ("status", &self.status, self.status().is_some()),
+            ("least", &self.least, is_bound(&self.least)),
+            ("most", &self.most, is_bound(&self.most)),
+            ("order", &self.order, is_order()),
+        ]
+        .into_iter()
+        .filter(|(_, text, is_known)| !is_known && !text.trim().is_empty())
+        .map(|(filter, text, _)| (filter, text.as_str()))
+        .collect()
+    }
+
     /// Whether anything is asked for but a page.
     pub(super) fn is_filtered(&self) -> bool {
         let Asked { q, scorer, status, verdict, least, most, order: _, after: _ } = self;
@@ -177,6 +194,10 @@ mod tests {
             ..Asked::default()
         };
         assert_eq!((asked.verdict(), asked.status()), ((None, None), None));
+        let not_known = [("verdict", "good"), ("status", "x"), ("least", "abc")];
+        assert_eq!(asked.not_known(), not_known);
+        let known = Asked { most: "0.5".into(), order: "lowest".into(), ..Asked::default() };
+        assert_eq!(known.not_known(), []);
         assert_eq!(Asked::bound(&asked.least), None);
         assert_eq!(Asked::bound("inf"), None);
     }

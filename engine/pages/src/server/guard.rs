@@ -13,9 +13,9 @@ use axum::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use scorebox::digest::Digest;
 
-/// What pages may load: this server's own sheet and scripts, from files. No script or style stands in a page.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
-                      base-uri 'none'; frame-ancestors 'none'";
+/// What pages may load: this server's own sheet, scripts and icon, from files. No script or style stands in a page.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The headers of every answer.
 fn headers() -> [(HeaderName, &'static str); 7] {
@@ -61,7 +61,9 @@ impl Guard {
                 ["http", "https"].contains(&scheme) && place.eq_ignore_ascii_case(host)
             })
         };
-        if headers.contains_key(header::ORIGIN) && !text(header::ORIGIN).is_some_and(is_own) {
+        let is_of_another =
+            headers.contains_key(header::ORIGIN) && !text(header::ORIGIN).is_some_and(is_own);
+        if is_of_another || is_embedded_elsewhere(headers) {
             return Some((StatusCode::FORBIDDEN, "Another site may not read these pages."));
         }
         if let Some(token) = self.token
@@ -92,6 +94,15 @@ impl Guard {
                 .is_some_and(|it| it.parse::<Ipv6Addr>().is_ok());
         is_address || name == "localhost" || self.names.contains(&name)
     }
+}
+
+/// Whether a browser says that a page of another site wants this for itself, as an image, a script or a frame. A link there
+/// that leads here is followed: what it opens is this server's own page.
+fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
+    let says = |name: &str, word: &str| headers.get(name).is_some_and(|value| value == word);
+    let is_from_another = ["cross-site", "same-site"].iter().any(|it| says("sec-fetch-site", it));
+    let is_visit = says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document");
+    is_from_another && !is_visit
 }
 
 /// Whether `Authorization` has the token: as a bearer's, or as the password that a browser asks for.
@@ -186,6 +197,37 @@ mod tests {
             ["http://evil.example", "null", "http://localhost:7718", "file://localhost:7717"]
         {
             assert_eq!(from(origin), Some(403), "{origin}");
+        }
+    }
+
+    #[test]
+    fn another_site_may_link_to_pages_and_not_embed_them() {
+        let guard = Guard::new(Vec::new(), None);
+        let from = |site, mode, destination| {
+            let headers = [
+                (header::HOST, "localhost:7717"),
+                (HeaderName::from_static("sec-fetch-site"), site),
+                (HeaderName::from_static("sec-fetch-mode"), mode),
+                (HeaderName::from_static("sec-fetch-dest"), destination),
+            ];
+            refusal(&guard, &headers)
+        };
+        for (site, mode, destination) in [
+            ("cross-site", "no-cors", "image"),
+            ("cross-site", "no-cors", "script"),
+            ("cross-site", "navigate", "iframe"),
+            ("cross-site", "cors", "empty"),
+            ("same-site", "no-cors", "image"),
+        ] {
+            assert_eq!(from(site, mode, destination), Some(403), "{site} {mode} {destination}");
+        }
+        for (site, mode, destination) in [
+            ("cross-site", "navigate", "document"),
+            ("same-site", "navigate", "document"),
+            ("none", "navigate", "document"),
+            ("same-origin", "no-cors", "script"),
+        ] {
+            assert_eq!(from(site, mode, destination), None, "{site} {mode} {destination}");
         }
     }
 

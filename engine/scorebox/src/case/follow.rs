@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ use super::{source_error::SourceError, stop::StopSign};
 
 /// How often a file at its end is looked at again.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long nothing may be written to a file that was renamed away before the next one is read: a program goes on writing
+/// to it until it is told to open the new one. Fluent Bit waits as long (`rotate_wait`).
+const QUIET: Duration = Duration::from_secs(5);
 /// Bytes of a file's first line that tell its content from another's.
 const HEAD_BYTES: usize = 512;
 /// What stands for the device and inode of a file that is not there yet.
@@ -56,6 +59,8 @@ impl FollowPosition {
 #[derive(Debug)]
 pub struct Follow {
     path: PathBuf,
+    /// How long a file that was renamed away must be quiet.
+    quiet: Duration,
     state: Mutex<State>,
 }
 
@@ -63,6 +68,8 @@ pub struct Follow {
 struct State {
     /// Where the first file is to be read from; later ones are read from their beginning.
     start: Option<Start>,
+    /// Files that got the path while the one before was still read, the oldest first.
+    replacements: VecDeque<File>,
     /// The files that were read, the newest last.
     files: VecDeque<OneFile>,
 }
@@ -103,7 +110,8 @@ impl Follow {
         }
         let position = position.filter(|position| position.version == FollowPosition::VERSION);
         let start = position.and_then(|position| start(&path, position));
-        Ok(Follow { path, state: Mutex::new(State { start, files: VecDeque::new() }) })
+        let state = Mutex::new(State { start, ..State::default() });
+        Ok(Follow { path, quiet: QUIET, state })
     }
 
     /// The ordinal of the first line that will be read; `None` if it is read from its beginning.
@@ -160,13 +168,29 @@ impl Follow {
         Followed { follow: Arc::clone(self), ordinal, stop, open: None }
     }
 
+    /// Whether another file has the path of this one by now. It is kept open, so that it is read even if it is renamed
+    /// away in its turn before this one is read to its end.
+    fn is_replaced(&self, file: &File) -> io::Result<bool> {
+        let mut state = self.lock();
+        let newest = identity(&state.replacements.back().unwrap_or(file).metadata()?);
+        // Between the two steps of a rotation nothing is there.
+        let is_another = fs::metadata(&self.path).is_ok_and(|there| identity(&there) != newest);
+        if is_another
+            && state.replacements.len() < MOST_REMEMBERED
+            && let Ok(another) = opened(&self.path)
+        {
+            state.replacements.push_back(another);
+        }
+        Ok(is_another || !state.replacements.is_empty())
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // What is behind the lock is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One file, read until it is replaced or truncated.
+/// One file, read until it is truncated, or replaced and quiet.
 pub(super) struct Followed {
     follow: Arc<Follow>,
     ordinal: u64,
@@ -177,8 +201,33 @@ pub(super) struct Followed {
 struct Open {
     file: File,
     offset: u64,
-    /// Another file has the path: what is left of this one is read, and no more is waited for.
-    is_replaced: bool,
+    /// Since when nothing more was in it, if another file has its path.
+    quiet_since: Option<Instant>,
+}
+
+impl Open {
+    /// Whether what comes next is in another file: this one was truncated, or replaced and not written to for long enough.
+    fn is_over(&mut self, follow: &Follow) -> io::Result<bool> {
+        if self.file.metadata()?.len() < self.offset {
+            return Ok(true);
+        }
+        if !follow.is_replaced(&self.file)? {
+            return Ok(false);
+        }
+        Ok(self.quiet_since.get_or_insert_with(Instant::now).elapsed() >= follow.quiet)
+    }
+
+    /// Notes that so much was read of it.
+    fn advance(&mut self, bytes: &[u8], follow: &Follow) {
+        if self.offset < HEAD_BYTES as u64
+            && let Some(file) = follow.lock().files.back_mut()
+        {
+            let missing = HEAD_BYTES.saturating_sub(file.head.len()).min(bytes.len());
+            file.head.extend_from_slice(&bytes[..missing]);
+        }
+        self.offset += bytes.len() as u64;
+        self.quiet_since = None;
+    }
 }
 
 impl Followed {
@@ -188,9 +237,12 @@ impl Followed {
             let mut state = self.follow.lock();
             let (mut file, offset) = match state.start.take() {
                 Some(start) => (start.file, start.offset),
-                None => match opened(&self.follow.path) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                    opened => (opened?, 0),
+                None => match state.replacements.pop_front() {
+                    Some(file) => (file, 0),
+                    None => match opened(&self.follow.path) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                        opened => (opened?, 0),
+                    },
                 },
             };
             let (device, inode) = identity(&file.metadata()?);
@@ -206,7 +258,7 @@ impl Followed {
                 state.files.pop_front();
             }
             drop(state);
-            self.open = Some(Open { file, offset, is_replaced: false });
+            self.open = Some(Open { file, offset, quiet_since: None });
         }
         Ok(self.open.as_mut())
     }
@@ -223,26 +275,13 @@ impl Read for Followed {
             };
             let count = open.file.read(buffer)?;
             if count > 0 {
-                if open.offset < HEAD_BYTES as u64
-                    && let Some(file) = follow.lock().files.back_mut()
-                {
-                    let missing = HEAD_BYTES.saturating_sub(file.head.len()).min(count);
-                    file.head.extend_from_slice(&buffer[..missing]);
-                }
-                open.offset += count as u64;
+                open.advance(&buffer[..count], &follow);
                 return Ok(count);
             }
-            if open.is_replaced || open.file.metadata()?.len() < open.offset {
+            if open.is_over(&follow)? {
                 return Ok(0);
             }
-            match fs::metadata(&follow.path) {
-                Ok(there) if identity(&there) != identity(&open.file.metadata()?) => {
-                    // Something may have been written to it just before.
-                    open.is_replaced = true;
-                }
-                // Between the two steps of a rotation nothing is there.
-                _ => thread::sleep(LOOK),
-            }
+            thread::sleep(LOOK);
         }
     }
 }
@@ -385,5 +424,68 @@ mod tests {
         old.as_mut().unwrap().write_all(b"late\n").unwrap();
         fs::write(&path, "new\n").unwrap();
         assert_eq!(rest(&path, &position).as_deref(), Some("late\n"));
+    }
+
+    /// All that is read of one file, until the reading moves on to the next.
+    fn to_its_end(file: &mut Followed) -> String {
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_renamed_away_is_read_until_it_is_quiet_and_none_between_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        let mut old = File::create(&path).unwrap();
+        old.write_all(b"0\n").unwrap();
+        let follow = Follow { quiet: Duration::from_secs(1), ..Follow::new(&path, None).unwrap() };
+        let follow = Arc::new(follow);
+        let mut buffer = [0; 100];
+        let mut first = follow.next_file(0, StopSign::default());
+        assert_eq!(first.read(&mut buffer).unwrap(), 2);
+        let reading = thread::spawn(move || to_its_end(&mut first));
+        // Renamed twice while the program still writes to the first one.
+        for (number, name) in ["agent.jsonl.1", "agent.jsonl.2"].iter().enumerate() {
+            fs::rename(&path, folder.path().join(name)).unwrap();
+            fs::write(&path, format!("new {number}\n")).unwrap();
+            for _ in 0..3 {
+                thread::sleep(LOOK * 2);
+                old.write_all(b"late\n").unwrap();
+            }
+        }
+        assert_eq!(reading.join().unwrap(), "late\n".repeat(6));
+        let second = to_its_end(&mut follow.next_file(7, StopSign::default()));
+        let mut third = follow.next_file(8, StopSign::default());
+        let count = third.read(&mut buffer).unwrap();
+        assert_eq!((second.as_str(), &buffer[..count]), ("new 0\n", &b"new 1\n"[..]));
+        // Positions are in the file of their line.
+        let lines = [(7, 7, 6), (8, 1, 7), (9, 1, 8)];
+        let positions = lines.map(|(ordinal, line, of_file)| {
+            let position = follow.position(ordinal, line, of_file).unwrap();
+            (position.inode, position.line)
+        });
+        let inode = |name: &str| identity(&fs::metadata(folder.path().join(name)).unwrap()).1;
+        let names = [("agent.jsonl.1", 7), ("agent.jsonl.2", 1), ("agent.jsonl", 1)];
+        assert_eq!(positions, names.map(|(name, line)| (inode(name), line)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_stop_does_not_wait_until_a_file_is_quiet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        fs::write(&path, "0\n").unwrap();
+        let follow = Follow { quiet: Duration::MAX, ..Follow::new(&path, None).unwrap() };
+        let follow = Arc::new(follow);
+        let is_replaced = Arc::clone(&follow);
+        let stop = StopSign::new(move || !is_replaced.lock().replacements.is_empty());
+        let mut file = follow.next_file(0, stop);
+        assert_eq!(file.read(&mut [0; 100]).unwrap(), 2);
+        fs::rename(&path, folder.path().join("agent.jsonl.1")).unwrap();
+        fs::write(&path, "1\n").unwrap();
+        let error = file.read(&mut [0; 100]).unwrap_err();
+        assert_eq!(error.to_string(), "the reading was stopped");
     }
 }

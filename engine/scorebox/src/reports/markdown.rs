@@ -11,7 +11,7 @@ use crate::{
     cut::cut,
     store::{ScoreFilter, Store},
     terminal::characters,
-    verdict::Verdict,
+    verdict::{Verdict, percent},
 };
 
 use super::{
@@ -86,14 +86,13 @@ fn verdict_of(decided: &DecidedRun) -> String {
     }
     let mut text = format!("{} of {cases} cases passed", verdict.passed);
     if let Some(rate) = verdict.pass_rate {
-        let percent = |share: f64| share * 100.0;
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            " ({:.1} %; 95 % interval {:.1} to {:.1} %)",
+            " ({}; 95 % interval {:.1} to {:.1} %)",
             percent(rate.rate),
-            percent(rate.low),
-            percent(rate.high)
+            rate.low * 100.0,
+            rate.high * 100.0
         );
     }
     for (count, word) in [

@@ -54,6 +54,7 @@ pub(super) struct Opened {
 impl Opening {
     /// Reads up to the first case, opens the database, and says that the run has begun. Blocks the thread.
     pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
+        self.must_fit()?;
         let selecting = Selecting::new(self.suite.seed(), &self.scorers);
         let (source, on_bad_case, run_id) = (self.cases, self.on_bad_case, self.which.id());
         let scorers = &self.scorers;
@@ -104,6 +105,16 @@ impl Opening {
         });
         self.sinks.take(&started, control);
         Ok(Opened { cases, keeper, sinks: self.sinks, state_before })
+    }
+
+    /// Refuses scorers that are not those of the run that is resumed, before the first case, which may be long in coming.
+    fn must_fit(&self) -> Result<(), RunError> {
+        let (WhichRun::Resume(id), Some(database)) = (&self.which, &self.database) else {
+            return Ok(());
+        };
+        let store = Store::open(database)?;
+        let run = store.run(id.as_str())?;
+        must_be_the_same(&run, &store.scorers(run.key)?, self.suite.seed(), &self.scorers)
     }
 }
 

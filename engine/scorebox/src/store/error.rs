@@ -287,11 +287,12 @@ impl StoreError {
         }
     }
 
-    /// A value that is not of the kind its column holds is damage: the tables are STRICT.
+    /// A value that is not of the kind its column holds is damage: the tables are STRICT. So is a text that is not UTF-8.
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
             | rusqlite::Error::InvalidColumnType(..) => {
                 Self::Corrupt { path, what: error.to_string() }
             }

@@ -1,12 +1,12 @@
 //! Removes whole runs, and gives the space that they took back to the file system. The one place where rows
-//! are deleted; whether a run is to go, and whether a process still writes it, is for the caller to know.
+//! are deleted; whether a run is to go is for the caller to know.
 
 use std::{thread, time::Duration};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::{CaseKey, RunKey, RunState, Store, StoreError};
+use super::{CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError};
 
 /// Score rows that one transaction deletes, or those of one case: others that write wait for it.
 const ROWS_AT_ONCE: usize = 5_000;
@@ -70,6 +70,11 @@ impl Store {
         })
     }
 
+    /// Whether a process writes the run now, this one included; where files cannot be locked, nobody knows, and it is `false`.
+    pub fn is_being_written(&self, run: &RunId) -> bool {
+        OnlyWriter::take(&self.path, run).is_err()
+    }
+
     /// Removes runs: their cases, score rows, summaries, scorers and sessions, and the components that no other
     /// run uses. `progress` is called with what has gone after each transaction.
     ///
@@ -92,6 +97,8 @@ impl Store {
         // A copy goes before what it was copied from, which is of an earlier run.
         runs.sort_by_key(|run| std::cmp::Reverse(run.key));
         runs.dedup_by_key(|run| run.key);
+        // Nobody begins to write them meanwhile.
+        let _only = runs.iter().map(|run| self.only_writer(run)).collect::<Result<Vec<_>, _>>()?;
         let all: Vec<Doomed> = runs
             .into_iter()
             .map(|run| Doomed { key: run.key, id: run.spec.id.to_string() })
@@ -119,6 +126,12 @@ impl Store {
             self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
         self.explained(shortened)?;
         Ok((before, self.size()?))
+    }
+
+    /// The right to write a run that is to go.
+    fn only_writer(&self, run: &RunRecord) -> Result<Option<OnlyWriter>, StoreError> {
+        OnlyWriter::take(&self.path, &run.spec.id)
+            .map_err(|_| StoreError::InUse { path: self.path.clone(), id: run.spec.id.to_string() })
     }
 
     fn foreign_keys(&self, on: bool) -> Result<(), StoreError> {

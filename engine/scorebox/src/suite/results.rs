@@ -7,7 +7,7 @@ use crate::{advice::Advice, contract::Severity, suggest::closest};
 
 use super::{Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer};
 
-/// Scorers that a suite may lay out to: names in `meta` multiply along a chain.
+/// Scorers that a suite may have when it is laid out: names in `meta` multiply along a chain.
 const MOST_SCORERS: usize = 1000;
 
 /// A scorer as a file says it, with those that it names in `meta`, each with its place.
@@ -28,6 +28,7 @@ pub(super) fn laid_out(written: Vec<Written>, mistakes: &mut Vec<Mistake>) -> Ve
         }
     }
     laying.check_circles();
+    laying.check_number();
     laying.laid
 }
 
@@ -98,6 +99,9 @@ impl Laying<'_> {
         if subject.is_some() {
             scorer.policy.weight.get_or_insert(0.0);
         }
+        if self.is_taken(&scorer) {
+            return;
+        }
         self.laid.push(scorer);
         // What an entry says about its own result is scored by no one.
         if above.last() == Some(&index) {
@@ -132,12 +136,39 @@ impl Laying<'_> {
                 self.wrong(place, format!("`meta` leads in a circle: `{circle}`"), None);
             }
         }
-        if let (true, Some(place)) =
-            (self.is_too_much, written.first().and_then(|one| one.scorer.place.clone()))
-        {
-            let reason = format!("`meta` makes more than {MOST_SCORERS} scorers of this suite");
-            self.wrong(&place, reason, None);
-        }
+    }
+
+    /// More scorers than a suite may have, at the first that is too many where that is clear.
+    fn check_number(&mut self) {
+        let written = self.written;
+        let is_by_meta = written.iter().any(|one| !one.meta.is_empty());
+        let first = if is_by_meta { written.first() } else { written.get(MOST_SCORERS) };
+        let place = first.and_then(|one| one.scorer.place.clone());
+        let Some(place) = place.filter(|_| self.is_too_much) else { return };
+        let reason = match is_by_meta {
+            true => format!(
+                "`meta` makes more than {MOST_SCORERS} scorers of this suite, and a suite has at most {MOST_SCORERS}"
+            ),
+            false => format!("a suite has at most {MOST_SCORERS} scorers"),
+        };
+        self.wrong(&place, reason, None);
+    }
+
+    /// Whether this scorer has the name of one that is laid out, which is said with whose results one of them scores: a name
+    /// that `meta` makes is that of no entry.
+    fn is_taken(&mut self, scorer: &SuiteScorer) -> bool {
+        let other = self.laid.iter().find(|other| other.id == scorer.id);
+        // Of the same subject, it is named twice, which is a mistake of its own.
+        let other = other.filter(|other| other.subject != scorer.subject);
+        let (Some(other), Some(place)) = (other, &scorer.place) else { return false };
+        let id = &scorer.id;
+        let subject = scorer.subject.as_ref().or(other.subject.as_ref());
+        let subject = subject.map_or("", ScorerId::as_str);
+        let reason = format!(
+            "two scorers are called `{id}`: one of them scores the results of `{subject}`, which names it in `meta`"
+        );
+        self.wrong(place, reason, None);
+        true
     }
 
     /// The shortest way from an entry to another along `meta`, with both; `None` if there is none.

@@ -5,6 +5,7 @@
 //! - `case`: the verdict of one case.
 //! - `run`: the verdicts of all cases together.
 //! - `requirements`: what a user requires of a run, and what of it does not hold.
+//! - `share`: a share of cases, in percent.
 //!
 //! A verdict is computed from what is stored, whenever it is shown: it follows from the rows and from the policies of
 //! the run's scorers, and is never a second truth beside them.
@@ -13,8 +14,10 @@ mod case;
 mod policy;
 mod requirements;
 mod run;
+mod share;
 
 pub use case::{CaseTally, CaseVerdict, Counted, Verdict};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
 pub use requirements::{Broken, Requirements, ScorerMean};
 pub use run::{Effort, RunTally, RunVerdict};
+pub use share::percent;

@@ -71,6 +71,9 @@ pub(in crate::server) fn page(
         section id="cases" {
             h2 { "Cases" }
             (filters(&run, &scorers, asked))
+            @for (filter, says) in asked.not_known() {
+                p.note.strong { "The filter " code { (filter) } " has no " code { (Said::line(says, 60)) } ": it is left aside." }
+            }
             div data-live="cases" {
                 @if let Some((done, all)) = progress {
                     p.note { "Found are cases that are read: " (figure::count(done)) " of " (figure::count(all)) "." }

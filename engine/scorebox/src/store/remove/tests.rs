@@ -150,3 +150,20 @@ fn a_damaged_database_does_not_hold_up_a_removal() {
     assert_eq!(store.remove_runs(&["r"], 2, |_| {}).unwrap().rows, 1);
     assert_eq!(store.score_count(&filter()).unwrap(), 0);
 }
+
+#[test]
+fn a_run_that_is_being_written_stays() {
+    let (folder, mut store) = database();
+    let path = folder.path().join("scores.db");
+    filled(&path, "r", 3);
+    let id: RunId = "r".parse().unwrap();
+    let writing = OnlyWriter::take(&path, &id).unwrap();
+    assert!(store.is_being_written(&id));
+    let refused = store.remove_runs(&["r"], 2, |_| {});
+    assert!(matches!(refused, Err(StoreError::InUse { id, .. }) if id == "r"));
+    assert_eq!(ids(&store), ["r"]);
+    drop(writing);
+    assert!(!store.is_being_written(&id));
+    store.remove_runs(&["r"], 2, |_| {}).unwrap();
+    assert_eq!(ids(&store), [""; 0]);
+}

@@ -92,6 +92,23 @@ fn names_that_multiply_are_refused_before_they_fill_the_memory() {
 }
 
 #[test]
+fn a_suite_has_so_many_scorers_and_no_more() {
+    let entries = |number: usize| (0..number).map(|it| format!("[scorers.s{it}]\n")).collect();
+    let text: String = entries(1000);
+    assert_eq!(suite(&text).scorers.len(), 1000);
+    let text: String = entries(1001);
+    assert_eq!(mistakes(&text), "suite:1001:10: a suite has at most 1000 scorers");
+}
+
+#[test]
+fn a_name_that_meta_makes_is_that_of_no_other_scorer() {
+    let said = "two scorers are called `a.m`: one of them scores the results of `a`, which names it in `meta`";
+    let (made, other) = ("[scorers.a]\nmeta = ['m']\n[scorers.m]\n", "[scorers.'a.m']\n");
+    assert_eq!(mistakes(&format!("{made}{other}")), format!("suite:4:10: {said}"));
+    assert_eq!(mistakes(&format!("{other}{made}")), format!("suite:4:10: {said}"));
+}
+
+#[test]
 fn with_a_target_all_scorers_score_its_results() {
     let suite = suite(
         "[target]\nuse = 'bleu'\n[scorers.a]\nmeta = ['b']\n[scorers.b]\n[scorers.c]\nweight = 3\n",
