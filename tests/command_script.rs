@@ -386,6 +386,52 @@ fn imports_that_are_not_there_or_lead_away_are_reported_where_they_stand() {
 }
 
 #[test]
+fn a_json_file_is_read_as_json_and_not_as_javascript() {
+    let folder = Folder::new();
+    folder.write(
+        "data.js",
+        "import data from './data.json';\nexport default () => ({ score: 1, meta: [data, Object.keys(data), data.polluted ?? null] });\n",
+    );
+    folder.write("data.json", r#"{"__proto__": {"polluted": 1}, "é": [1.50, "\u00e9", null]}"#);
+    let answer = folder.sh("scorebox score data.js --output 1").exits_with(0).json();
+    assert_eq!(
+        answer["meta"].to_string(),
+        r#"[{"__proto__":{"polluted":1},"é":[1.5,"é",null]},["__proto__","é"],null]"#
+    );
+    let mut words = String::new();
+    for text in [r#"{"é": 1,}"#, "['single']", "{\n  \"a\": (() => 1)()\n}", "{}; 1", "{\n"] {
+        folder.write("data.json", text);
+        let output = folder.sh("scorebox score data.js --output 1").exits_with(2);
+        words += &output.stderr;
+    }
+    assert_snapshot!(words, @r#"
+    error: scorer `data.js`: invalid-script: data.json:1:9: the file is not valid JSON: key must be a string
+        {"é": 1,}
+                ^
+    error: scorer `data.js`: invalid-script: data.json:1:2: the file is not valid JSON: expected value
+        ['single']
+         ^
+    error: scorer `data.js`: invalid-script: data.json:2:8: the file is not valid JSON: expected value
+          "a": (() => 1)()
+               ^
+    error: scorer `data.js`: invalid-script: data.json:1:3: the file is not valid JSON: trailing characters
+        {}; 1
+          ^
+    error: scorer `data.js`: invalid-script: data.json:2:1: the file is not valid JSON: it ends too early
+    "#);
+    // A file that is imported in a score is read in the score.
+    folder.write("data.js", "export default async () => (await import('./data.json')).default;\n");
+    folder.write("data.json", "0.5,");
+    let failed = folder.sh("scorebox score data.js --output 1").exits_with(1).json();
+    assert_eq!(
+        failed["error"]["message"],
+        "data.json:1:4: the file is not valid JSON: trailing characters"
+    );
+    folder.write("data.json", "0.5");
+    assert_eq!(folder.sh("scorebox score data.js --output 1").exits_with(0).json()["score"], 0.5);
+}
+
+#[test]
 fn a_name_that_another_file_does_not_export_is_reported_where_it_is_imported() {
     let folder = with_scripts();
     let script = |name: &str, text: &str| {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fixture::Folder;
 
@@ -91,7 +91,7 @@ fn a_result_that_is_none_is_an_error_and_never_a_score() {
     cycle: failed: hostile.js: `meta` cannot be written as JSON: TypeError: circular reference
     bigmeta: failed: hostile.js: `meta` cannot be written as JSON: TypeError: BigInt are forbidden in JSON.stringify
     fnmeta: failed: hostile.js: `meta` cannot be written as JSON: it is a function or a symbol
-    lone: failed: hostile.js: `reason` has half of a surrogate pair
+    lone: "scored" 1.0
     assertions: failed: hostile.js: `assertions` is an object, not an array
     unnamed: failed: hostile.js: `assertions[0]` has no `name`
     off: invalid-score: the score of an assertion is 2; it must be 0 to 1
@@ -140,7 +140,7 @@ fn whatever_is_thrown_is_an_error_of_the_score() {
     terminal: failed: hostile.js:9:31: \x1b[2J
     long: failed: the script threw the string "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
     fake: invalid-input: x
-    internal: trap: hostile.js:12:45: InternalError: out of memory
+    internal: failed: hostile.js:12:45: InternalError: out of memory
     "#);
 }
 
@@ -188,7 +188,6 @@ fn what_has_no_end_is_ended_by_a_limit() {
         ("log", "() => { for (;;) console.log('x'); }"),
         ("arrays", "() => { const all = []; for (;;) all.push(new Array(1000).fill(0)); }"),
         ("strings", "() => { let text = 'x'; for (;;) text += text; }"),
-        ("buffer", "() => new ArrayBuffer(2 ** 31 - 1).byteLength"),
     ];
     assert_snapshot!(endings(&functions, LITTLE_FUEL), @r#"
     spin: out-of-fuel: the scorer used up its 30000000 fuel
@@ -198,8 +197,131 @@ fn what_has_no_end_is_ended_by_a_limit() {
     log: out-of-fuel: the scorer used up its 30000000 fuel
     arrays: out-of-fuel: the scorer used up its 30000000 fuel
     strings: failed: hostile.js:8:53: InternalError: string too long
-    buffer: trap: hostile.js:9:43: InternalError: out of memory
     "#);
+}
+
+#[test]
+fn memory_that_runs_out_is_named_whatever_the_interpreter_throws() {
+    let functions = [
+        ("objects", "() => { let all = null; for (;;) all = { all }; }"),
+        ("lists", "() => { let all = null; for (;;) all = [all]; }"),
+        ("closures", "() => { let all = null; for (;;) { const rest = all; all = () => rest; } }"),
+        ("promises", "() => { const all = []; for (;;) all.push(Promise.resolve(1)); }"),
+        ("texts", "() => { const all = []; for (let i = 0; ; i++) all.push('x' + i); }"),
+        ("waits", "async () => { let all = null; for (;;) { await 0; all = { all }; } }"),
+        ("large", "() => { const all = []; for (;;) all.push(new Uint8Array(1e6)); }"),
+        ("buffer", "() => new ArrayBuffer(2 ** 31 - 1).byteLength"),
+        ("caught", "() => { let all = null; try { for (;;) all = { all }; } catch { return 1; } }"),
+    ];
+    let endings = endings(&functions, "--memory 8MiB");
+    let kinds: Vec<_> =
+        endings.lines().map(|line| line.split(": the scorer needs").next().unwrap()).collect();
+    assert_snapshot!(kinds.join("\n"), @r#"
+    objects: out-of-memory
+    lists: out-of-memory
+    closures: out-of-memory
+    promises: out-of-memory
+    texts: out-of-memory
+    waits: out-of-memory
+    large: out-of-memory
+    buffer: out-of-memory
+    caught: "scored" 1.0
+    "#);
+    let folder = Folder::new();
+    folder.write("grows.js", "let all = null;\nfor (;;) all = { all };\nexport default () => 1;\n");
+    let grows = folder.sh("scorebox score grows.js --output 1").exits_with(2);
+    let (first, hint) = (grows.stderr.lines().next(), grows.stderr.lines().last());
+    assert!(first.unwrap().starts_with("error: scorer `grows.js`: out-of-memory:"), "{grows}");
+    assert!(hint.unwrap().ends_with("or --memory"), "{grows}");
+}
+
+#[test]
+fn cycles_that_nothing_refers_to_are_freed() {
+    let functions = [
+        (
+            "small",
+            "() => { for (let i = 0; i < 1e6; i++) { const a = {}; a.self = a; } return 1; }",
+        ),
+        (
+            "large",
+            "() => { for (let i = 0; i < 1e4; i++) { const a = Array(1e3).fill(0); a[0] = a; } return 1; }",
+        ),
+    ];
+    assert_snapshot!(endings(&functions, ""), @r#"
+    small: "scored" 1.0
+    large: "scored" 1.0
+    "#);
+}
+
+#[test]
+fn a_rejection_that_nothing_handles_is_an_error_and_never_a_score() {
+    let functions = [
+        ("throws", "async () => { throw new Error('wrong answer'); }"),
+        ("forgotten", "async () => { all.throws(); return true; }"),
+        ("synchronous", "() => { all.throws(); return true; }"),
+        ("chained", "async () => { all.throws().then(() => 1); return 1; }"),
+        ("later", "() => { (async () => { await 0; await 0; throw 'later'; })(); return 1; }"),
+        ("job", "() => { queueMicrotask(() => { throw new RangeError('job'); }); return 1; }"),
+        ("stuck", "async () => { all.throws(); await new Promise(() => {}); }"),
+        ("another", "async () => { all.throws(); throw new Error('another'); }"),
+        ("case", "() => { (async () => { throw new InvalidInput('no truth'); })(); return 1; }"),
+        ("caught", "async () => { all.throws().catch(() => {}); return 1; }"),
+        (
+            "awaited",
+            "async () => { const p = all.throws(); await 0; await p.catch(() => {}); return 1; }",
+        ),
+        (
+            "settled",
+            "async () => (await Promise.allSettled([all.throws(), all.throws()])).length / 2",
+        ),
+        ("raced", "async () => Promise.any([all.throws(), 1])"),
+    ];
+    assert_snapshot!(endings(&functions, ""), @r#"
+    throws: failed: hostile.js:2:35: wrong answer
+    forgotten: failed: hostile.js:2:35: wrong answer
+    synchronous: failed: hostile.js:2:35: wrong answer
+    chained: failed: hostile.js:2:35: wrong answer
+    later: failed: hostile.js:6:57: the script threw the string "later"
+    job: failed: hostile.js:7:49: RangeError: job
+    stuck: failed: hostile.js:2:35: wrong answer
+    another: failed: hostile.js:9:50: another
+    case: invalid-input: no truth
+    caught: "scored" 1.0
+    awaited: "scored" 1.0
+    settled: "scored" 1.0
+    raced: "scored" 1.0
+    "#);
+    let folder = Folder::new();
+    folder.write(
+        "top.js",
+        "const check = async () => {\n  throw new Error('no data');\n};\ncheck();\nexport default () => 1;\n",
+    );
+    assert_snapshot!(folder.sh("scorebox score top.js --output 1"), @r#"
+    [stderr]
+    error: scorer `top.js`: invalid-script: top.js:2:13: no data
+          throw new Error('no data');
+                    ^
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn half_of_a_surrogate_pair_in_an_answer_is_a_replacement_character() {
+    let folder = Folder::new();
+    folder.write(
+        "cuts.js",
+        "export default (input) => {\n  const head = input.output.slice(0, 5);\n  console.log(head);\n\
+         return { score: 1, label: head, reason: input.output.slice(5), meta: { [head]: [input.output, head, '\\\\ud83d'] } };\n};\n",
+    );
+    let answer =
+        folder.sh("scorebox score cuts.js --output-text 'abcd😀 hello'").exits_with(0).json();
+    assert_eq!(answer["label"], "abcd\u{fffd}");
+    assert_eq!(answer["reason"], "\u{fffd} hello");
+    assert_eq!(
+        answer["meta"],
+        json!({"abcd\u{fffd}": ["abcd😀 hello", "abcd\u{fffd}", "\\ud83d"]})
+    );
+    assert_eq!(answer["log"][0]["message"], "abcd\u{fffd}");
 }
 
 #[test]

@@ -199,7 +199,7 @@ async fn scripts_are_the_same_both_ways() {
         ),
         (
             "export default ({ output }) => { if (output) for (;;); return new ArrayBuffer(2 ** 31 - 1); };",
-            [Some(ErrorKind::OutOfFuel), Some(ErrorKind::Trap)],
+            [Some(ErrorKind::OutOfFuel), Some(ErrorKind::OutOfMemory)],
         ),
     ] {
         std::fs::write(&path, script).unwrap();

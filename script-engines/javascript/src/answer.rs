@@ -6,6 +6,7 @@ use rquickjs::{CatchResultExt as _, Ctx, Object, Value, atom::PredefinedAtom};
 use crate::{
     complaint::{Complaint, a_type},
     contract::types::{Assertion, ScoreResult, Severity},
+    text,
 };
 
 const RESULT_KEYS: [&str; 5] = ["score", "reason", "label", "meta", "assertions"];
@@ -41,17 +42,12 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
     result.label = text(ctx, object, "label", "`label`")?;
     let meta: Value<'js> = get(ctx, object, "meta")?;
     if !meta.is_undefined() {
-        let written = ctx.json_stringify(meta).catch(ctx).map_err(|error| {
+        let written = text::json(ctx, meta).catch(ctx).map_err(|error| {
             format!("`meta` cannot be written as JSON: {}", Complaint::of(error, None).into_text())
         })?;
-        result.meta = match written {
-            Some(written) => Some(written.to_string().map_err(|error| error.to_string())?),
-            None => {
-                return Err(
-                    "`meta` cannot be written as JSON: it is a function or a symbol".to_owned()
-                );
-            }
-        };
+        let nothing =
+            || "`meta` cannot be written as JSON: it is a function or a symbol".to_owned();
+        result.meta = Some(written.ok_or_else(nothing)?);
     }
     let given: Value<'js> = get(ctx, object, "assertions")?;
     if !given.is_undefined() && !given.is_null() {
@@ -146,5 +142,6 @@ pub(crate) fn text<'js>(
     }
     let text =
         value.as_string().ok_or_else(|| format!("{path} is {}, not a string", a_type(&value)))?;
-    text.to_string().map(Some).map_err(|_| format!("{path} has half of a surrogate pair"))
+    let text = text::of(text.clone()).catch(ctx);
+    text.map(Some).map_err(|error| Complaint::of(error, None).into_text())
 }

@@ -1,11 +1,14 @@
 //! What is wrong with a script, in words: its exceptions, with file, line and column of what its author wrote.
 
-use rquickjs::{CaughtError, Ctx, Error, Exception, Object, Value};
+use rquickjs::{
+    CaughtError, Coerced, Ctx, Error, Exception, Object, String as JsString, Value,
+    atom::PredefinedAtom,
+};
 
 use crate::{
     contract::log::{self, Level},
     files::{Files, Place},
-    thrown,
+    memory, text, thrown,
 };
 
 /// Characters of a line of a file that are shown.
@@ -30,14 +33,17 @@ impl Complaint {
 
     /// An error of the interpreter; `files` are those whose places are worth naming.
     pub(crate) fn of(error: CaughtError<'_>, files: Option<&Files>) -> Complaint {
+        let is_out_of_memory = memory::ran_out(&error);
+        let complaint = Complaint::of_any(error, files);
+        match is_out_of_memory {
+            true => Complaint::new("out of memory".to_owned(), complaint.place).stop(),
+            false => complaint,
+        }
+    }
+
+    fn of_any(error: CaughtError<'_>, files: Option<&Files>) -> Complaint {
         match error {
-            CaughtError::Exception(exception) => {
-                let complaint = Complaint::of_exception(&exception, files);
-                if is_out_of_memory(&exception) {
-                    complaint.stop();
-                }
-                complaint
-            }
+            CaughtError::Exception(exception) => Complaint::of_exception(&exception, files),
             CaughtError::Value(value) => {
                 let throws = |files: &Files, stack: &str| {
                     files.first_place(stack).and_then(|place| files.throws(place, &value))
@@ -58,7 +64,7 @@ impl Complaint {
 
     fn of_exception(exception: &Exception<'_>, files: Option<&Files>) -> Complaint {
         let name: String = exception.get("name").unwrap_or_else(|_| "Error".to_owned());
-        let message = exception.message().unwrap_or_default();
+        let message = message(exception);
         let about_the_case = name == "InvalidInput";
         let text = match name.as_str() {
             "Error" | "InvalidInput" if !message.is_empty() => message,
@@ -156,7 +162,7 @@ impl Files {
         let blanks = behind.chars().count() - thrown.chars().count();
         let literal = thrown.strip_prefix(['"', '\'']);
         let written = literal.and_then(|literal| literal.split(['"', '\'', '\\']).next());
-        let text = value.as_string().and_then(|text| text.to_string().ok());
+        let text = value.as_string().and_then(|text| text::of(text.clone()).ok());
         let is_another = written.is_some_and(|it| text.is_none_or(|text| !text.starts_with(it)));
         let is_thrown = before.trim_end().ends_with("throw") && !is_another;
         is_thrown.then(|| Place { column: place.column + blanks, ..place })
@@ -196,16 +202,16 @@ fn place_of(exception: &Exception<'_>) -> Option<Place> {
 
 /// What a script threw that is no error, in words.
 pub(crate) fn thrown(value: &Value<'_>) -> String {
-    match value.as_string().and_then(|text| text.to_string().ok()) {
+    match value.as_string().and_then(|text| text::of(text.clone()).ok()) {
         Some(text) => format!("the script threw the string {text:?}"),
         None => format!("the script threw {}, not an Error", a_type(value)),
     }
 }
 
-/// Whether the interpreter had no memory for what the script asked of it.
-pub(crate) fn is_out_of_memory(exception: &Exception<'_>) -> bool {
-    let is = |key: &str, text: &str| exception.get::<_, String>(key).is_ok_and(|it| it == text);
-    is("name", "InternalError") && is("message", "out of memory")
+/// What an exception says.
+fn message(exception: &Exception<'_>) -> String {
+    let said = exception.get::<_, Option<Coerced<JsString<'_>>>>(PredefinedAtom::Message);
+    said.ok().flatten().and_then(|said| text::of(said.0).ok()).unwrap_or_default()
 }
 
 /// What a value is, in a few words.

@@ -1,8 +1,13 @@
 //! `console`: what a script logs goes to the score's log. Formats nothing but values to text.
 
-use rquickjs::{Coerced, Ctx, FromJs as _, Function, Object, Result, Value, function::Rest};
+use rquickjs::{
+    Coerced, Ctx, FromJs as _, Function, Object, Result, String as JsString, Value, function::Rest,
+};
 
-use crate::contract::log::{self, Level};
+use crate::{
+    contract::log::{self, Level},
+    text,
+};
 
 /// The functions of `console`, and how much their messages matter.
 const FUNCTIONS: [(&str, Level); 6] = [
@@ -23,7 +28,7 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>) -> Result<()> {
                 if index > 0 {
                     log::letter(' ');
                 }
-                text(&ctx, value).chars().for_each(log::letter);
+                words(&ctx, value).chars().for_each(log::letter);
             }
             log::end(level);
         };
@@ -33,14 +38,14 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>) -> Result<()> {
 }
 
 /// Texts as they are, errors in their own words, everything else as JSON if it can be that.
-fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
+fn words<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     let coerced = || {
-        let coerced = Coerced::<String>::from_js(ctx, value.clone());
-        coerced.map(|text| text.0)
+        let coerced = Coerced::<JsString<'js>>::from_js(ctx, value.clone())?;
+        text::of(coerced.0)
     };
     let text = if value.is_object() && !value.is_error() && !value.is_function() {
-        match ctx.json_stringify(value.clone()) {
-            Ok(Some(text)) => text.to_string(),
+        match text::json(ctx, value.clone()) {
+            Ok(Some(text)) => Ok(text),
             Ok(None) | Err(_) => {
                 // What could not be written must not be thrown later.
                 ctx.catch();

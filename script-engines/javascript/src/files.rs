@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value as Json;
 
 use crate::{slot, typescript};
 
@@ -69,14 +70,14 @@ impl Files {
         self.files.get(name).map(String::as_str)
     }
 
-    /// The module that a file is.
-    pub(crate) fn module(&self, name: &str) -> Option<String> {
-        let text = self.text(name)?;
-        Some(match (self.javascript.get(name), name.ends_with(".json")) {
-            (Some(javascript), _) => javascript.clone(),
-            (None, true) => format!("export default {text}\n;"),
-            (None, false) => text.to_owned(),
-        })
+    /// The module that a file is; the error says why the file is not JSON, and where.
+    pub(crate) fn module(&self, name: &str) -> Result<String, (String, Place)> {
+        let text = self.text(name).unwrap_or_default();
+        match (self.javascript.get(name), name.ends_with(".json")) {
+            (Some(javascript), _) => Ok(javascript.clone()),
+            (None, true) => json_module(name, text),
+            (None, false) => Ok(text.to_owned()),
+        }
     }
 
     /// One line of a file.
@@ -155,6 +156,26 @@ impl Place {
             column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
         })
     }
+}
+
+/// The module whose default export is the value of a JSON text. As JavaScript the text might mean another value.
+fn json_module(name: &str, text: &str) -> Result<String, (String, Place)> {
+    let wrong = match serde_json::from_slice::<IgnoredAny>(text.as_bytes()) {
+        // A string of JSON is one of JavaScript too.
+        Ok(_) => return Ok(format!("export default JSON.parse({});", Json::from(text))),
+        Err(wrong) => wrong,
+    };
+    let line = text.split('\n').nth(wrong.line().saturating_sub(1)).unwrap_or_default();
+    // The error counts bytes.
+    let before = line.as_bytes().get(..wrong.column().saturating_sub(1)).unwrap_or_default();
+    let column = String::from_utf8_lossy(before).chars().count() + 1;
+    let why = match wrong.is_eof() {
+        true => "it ends too early".to_owned(),
+        false => wrong.to_string(),
+    };
+    let why = why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why);
+    let place = Place { file: name.to_owned(), line: wrong.line(), column };
+    Err((format!("the file is not valid JSON: {why}"), place))
 }
 
 /// What stands between `import` or `export` and the `from` in front of a quoted name: where it begins, itself, and the name.

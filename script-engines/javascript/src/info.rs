@@ -3,9 +3,10 @@
 use rquickjs::{Array, CatchResultExt as _, Ctx, Object, Value};
 
 use crate::{
-    answer::{get, known_keys, severity_named, text},
+    answer::{self, get, known_keys, severity_named},
     complaint::{Complaint, a_type},
     contract::types::{Direction, Fields, Scale, ScorerInfo, Severity},
+    text,
 };
 
 const KEYS: [&str; 10] = [
@@ -85,7 +86,7 @@ pub(crate) fn info<'js>(
         _ => return Err(format!("`info` is {}, not an object", a_type(said))),
     };
     known_keys(object, "`info`", &KEYS)?;
-    let word = |key: &str| text(ctx, object, key, &format!("`info.{key}`"));
+    let word = |key: &str| answer::text(ctx, object, key, &format!("`info.{key}`"));
     if let Some(id) = word("id")? {
         let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if id.is_empty() || id.len() > ID_CHARACTERS || !id.bytes().all(fits) {
@@ -126,12 +127,11 @@ pub(crate) fn info<'js>(
     };
     let schema = get(ctx, object, "configSchema")?;
     if !schema.is_undefined() {
-        let written = ctx.json_stringify(schema).catch(ctx);
-        let written = written.map_err(|error| {
+        let written = text::json(ctx, schema).catch(ctx);
+        info.config_schema = written.map_err(|error| {
             let text = Complaint::of(error, None).into_text();
             format!("`info.configSchema` cannot be written as JSON: {text}")
         })?;
-        info.config_schema = written.and_then(|text| text.to_string().ok());
     }
     let reads = get(ctx, object, "reads")?;
     if let Some(list) = reads.as_array() {

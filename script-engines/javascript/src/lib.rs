@@ -9,6 +9,7 @@
 //! - `console`: what it logs; `judge`, in the component for scripts that ask a language model: the module with which they do.
 //! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
 //! - `complaint`: its errors, with file, line and column; `thrown`: where it threw what is no Error.
+//! - `promises`: what its promises come to; `text`: its texts; `memory`: its memory, and whether there is no more.
 
 mod answer;
 mod case;
@@ -18,8 +19,11 @@ mod files;
 mod info;
 #[cfg(feature = "judge")]
 mod judge;
+mod memory;
+mod promises;
 mod script;
 mod slot;
+mod text;
 mod thrown;
 mod typescript;
 

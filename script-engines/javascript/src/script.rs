@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rquickjs::{
-    CatchResultExt as _, Context, Ctx, Function, Module, Persistent, Promise, Runtime, Value,
+    CatchResultExt as _, Context, Ctx, Function, Module, Persistent, Runtime, Value,
     loader::{ImportAttributes, Loader, Resolver},
     module::Declared,
 };
@@ -17,7 +17,10 @@ use crate::{
         types::{ScoreResult, ScorerError, ScorerInfo, ScorerInput},
     },
     files::Files,
-    info, thrown,
+    info,
+    memory::{self, Remembering},
+    promises::{self, settled},
+    text, thrown,
 };
 
 /// Bytes of stack that a script may use. Calls take more of the host's stack, which is not counted here, than of this
@@ -44,14 +47,13 @@ pub(crate) struct Script {
 impl Script {
     /// Evaluates the script; the error names file, line and column, and shows the line.
     pub(crate) fn evaluate(files: Files) -> Result<Script, String> {
-        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        let runtime = Runtime::new_with_alloc(Remembering).map_err(|error| error.to_string())?;
         runtime.set_max_stack_size(STACK_BYTES);
-        // What is evaluated once and dropped after one score needs no collection.
-        runtime.set_gc_threshold(usize::MAX);
+        memory::collect_from_now(&runtime);
         let files = Rc::new(files);
         runtime.set_loader(Imports(files.clone()), Imports(files.clone()));
-        thrown::watch(&runtime);
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        promises::watch(&runtime, &context);
         context.with(|ctx| {
             let wrong = |error| Complaint::of(error, Some(&files)).before_the_run(&files);
             let about = |text: String| format!("{}: {text}", files.main());
@@ -61,7 +63,7 @@ impl Script {
             let module = Module::declare(ctx.clone(), files.main(), source);
             let (module, done) =
                 module.and_then(Module::eval).catch(&ctx).map_err(wrong)?;
-            done.finish::<()>().catch(&ctx).map_err(wrong)?;
+            settled(done.into_value()).catch(&ctx).map_err(wrong)?;
             let exported = module.namespace().catch(&ctx).map_err(wrong)?;
             let export = |name: &str| exported.get::<_, Value<'_>>(name).catch(&ctx).map_err(wrong);
             let score = export("default")?;
@@ -102,6 +104,8 @@ impl Script {
                 .map_err(|error| Complaint::of(error, None).into_text())
         })?;
         self.config = Some(config);
+        // What every score begins with is not to be looked through in each.
+        memory::collect_from_now(self.context.runtime());
         Ok(self)
     }
 
@@ -111,6 +115,7 @@ impl Script {
         crate::judge::allow();
         self.context.with(|ctx| {
             thrown::forget(&ctx);
+            memory::forget();
             let config = self.config.clone().map(|config| config.restore(&ctx)).transpose();
             let called = config.and_then(|config| {
                 let score = self.score.clone().restore(&ctx)?;
@@ -135,23 +140,13 @@ impl Script {
             let called = summarize.clone().restore(&ctx).and_then(|summarize| {
                 let answer =
                     settled(summarize.call::<_, Value<'_>>((case::scores(&ctx, scores)?,))?)?;
-                ctx.json_stringify(answer)
+                text::json(&ctx, answer)
             });
             let text = called
                 .catch(&ctx)
                 .map_err(|error| Complaint::of(error, Some(&self.files)).in_a_score())?;
-            let text =
-                text.ok_or_else(|| "`summarize` returned nothing that JSON can say".to_owned())?;
-            text.to_string().map_err(|error| error.to_string())
+            text.ok_or_else(|| "`summarize` returned nothing that JSON can say".to_owned())
         })
-    }
-}
-
-/// What a promise comes to; any other value as it is.
-fn settled(value: Value<'_>) -> rquickjs::Result<Value<'_>> {
-    match value.clone().into_promise() {
-        Some(promise) => Promise::finish(&promise),
-        None => Ok(value),
     }
 }
 
@@ -183,7 +178,8 @@ impl Loader for Imports {
         if name == crate::files::JUDGE {
             return Module::declare_def::<crate::judge::Judge, _>(ctx.clone(), name);
         }
-        let source = self.0.module(name).unwrap_or_default();
+        let source =
+            self.0.module(name).map_err(|(why, place)| throw_at(ctx, &why, Some(place)))?;
         Module::declare(ctx.clone(), name, source)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, ffi::c_int};
 
-use rquickjs::{Ctx, Runtime, Value, qjs};
+use rquickjs::{Ctx, Value, qjs};
 
 use crate::complaint;
 
@@ -23,21 +23,16 @@ unsafe extern "C" {
     fn js_std_cmd(command: c_int, ...) -> usize;
 }
 
-/// Watches the promises of a script.
-pub(crate) fn watch(runtime: &Runtime) {
-    runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, _, reason, is_handled| {
-        if is_handled {
-            return;
-        }
-        if let Some(stack) = last_stack(&ctx)
-            && !reason.is_error()
-        {
-            REJECTED.with_borrow_mut(|rejected| {
-                rejected.truncate(MOST_KEPT - 1);
-                rejected.insert(0, (complaint::thrown(&reason), stack));
-            });
-        }
-    })));
+/// Keeps where a promise was rejected with `reason`.
+pub(crate) fn rejected(ctx: &Ctx<'_>, reason: &Value<'_>) {
+    if let Some(stack) = last_stack(ctx)
+        && !reason.is_error()
+    {
+        REJECTED.with_borrow_mut(|rejected| {
+            rejected.truncate(MOST_KEPT - 1);
+            rejected.insert(0, (complaint::thrown(reason), stack));
+        });
+    }
 }
 
 /// Forgets what was thrown so far.

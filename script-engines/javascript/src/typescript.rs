@@ -9,8 +9,9 @@ use rquickjs::{
 };
 
 use crate::{
-    complaint::{self, Complaint},
+    complaint::Complaint,
     files::{Files, Place},
+    memory,
 };
 
 /// Bytes of stack for it: more than a script has, because it only calls functions of its own.
@@ -56,13 +57,13 @@ pub(crate) fn strip<'a>(
 
 /// A syntax error in the stripper's words, which end with its place: `Unexpected token (3:5)`.
 fn refused(error: CaughtError<'_>, name: &str) -> Complaint {
-    let CaughtError::Exception(exception) = &error else {
-        return Complaint::of(error, None);
-    };
-    if complaint::is_out_of_memory(exception) {
+    if memory::ran_out(&error) {
         Complaint::new(format!("out of memory while types are taken away from {name}"), None)
             .stop();
     }
+    let CaughtError::Exception(exception) = &error else {
+        return Complaint::of(error, None);
+    };
     let message = exception.message().unwrap_or_default();
     let place = || {
         let place: Object<'_> = exception.get("loc").ok()?;
@@ -94,10 +95,12 @@ impl Erasing {
 #[expect(unsafe_code, reason = "the interpreter wants an allocator in C's manner")]
 unsafe impl Allocator for Erasing {
     fn alloc(&mut self, size: usize) -> *mut u8 {
-        let Some(layout) = Erasing::layout(size) else { return std::ptr::null_mut() };
+        let Some(layout) = Erasing::layout(size) else {
+            return memory::remembered(std::ptr::null_mut(), size);
+        };
         // SAFETY: the layout has the header's size at least.
         unsafe {
-            let block = std::alloc::alloc_zeroed(layout);
+            let block = memory::remembered(std::alloc::alloc_zeroed(layout), size);
             if block.is_null() {
                 return block;
             }

@@ -1,0 +1,81 @@
+//! Texts of the interpreter, which may have half of a surrogate pair, as texts of Rust, which have U+FFFD in its place.
+
+use std::slice;
+
+use rquickjs::{Ctx, Result, String as JsString, Value};
+
+/// Bytes of half of a surrogate pair as the interpreter writes it, which are as many as U+FFFD has.
+const HALF_BYTES: usize = "\u{fffd}".len();
+/// Bytes of an escape in JSON: `\ud83d`.
+const ESCAPE_BYTES: usize = 6;
+
+/// A text.
+pub(crate) fn of(text: JsString<'_>) -> Result<String> {
+    let text = text.to_cstring()?;
+    // SAFETY: the pointer leads to so many bytes, which live as long as `text`.
+    #[expect(unsafe_code, reason = "the bytes may be no UTF-8, which `as_str` takes for granted")]
+    let bytes = unsafe { slice::from_raw_parts(text.as_ptr().cast::<u8>(), text.len()) };
+    Ok(match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => whole(bytes.to_vec()),
+    })
+}
+
+/// A value as JSON; `None` if it is a function, a symbol or undefined.
+pub(crate) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<String>> {
+    let Some(json) = ctx.json_stringify(value)? else { return Ok(None) };
+    Ok(Some(without_halves(of(json)?)))
+}
+
+/// JSON in which no escape is half of a surrogate pair.
+fn without_halves(json: String) -> String {
+    let mut whole = String::new();
+    let (mut copied, mut from) = (0, 0);
+    while let Some(at) = json.get(from..).and_then(|rest| rest.find('\\')).map(|at| from + at) {
+        let rest = json.as_bytes().get(at..).unwrap_or_default();
+        let next = rest.get(ESCAPE_BYTES..).unwrap_or_default();
+        from = match (half(rest), half(next)) {
+            (Some(Half::First), Some(Half::Second)) => at + 2 * ESCAPE_BYTES,
+            (Some(_), _) => {
+                whole.push_str(json.get(copied..at).unwrap_or_default());
+                whole.push(char::REPLACEMENT_CHARACTER);
+                copied = at + ESCAPE_BYTES;
+                copied
+            }
+            // The escaped character may be a backslash.
+            (None, _) => at + 2,
+        };
+    }
+    if copied == 0 {
+        return json;
+    }
+    whole.push_str(json.get(copied..).unwrap_or_default());
+    whole
+}
+
+/// Half of a surrogate pair.
+enum Half {
+    First,
+    Second,
+}
+
+/// The half whose escape JSON begins with.
+fn half(json: &[u8]) -> Option<Half> {
+    match json {
+        [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => {
+            Some(Half::First)
+        }
+        [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..] => Some(Half::Second),
+        _ => None,
+    }
+}
+
+/// UTF-8 of bytes in which halves stand as if they were characters.
+fn whole(mut bytes: Vec<u8>) -> String {
+    for at in 0..bytes.len() {
+        if let Some(half @ [0xed, 0xa0..=0xbf, _]) = bytes.get_mut(at..at + HALF_BYTES) {
+            half.copy_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
