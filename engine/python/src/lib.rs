@@ -9,7 +9,7 @@
 //! - `case`: cases of what a caller hands over.
 //! - `answer`: what one scorer says about one case.
 //! - `scorer`: one scorer.
-//! - `score`: what a scorer says about a case.
+//! - `score`: what a scorer says about a case; `pickled`: the same for other processes.
 //! - `capsule`: Arrow tables in and out, without copies.
 //! - `table`: a table scored by one scorer.
 //! - `batches`: a table scored by a suite.
@@ -29,6 +29,7 @@ mod error;
 mod home;
 mod judges;
 mod merging;
+mod pickled;
 mod run_id;
 mod running;
 mod score;

@@ -1,13 +1,17 @@
 //! What a scorer says about a case, as Python reads it. Computes nothing.
 
-use pyo3::{exceptions::PyAttributeError, prelude::*};
+use pyo3::{
+    exceptions::{PyAttributeError, PyValueError},
+    prelude::*,
+    types::PyBytes,
+};
 use scorebox::row::{Answer, Json, Status};
 
-use crate::{error, value};
+use crate::{error, pickled::Pickled, value};
 
 /// What a scorer says about a case, and what that cost.
-#[pyclass(frozen, module = "scorebox")]
-#[derive(Clone, Debug)]
+#[pyclass(frozen, eq, module = "scorebox")]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Score {
     answer: Answer,
     /// The case and the scorer, if it is a row of many.
@@ -120,6 +124,25 @@ impl Score {
             row.set_item("scorerId", scorer)?;
         }
         Ok(row)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let pickled = serde_json::to_vec(&Pickled::new(&self.answer, self.of.as_ref()));
+        let pickled = pickled.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let unpickle = py.get_type::<Score>().getattr("_unpickled")?;
+        Ok((unpickle, (PyBytes::new(py, &pickled),)))
+    }
+
+    #[staticmethod]
+    fn _unpickled(pickled: &[u8]) -> PyResult<Score> {
+        let pickled: Option<Pickled> = serde_json::from_slice(pickled).ok();
+        let (answer, of) = pickled
+            .and_then(Pickled::unpickled)
+            .ok_or_else(|| PyValueError::new_err("a Score that another version pickled"))?;
+        Ok(Score { answer, of })
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

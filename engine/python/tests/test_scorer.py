@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import pickle
 import subprocess
 import sys
@@ -259,3 +260,14 @@ def test_threads_share_a_scorer(same):
 
 def test_configuring_after_the_first_scorer_is_refused(same):
     assert refused(scorebox.configure, jobs=1).kind == "invalid-argument"
+
+
+def test_a_score_pickles_with_all_that_it_shows():
+    cases = [{"id": "a", "output": "x", "groundTruth": "x"}, {"id": "b", "output": "x"}]
+    suite = scorebox.Suite(text='[scorers.c]\nuse = "contains"\n')
+    for row in suite.iter(cases):
+        again = pickle.loads(pickle.dumps(row))
+        assert again == row and again.to_dict() == row.to_dict()
+        assert str(again.error) == str(row.error)
+    one = scorebox.Scorer("contains").score("x", expected="x")
+    assert copy.deepcopy(one) == one and one.meta == {"found": ["x"], "missing": []}

@@ -1,0 +1,62 @@
+//! A score as `pickle` keeps it, for pools of processes. Keeps no calls of judges, which Python does not show.
+
+use scorebox::row::{Answer, AnswerError, Json, Status};
+use serde::{Deserialize, Serialize};
+
+/// All that Python sees of a score. The same version of the package writes and reads it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Pickled {
+    /// The case and the scorer, of a row.
+    of: Option<(String, String)>,
+    status: String,
+    score: Option<f64>,
+    label: Option<String>,
+    reason: Option<String>,
+    meta: Option<String>,
+    assertions: Option<String>,
+    log: Option<String>,
+    /// Kind and message.
+    error: Option<(String, String)>,
+    fuel: Option<u64>,
+    memory_bytes: Option<u64>,
+    duration_ms: Option<f64>,
+}
+
+impl Pickled {
+    pub(crate) fn new(answer: &Answer, of: Option<&(String, String)>) -> Pickled {
+        let text = |json: &Option<Json>| json.as_ref().map(|json| json.get().to_owned());
+        let error = answer.error.as_ref();
+        Pickled {
+            of: of.cloned(),
+            status: answer.status.as_str().to_owned(),
+            score: answer.score,
+            label: answer.label.clone(),
+            reason: answer.reason.clone(),
+            meta: text(&answer.meta),
+            assertions: text(&answer.assertions),
+            log: text(&answer.log),
+            error: error.map(|error| (error.kind.clone(), error.message.clone())),
+            fuel: answer.fuel,
+            memory_bytes: answer.memory_bytes,
+            duration_ms: answer.duration_ms,
+        }
+    }
+
+    /// The score again, and the case and the scorer. `None` if it is not one of this version.
+    pub(crate) fn unpickled(self) -> Option<(Answer, Option<(String, String)>)> {
+        let all = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
+        let status = all.into_iter().find(|status| status.as_str() == self.status)?;
+        let mut answer = Answer::new(status);
+        answer.score = self.score;
+        answer.label = self.label;
+        answer.reason = self.reason;
+        answer.meta = self.meta.map(Json::from);
+        answer.assertions = self.assertions.map(Json::from);
+        answer.log = self.log.map(Json::from);
+        answer.error = self.error.map(|(kind, message)| AnswerError::new(kind, message));
+        answer.fuel = self.fuel;
+        answer.memory_bytes = self.memory_bytes;
+        answer.duration_ms = self.duration_ms;
+        Some((answer, self.of))
+    }
+}
