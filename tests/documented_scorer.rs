@@ -91,7 +91,7 @@ fn the_scorer_of_the_page_does_what_the_page_says() {
     let half = score("rust it is");
     assert_eq!((half.score, half.label.as_deref()), (Some(0.5), Some("incomplete")));
     assert_eq!(half.reason.as_deref(), Some("1 of 2 terms"));
-    assert_eq!(half.meta, Some(json!({ "found": 1 })));
+    assert_eq!(half.meta_value(), Some(json!({ "found": 1 })));
     let welcome = Assertion::pass("sandbox", false).severity(Severity::Soft);
     assert_eq!(
         half.assertions,

@@ -9,11 +9,11 @@ use std::borrow::Cow;
 
 use caseless::default_case_fold_str;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
-    Score, ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonObject,
+    JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The most texts that each list of `meta` has.
 const SHOWN: usize = 100;
@@ -137,9 +137,8 @@ impl Scorer for Contains {
             let list = if here { &mut found } else { &mut missing };
             list.push(text);
         }
-        let mut meta = Map::new();
-        meta.insert("found".to_owned(), shown(&found));
-        meta.insert("missing".to_owned(), shown(&missing));
+        let meta =
+            JsonObject::new().texts("found", shown(&found)).texts("missing", shown(&missing));
         Ok(self
             .negate
             .pass(self.mode.passes(&found, &missing))
@@ -178,8 +177,8 @@ impl At {
     }
 }
 
-fn shown(texts: &[Cow<'_, str>]) -> Value {
-    texts.iter().take(SHOWN).map(|text| excerpt(text, SHOWN_LENGTH)).collect()
+fn shown<'t>(texts: &'t [Cow<'_, str>]) -> impl Iterator<Item = Cow<'t, str>> {
+    texts.iter().take(SHOWN).map(|text| excerpt(text, SHOWN_LENGTH))
 }
 
 fn reason(found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> String {

@@ -65,7 +65,7 @@ fn the_ground_truth_stands_in_for_configured_texts() {
     let case = Case::new(json!("one, two")).with_ground_truth(json!(["one", "three"]));
     let score = scorer.score(&case).unwrap();
     assert_eq!(score.score, Some(0.0));
-    assert_eq!(score.meta, Some(json!({"found": ["one"], "missing": ["three"]})));
+    assert_eq!(score.meta_value(), Some(json!({"found": ["one"], "missing": ["three"]})));
     assert_eq!(score.reason.as_deref(), Some("found \"one\"; missing \"three\""));
 }
 
@@ -75,7 +75,7 @@ fn meta_shows_the_beginning_of_the_first_texts() {
     let many: Vec<_> = (0..150).map(|index| format!("missing {index}")).collect();
     let values = [&many[..], std::slice::from_ref(&long)].concat();
     let score = score(json!({"values": values, "mode": "all"}), json!(long));
-    let meta = score.meta.unwrap();
+    let meta = score.meta_value().unwrap();
     assert_eq!(meta["missing"].as_array().map(Vec::len), Some(100));
     let found = meta["found"][0].as_str().unwrap();
     assert!(found.starts_with("xxx") && found.chars().count() <= 81, "{found}");

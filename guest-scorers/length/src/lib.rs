@@ -6,11 +6,11 @@
 //! With `outside: zero` the rule is that of promptfoo's `word-count` and `character-count`.
 
 use scorebox_sdk::{
-    Case, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, push_count,
-    schemars,
+    Case, ConfigError, Info, JsonObject, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt,
+    push_count, schemars,
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
-use serde_json::{Value, json};
+use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// How much room a reason gets at first, in bytes: as much as most take.
@@ -106,7 +106,11 @@ impl Scorer for Length {
             _ => fraction,
         };
         let reason = self.reason(count);
-        Ok(self.negate.score(score).reason(reason).meta(json!({ "count": count })))
+        Ok(self
+            .negate
+            .score(score)
+            .reason(reason)
+            .meta(JsonObject::new().count("count", count as u64)))
     }
 }
 

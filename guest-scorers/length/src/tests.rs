@@ -1,6 +1,6 @@
 //! length, as a specification.
 
-use serde_json::Value;
+use serde_json::json;
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn score(config: Value, output: &str) -> f64 {
 
 fn count(unit: &str, output: &str) -> Value {
     let scorer: Length = scorebox_sdk::configure(json!({"unit": unit, "max": 0})).unwrap();
-    scorer.score(&Case::new(json!(output))).unwrap().meta.unwrap()["count"].clone()
+    scorer.score(&Case::new(json!(output))).unwrap().meta_value().unwrap()["count"].clone()
 }
 
 #[test]

@@ -10,12 +10,14 @@ use std::borrow::Cow;
 
 use rapidfuzz::distance::levenshtein;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
-    Score, ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonObject,
+    JsonSchema, Negate, Score, ScoreError, Scorer, push_count, schemars,
 };
 use scorebox_sdk_texts::likeness::of_edits;
 use serde::Deserialize;
-use serde_json::json;
+
+/// How much room a reason gets at first, in bytes: as much as most take.
+const USUAL_REASON: usize = 64;
 
 /// Scores how similar the output and the expected text are: 1 - edit distance / length of the
 /// longer one.
@@ -104,19 +106,28 @@ impl Levenshtein {
 
     fn result(&self, similarity: Similarity) -> Score {
         let distance = similarity.distance;
-        let edits = match distance {
-            0 => "equal to the expected text".to_owned(),
-            1 => "1 edit away from the expected text".to_owned(),
-            distance => format!("{distance} edits away from the expected text"),
-        };
-        let (score, reason) = match self.max_distance {
-            None => (similarity.score, edits),
-            Some(max) => {
-                let score = if distance <= max { 1.0 } else { 0.0 };
-                (score, format!("{edits}; at most {max} allowed"))
+        // Put together without the machinery of formatting, which would take longer than comparing.
+        let mut reason = String::with_capacity(USUAL_REASON);
+        match distance {
+            0 => reason.push_str("equal to"),
+            1 => reason.push_str("1 edit away from"),
+            _ => {
+                push_count(&mut reason, distance as u64);
+                reason.push_str(" edits away from");
             }
-        };
-        self.negate.score(score).reason(reason).meta(json!({ "distance": distance }))
+        }
+        reason.push_str(" the expected text");
+        let mut score = similarity.score;
+        if let Some(max) = self.max_distance {
+            score = if distance <= max { 1.0 } else { 0.0 };
+            reason.push_str("; at most ");
+            push_count(&mut reason, max as u64);
+            reason.push_str(" allowed");
+        }
+        self.negate
+            .score(score)
+            .reason(reason)
+            .meta(JsonObject::new().count("distance", distance as u64))
     }
 }
 

@@ -1,6 +1,6 @@
 //! levenshtein, as a specification.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn score(config: Value, output: Value, truth: Value) -> Score {
 fn of_several_expected_texts_the_most_alike_counts() {
     let best = score(json!({}), json!("color"), json!(["hue", "colour", "tint"]));
     assert!((best.score.unwrap() - 5.0 / 6.0).abs() < 1e-12);
-    assert_eq!(best.meta, Some(json!({"distance": 1})));
+    assert_eq!(best.meta_value(), Some(json!({"distance": 1})));
     assert_eq!(best.reason.as_deref(), Some("1 edit away from the expected text"));
 }
 

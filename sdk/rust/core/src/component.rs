@@ -10,7 +10,7 @@ use crate::bindings::of_run::exports::scorebox::scorer::summary as wire_summary;
 use crate::bindings::scorebox::scorer::types as wire_types;
 use crate::part::json_text;
 use crate::{
-    Assertion, Case, ConfigError, Direction, Fields, Info, Scale, Score, ScoreError, Scored,
+    Assertion, Case, ConfigError, Direction, Fields, Info, Meta, Scale, Score, ScoreError, Scored,
     Scorer, Severity, Summarizer, Usage,
 };
 use crate::{config, panic, schema};
@@ -105,6 +105,8 @@ fn keep<S: Scorer>(slot: &Slot<S>, settled: Result<Value, ConfigError>) -> Resul
 ///
 /// # Errors
 /// The scorer's own, or `failed` if `configure` was never called.
+// Called in one place. As a function of its own it would get, and return, copies of copies.
+#[inline(always)]
 pub fn score<S: Scorer>(
     slot: &Slot<S>,
     input: wire::ScorerInput,
@@ -180,13 +182,13 @@ impl From<wire::ScorerInput> for Case {
 }
 
 impl From<Score> for wire::ScoreResult {
+    #[inline(always)]
     fn from(score: Score) -> Self {
         Self {
             score: score.score,
             label: score.label,
             reason: score.reason,
-            // Kept for the same reason as the case.
-            meta: score.meta.map(|meta| json_text(&ManuallyDrop::new(meta))),
+            meta: score.meta.map(Meta::into_json),
             assertions: score.assertions.into_iter().map(Into::into).collect(),
         }
     }
@@ -288,6 +290,7 @@ macro_rules! export {
                     }
                 }
 
+                #[inline(always)]
                 fn score(
                     input: wire::ScorerInput,
                 ) -> ::std::result::Result<wire::ScoreResult, wire::ScorerError> {

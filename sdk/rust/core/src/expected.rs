@@ -82,8 +82,15 @@ impl Configured {
 /// A list can also be the answer itself: see [`Accepted::is_whole`].
 #[derive(Debug, Clone)]
 pub struct Accepted<'a> {
-    parts: Vec<Part<'a>>,
+    parts: Parts<'a>,
     whole: Option<Part<'a>>,
+}
+
+#[derive(Debug, Clone)]
+enum Parts<'a> {
+    /// Nearly always; without a list, which would have to be made and dropped.
+    One(Part<'a>),
+    Several(Vec<Part<'a>>),
 }
 
 impl Accepted<'static> {
@@ -97,10 +104,11 @@ impl Accepted<'static> {
     ) -> Result<Option<Self>, ConfigError> {
         let parts = match Configured::one_of(value, values)? {
             None => return Ok(None),
-            Some(Configured::One(value)) => vec![Part::new("value", json_text(&value))],
-            Some(Configured::Several(values)) => (values.iter().enumerate())
-                .map(|(index, value)| Part::new(format!("values[{index}]"), json_text(value)))
-                .collect(),
+            Some(Configured::One(value)) => Parts::One(Part::new("value", json_text(&value))),
+            Some(Configured::Several(values)) => {
+                let part = |(index, value)| Part::new(format!("values[{index}]"), json_text(value));
+                Parts::Several(values.iter().enumerate().map(part).collect())
+            }
         };
         Ok(Some(Accepted { parts, whole: None }))
     }
@@ -120,31 +128,36 @@ impl<'a> Accepted<'a> {
         }
         let truth = case.require_ground_truth()?;
         if !truth.is_array() {
-            return Ok(Cow::Owned(Self { parts: vec![truth], whole: None }));
+            return Ok(Cow::Owned(Self { parts: Parts::One(truth), whole: None }));
         }
         let parts = (items_of(truth.json()).into_iter().enumerate())
             .map(|(index, item)| Part::new(format!("groundTruth[{index}]"), item.to_owned()))
             .collect();
-        Ok(Cow::Owned(Self { parts, whole: Some(truth) }))
+        Ok(Cow::Owned(Self { parts: Parts::Several(parts), whole: Some(truth) }))
     }
 
     /// The accepted answers; empty only if the ground truth is `[]`.
     #[must_use]
     pub fn parts(&self) -> &[Part<'a>] {
-        &self.parts
+        match &self.parts {
+            Parts::One(part) => std::slice::from_ref(part),
+            Parts::Several(parts) => parts,
+        }
     }
 
     /// The accepted answers, for a scorer that needs at least one.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the ground truth is `[]`.
+    #[inline]
     pub fn at_least_one(&self) -> Result<&[Part<'a>], ScoreError> {
-        if self.parts.is_empty() {
+        let parts = self.parts();
+        if parts.is_empty() {
             return Err(ScoreError::invalid_input(
                 "`groundTruth` is an empty list; it should name at least one accepted answer",
             ));
         }
-        Ok(&self.parts)
+        Ok(parts)
     }
 
     /// Whether the ground truth was a list, and so might be the answer itself.

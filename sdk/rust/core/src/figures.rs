@@ -31,6 +31,9 @@ pub fn push_number(text: &mut String, number: f64) {
 
 /// Adds a count to a text; see [`push_number`].
 pub fn push_count(text: &mut String, count: u64) {
+    if count < 10 {
+        return text.push(char::from(b'0' + count as u8));
+    }
     let mut number = count;
     let mut digits = [b'0'; 20];
     let mut first = digits.len();

@@ -34,32 +34,35 @@ fn settle_object(
         return Ok(());
     }
     let written: Vec<String> = object.keys().cloned().collect();
-    for mut key in written {
-        let mut member = described.member(&key);
-        if member.is_none() {
-            let name = camel_case(&key);
-            member = described.member(&name);
-            if member.is_some() {
-                if object.contains_key(&name) {
-                    let (key, name) = (join(path, &key), join(path, &name));
-                    return Err(ConfigError::whole(format!(
-                        "`{key}` and `{name}` are the same key; give it once"
-                    )));
-                }
-                if let Some(value) = object.remove(&key) {
-                    object.insert(name.clone(), value);
-                }
-                key = name;
-            }
-        }
-        let Some(member) = member else {
-            return Err(unknown(&key, path, &described.names()));
-        };
-        if let Some(value) = object.get_mut(&key) {
-            settle_value(value, &member, &join(path, &key))?;
-        }
+    // Made anew: what removes a member from a map would be the largest piece of this in a component.
+    for (key, mut value) in std::mem::take(object) {
+        let (name, member) = settled_name(key, &written, described, path)?;
+        settle_value(&mut value, &member, &join(path, &name))?;
+        object.insert(name, value);
     }
     Ok(())
+}
+
+/// The name that the schema has for a key, and what it says about its value.
+fn settled_name<'s>(
+    key: String,
+    written: &[String],
+    described: &Described<'s>,
+    path: &str,
+) -> Result<(String, Described<'s>), ConfigError> {
+    if let Some(member) = described.member(&key) {
+        return Ok((key, member));
+    }
+    let name = camel_case(&key);
+    match described.member(&name) {
+        Some(_) if written.contains(&name) => {
+            let (key, name) = (join(path, &key), join(path, &name));
+            let message = format!("`{key}` and `{name}` are the same key; give it once");
+            Err(ConfigError::whole(message))
+        }
+        Some(member) => Ok((name, member)),
+        None => Err(unknown(&key, path, &described.names())),
+    }
 }
 
 fn join(path: &str, key: &str) -> String {

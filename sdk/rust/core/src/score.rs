@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Assertion;
+use crate::{Assertion, Meta};
 
 /// The most assertions of a score that the engine accepts.
 pub(crate) const ASSERTION_LIMIT: usize = 1000;
@@ -19,7 +19,7 @@ pub struct Score {
     /// Why, for a person.
     pub reason: Option<String>,
     /// Anything for programs.
-    pub meta: Option<Value>,
+    pub meta: Option<Meta>,
     /// The checks that the score is made of.
     pub assertions: Vec<Assertion>,
 }
@@ -58,9 +58,15 @@ impl Score {
 
     /// A JSON document for programs, usually from `json!`; a second call replaces the first.
     #[must_use]
-    pub fn meta(mut self, meta: impl Into<Value>) -> Self {
+    pub fn meta(mut self, meta: impl Into<Meta>) -> Self {
         self.meta = Some(meta.into());
         self
+    }
+
+    /// For tests: the document that [`meta`](Self::meta) gave.
+    #[must_use]
+    pub fn meta_value(&self) -> Option<Value> {
+        self.meta.as_ref().map(Meta::value)
     }
 
     /// Adds a check that the score is made of.

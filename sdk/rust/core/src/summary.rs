@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{Part, Score, ScoreError, Scorer};
+use crate::{Meta, Part, Score, ScoreError, Scorer};
 
 /// A scorer that also reports on the run as a whole.
 ///
@@ -80,7 +80,7 @@ impl Scored {
     #[must_use]
     pub fn new(case_id: impl Into<String>, score: Score) -> Self {
         let Score { score, label, meta, .. } = score;
-        let meta = meta.map(|meta| meta.to_string());
+        let meta = meta.map(Meta::into_json);
         Self { case_id: case_id.into(), score, label, meta }
     }
 
