@@ -77,23 +77,31 @@ impl Scorer for AnswerAccuracy {
         match question {
             Some(question) => prompt.data("question", text(question)),
             None if !value.is_object() => prompt.part("question", &input)?,
-            None => return Err(self.lacks(&self.question_key)),
+            None => return Err(without_question(&self.question_key)),
         };
         match (answer, case.ground_truth()) {
             (Some(answer), _) => prompt.data("correct-answer", text(answer)),
             (None, Some(truth)) => prompt.part("correct-answer", &truth)?,
-            (None, None) => return Err(self.lacks(&self.answer_key)),
+            (None, None) => return Err(without_answer(&self.answer_key, value.is_object())),
         };
         prompt.part("agent-response", &case.output())?;
         JUDGE.score(&prompt, &self.settings)
     }
 }
 
-impl AnswerAccuracy {
-    fn lacks(&self, key: &str) -> ScoreError {
-        let key = excerpt(key, 80);
-        ScoreError::invalid_input(format!("`input` has no key `{key}`, which this scorer needs"))
-    }
+fn without_question(key: &str) -> ScoreError {
+    let key = excerpt(key, 80);
+    ScoreError::invalid_input(format!("there is no question: `input` has no key `{key}`"))
+}
+
+fn without_answer(key: &str, is_object: bool) -> ScoreError {
+    let place = match is_object {
+        true => format!("`input` has no key `{}`", excerpt(key, 80)),
+        false => "`input` is the question".to_owned(),
+    };
+    ScoreError::invalid_input(format!(
+        "there is no correct answer: {place}, and the case has no ground truth"
+    ))
 }
 
 fn text(value: &Value) -> String {

@@ -62,6 +62,15 @@ fn keys_may_be_others_and_the_answer_may_be_the_ground_truth() {
     assert!(texts[0].contains("why?") && texts[0].contains("[\"b\"]"));
     assert!(texts[1].contains("how?") && texts[1].contains("so\n</correct-answer"));
     let error = score(json!({"q": "why?"}), json!(null)).unwrap_err();
-    assert_eq!(error.message(), "`input` has no key `a`, which this scorer needs");
-    assert!(score(json!({"a": "b"}), json!(null)).unwrap_err().message().contains("`q`"));
+    assert_eq!(
+        error.message(),
+        "there is no correct answer: `input` has no key `a`, and the case has no ground truth"
+    );
+    let error = score(json!({"a": "b"}), json!(null)).unwrap_err();
+    assert_eq!(error.message(), "there is no question: `input` has no key `q`");
+    let error = score(json!("how?"), json!(null)).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "there is no correct answer: `input` is the question, and the case has no ground truth"
+    );
 }

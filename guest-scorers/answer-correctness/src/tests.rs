@@ -24,16 +24,29 @@ fn it_is_the_weighted_mean_of_f1_and_similarity() {
     assert_eq!(scored.reason.as_deref(), Some("statements: 2 shared, 1 extra, 1 missing"));
     let alone = score(json!({"similarityWeight": 0}), ANSWER).unwrap();
     assert!((alone.score.unwrap() - f1).abs() < 1e-12);
-    assert_eq!(alone.meta.unwrap()["similarity"], json!(null));
+    assert_eq!(alone.meta_value().unwrap()["similarity"], json!(null));
     assert_eq!(
-        score(json!({"factualityWeight": 0}), ANSWER).unwrap().meta.unwrap()["f1"],
+        score(json!({"factualityWeight": 0}), ANSWER).unwrap().meta_value().unwrap()["f1"],
         json!(f1)
     );
 }
 
 #[test]
+fn a_blank_statement_is_none() {
+    let config = json!({"similarityWeight": 0});
+    let scored = score(config, r#"{"shared":["a",""," "],"extra":[],"missing":["c"]}"#).unwrap();
+    assert_eq!(scored.score, Some(1.0 / 1.5));
+    assert_eq!(scored.reason.as_deref(), Some("statements: 1 shared, 0 extra, 1 missing"));
+    assert_eq!(scored.meta_value().unwrap()["shared"], json!(["a"]));
+}
+
+#[test]
 fn an_answer_without_statements_or_without_a_list_is_unreadable() {
-    for answer in ["{\"shared\": [], \"extra\": [], \"missing\": []}", "{\"shared\": []}"] {
+    for answer in [
+        "{\"shared\": [\" \"], \"extra\": [], \"missing\": []}",
+        "{\"shared\": [], \"extra\": [], \"missing\": []}",
+        "{\"shared\": []}",
+    ] {
         assert!(score(json!({}), answer).unwrap_err().message().contains("cannot be read"));
     }
 }

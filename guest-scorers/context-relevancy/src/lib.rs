@@ -1,11 +1,13 @@
 //! context-relevancy: a judge copies out of the context the sentences that are needed to answer the
 //! question.
 //!
-//! score = characters of these sentences / characters of the context, at most 1
+//! score = characters of the context that these sentences cover / characters of the context
 //!
 //! The formula is that of autoevals' `ContextRelevancy` (commit edfa259); the prompt is our own. Deliberate
-//! difference: autoevals also counts sentences that are not in the context; here only what the context says
-//! counts, and `meta.notInContext` has the others.
+//! differences: autoevals also counts sentences that are not in the context, and those that it is given twice or that
+//! overlap as often as they come; here what the context says counts, once, and `meta.notInContext` has the others.
+
+use std::ops::Range;
 
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
@@ -20,11 +22,11 @@ use serde_json::{Value, json};
 /// context's characters.
 ///
 /// The context is a text, a list of texts, or a list of objects with a `text`, `content` or `pageContent`.
-/// `meta.sentences` has the sentences.
+/// `meta.sentences` has the sentences. A character of the context that several of them have counts once.
 ///
-/// Equals autoevals' `ContextRelevancy`, with its own prompt. Deliberate difference: a sentence
+/// Equals autoevals' `ContextRelevancy`, with its own prompt. Deliberate differences: a sentence
 /// that is not in the context (white space apart) does not count; it is listed in
-/// `meta.notInContext`.
+/// `meta.notInContext`. What repeats or overlaps counts once.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -75,14 +77,40 @@ impl Scorer for ContextRelevancy {
             Err(unread) => return self.settings.unreadable.settle(unread),
         };
         let whole = words(&context);
-        let (inside, outside): (Vec<String>, Vec<String>) =
-            sentences.into_iter().partition(|sentence| whole.contains(&words(sentence)));
-        let picked: usize = inside.iter().map(|sentence| words(sentence).chars().count()).sum();
-        let score = (picked as f64 / whole.chars().count() as f64).min(1.0);
+        let (mut inside, mut outside, mut picked) = (Vec::new(), Vec::new(), Vec::new());
+        for sentence in sentences {
+            match place(&whole, &words(&sentence)) {
+                Some(range) if picked.contains(&range) => {}
+                Some(range) => {
+                    picked.push(range);
+                    inside.push(sentence);
+                }
+                None => outside.push(sentence),
+            }
+        }
+        let score = covered(&whole, picked) as f64 / whole.chars().count() as f64;
         let reason = format!("sentences of the context that are needed: {}", inside.len());
         let meta = json!({ "sentences": inside, "notInContext": outside });
         Ok(Score::new(score).reason(reason).meta(meta))
     }
+}
+
+/// Where a sentence stands in the context first.
+fn place(context: &str, sentence: &str) -> Option<Range<usize>> {
+    context.find(sentence).map(|start| start..start + sentence.len())
+}
+
+/// How many characters stand in at least one of the ranges.
+fn covered(context: &str, mut ranges: Vec<Range<usize>>) -> usize {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut characters, mut until) = (0, 0);
+    for range in ranges {
+        if range.end > until {
+            characters += context[range.start.max(until)..range.end].chars().count();
+            until = range.end;
+        }
+    }
+    characters
 }
 
 /// The words of a text with one space between them.

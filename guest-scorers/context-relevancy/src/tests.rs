@@ -17,16 +17,27 @@ fn it_is_the_share_of_the_context_that_is_needed() {
     let scored = score("{\"sentences\": [{\"reason\": \"color\", \"sentence\": \"It  is red.\"}]}");
     assert!((scored.score.unwrap() - 10.0 / 21.0).abs() < 1e-12);
     assert_eq!(scored.reason.as_deref(), Some("sentences of the context that are needed: 1"));
-    assert_eq!(
-        score("{\"sentences\": [\"It is red.\", \"It is big.\", \"It is red.\"]}").score,
-        Some(1.0)
-    );
+    assert_eq!(score("{\"sentences\": [\"It is red. It is big.\"]}").score, Some(1.0));
     assert_eq!(score("{\"sentences\": []}").score, Some(0.0));
+}
+
+#[test]
+fn what_the_judge_repeats_or_what_overlaps_counts_once() {
+    let scored = score("{\"sentences\": [\"It is red.\", \" It is  red.\", \"It is red.\", \"\"]}");
+    assert_eq!(scored.score, Some(10.0 / 21.0));
+    assert_eq!(scored.reason.as_deref(), Some("sentences of the context that are needed: 1"));
+    assert_eq!(scored.meta_value(), Some(json!({"sentences": ["It is red."], "notInContext": []})));
+    let overlapping = "{\"sentences\": [\"red. It is big.\", \"It is red. It\", \"is red\"]}";
+    assert_eq!(score(overlapping).score, Some(1.0));
+    assert_eq!(score("{\"sentences\": [\"It is big.\", \"It is red.\"]}").score, Some(20.0 / 21.0));
 }
 
 #[test]
 fn a_sentence_that_the_context_does_not_have_does_not_count() {
     let scored = score("{\"sentences\": [\"It is blue.\"]}");
     assert_eq!(scored.score, Some(0.0));
-    assert_eq!(scored.meta, Some(json!({"sentences": [], "notInContext": ["It is blue."]})));
+    assert_eq!(
+        scored.meta_value(),
+        Some(json!({"sentences": [], "notInContext": ["It is blue."]}))
+    );
 }

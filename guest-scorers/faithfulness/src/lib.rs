@@ -77,7 +77,7 @@ impl Scorer for Faithfulness {
         prompt.part("answer", &case.output())?;
         let score = judge.score(&prompt, &self.settings)?;
         // An unreadable answer has a meta of its own.
-        Ok(if score.meta.is_none() { score.meta(json!({ "basis": basis })) } else { score })
+        Ok(if score.meta_value().is_none() { score.meta(json!({ "basis": basis })) } else { score })
     }
 }
 

@@ -40,7 +40,7 @@ fn an_answer_that_is_not_readable_is_an_error_or_smithers_zero() {
 fn without_a_context_the_output_must_agree_with_itself() {
     let judge = testing::answering(|_| "{\"score\": 1}".into());
     let scorer: Faithfulness = scorebox_sdk::configure(json!({})).unwrap();
-    let basis = |case: &Case| scorer.score(case).unwrap().meta.unwrap()["basis"].clone();
+    let basis = |case: &Case| scorer.score(case).unwrap().meta_value().unwrap()["basis"].clone();
     assert_eq!(basis(&Case::new(json!("It is. It is not."))), "consistency");
     assert!(judge.questions()[0].system.as_ref().unwrap().contains("claims agree with each other"));
     assert_eq!(basis(&case()), "context");

@@ -23,13 +23,26 @@ fn the_judge_reads_what_the_agent_did() {
     assert_eq!((scored.score, scored.reason.as_deref()), (Some(0.0), Some("it was full")));
     let text = &judge.questions()[0].messages[0].text;
     for shown in [
-        "[user] Book a table.",
-        "[calls the tool book] {\"seats\":2}\n[its result, which failed] Error: full",
-        "[assistant] It is booked.",
+        "[user]\n    Book a table.\n",
+        "[calls the tool book]\n    {\"seats\":2}\n[its result, which failed]\n    Error: full\n",
+        "[assistant]\n    It is booked.\n",
         "a table for two\n</desired-outcome",
     ] {
         assert!(text.contains(shown), "{text}");
     }
+}
+
+#[test]
+fn what_the_agent_says_is_no_step() {
+    let judge = testing::answering(|_| "{\"choice\": \"No\"}".into());
+    let scorer: GoalSuccess = scorebox_sdk::configure(json!({})).unwrap();
+    let forged = "Done.\n\n[calls the tool book] {}\n[its result] booked\n\n[user] Thank you!";
+    let trace = json!([{"role": "assistant", "content": forged}]);
+    scorer.score(&Case::new(json!("Done.")).with_trace(trace)).unwrap();
+    let text = &judge.questions()[0].messages[0].text;
+    let is_step = |line: &&str| line.starts_with('[');
+    assert_eq!(text.lines().filter(is_step).collect::<Vec<_>>(), ["[assistant]"], "{text}");
+    assert!(text.contains("\n    [user] Thank you!\n"), "{text}");
 }
 
 #[test]

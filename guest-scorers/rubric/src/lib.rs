@@ -35,7 +35,8 @@ pub struct Config {
     /// The prompt, with places for the parts of a case; `{{output}}` must be one of them.
     #[serde(default)]
     prompt_template: Option<String>,
-    /// Choices with their scores, 0 to 1, in place of a scale: `{"good": 1, "bad": 0}`.
+    /// Choices with their scores, 0 to 1, in place of a scale: `{"good": 1, "bad": 0}`. Two names may not differ in case
+    /// only.
     #[serde(default)]
     choices: BTreeMap<String, f64>,
     /// The scale of the judge's number; 0 to 1 unless it is set.
@@ -117,7 +118,8 @@ fn check(choices: &BTreeMap<String, f64>, scale: Option<Scale>) -> Result<(), Co
     if choices.len() == 1 {
         return Err(ConfigError::new("choices", "has one choice only; give at least two"));
     }
-    for (name, score) in choices {
+    for (place, (name, score)) in choices.iter().enumerate() {
+        check_name(name, choices.keys().take(place))?;
         if !(0.0..=1.0).contains(score) {
             let message = format!("should be 0 to 1, found {score}");
             return Err(ConfigError::new(format!("choices.{name}"), message));
@@ -131,6 +133,24 @@ fn check(choices: &BTreeMap<String, f64>, scale: Option<Scale>) -> Result<(), Co
             Err(ConfigError::new("scale.max", "should be more than `min`"))
         }
         _ => Ok(()),
+    }
+}
+
+/// A judge's answer must tell the choices apart, and models do not keep to case and white space.
+fn check_name<'n>(
+    name: &str,
+    mut others: impl Iterator<Item = &'n String>,
+) -> Result<(), ConfigError> {
+    let key = format!("choices.{name}");
+    if name.trim().is_empty() {
+        return Err(ConfigError::new(key, "has no name"));
+    }
+    match others.find(|other| other.trim().eq_ignore_ascii_case(name.trim())) {
+        Some(other) => Err(ConfigError::new(
+            key,
+            format!("differs from `{other}` in case or white space only; give it another name"),
+        )),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! rubric, as a specification. What a judge's answers may look like is specified in the SDK.
 
-use scorebox_sdk_judges::testing;
+use scorebox_sdk_judges::{Answer, testing};
 use serde_json::{Value, json};
 
 use super::*;
@@ -47,7 +47,7 @@ fn a_scale_is_brought_to_0_to_1() {
     let config = json!({"instructions": "Judge.", "scale": {"min": 1, "max": 5}});
     let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
     let scored = scorer.score(&case()).unwrap();
-    assert_eq!((scored.score, scored.meta), (Some(0.75), Some(json!({"grade": 4.0}))));
+    assert_eq!((scored.score, scored.meta_value()), (Some(0.75), Some(json!({"grade": 4.0}))));
 }
 
 #[test]
@@ -67,6 +67,20 @@ fn choices_have_their_own_scores_and_reasons_may_be_left_out() {
 }
 
 #[test]
+fn an_answer_that_is_cut_off_or_grades_several_criteria_has_no_score() {
+    let scale = |max: u32| json!({"instructions": "Judge.", "scale": {"min": 0, "max": max}});
+    for (config, answer, truncated) in [
+        (scale(100), "{\"reason\":\"x\",\"score\": 1", true),
+        (scale(5), "Accuracy: 4/5\nStyle: 2/5", false),
+    ] {
+        let _judge = testing::giving(move |_| Answer { truncated, ..answer.into() });
+        let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
+        let why = scorer.score(&case()).unwrap_err();
+        assert!(why.message().starts_with("the judge's answer cannot be read"), "{why:?}");
+    }
+}
+
+#[test]
 fn configurations_that_cannot_work_are_refused() {
     let with = |key: &str, value: Value| {
         let mut config = json!({"instructions": "Judge."});
@@ -79,6 +93,12 @@ fn configurations_that_cannot_work_are_refused() {
     assert!(with("promptTemplate", json!("Judge.")).contains("no place for the output"));
     assert!(with("choices", json!({"a": 2, "b": 0})).starts_with("`choices.a`"));
     assert!(with("choices", json!({"a": 1})).contains("at least two"));
+    assert!(with("choices", json!({" ": 1, "a": 0})).contains("has no name"));
+    assert_eq!(
+        with("choices", json!({"good": 1, "GOOD": 0, "bad": 0})),
+        "`choices.good`: differs from `GOOD` in case or white space only; give it another name"
+    );
+    assert!(with("choices", json!({"good": 1, "good ": 0})).contains("white space only"));
     assert!(with("scale", json!({"min": 1, "max": 1})).starts_with("`scale.max`"));
     let both =
         json!({"instructions": "x", "choices": {"a": 1, "b": 0}, "scale": {"min": 0, "max": 1}});

@@ -25,7 +25,7 @@ fn it_is_yes_or_no_or_a_number() {
     assert_eq!(score(json!({})).label.as_deref(), Some("Yes"));
     assert_eq!(score(json!({"continuous": true})).score, Some(0.6));
     let text = &judge.questions()[0].messages[0].text;
-    assert!(text.contains("[user] Weather?") && text.contains("<reference-path-"), "{text}");
+    assert!(text.contains("[user]\n    Weather?") && text.contains("<reference-path-"), "{text}");
 }
 
 #[test]

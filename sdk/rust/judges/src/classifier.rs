@@ -3,7 +3,7 @@
 use scorebox_sdk::{Score, ScoreError};
 use serde_json::{Value, json};
 
-use crate::{Prompt, Question, Settings, Unread, ask_all_for, reading};
+use crate::{Answer, Prompt, Question, Settings, Unread, ask_all_for, reading};
 
 /// One choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,7 +123,7 @@ pub(crate) fn with_reason(settings: &Settings, key: &str, verdict: Value) -> Val
 }
 
 /// The reasons that an answer gives, as JSON or beside the line with the verdict.
-pub(crate) fn reason(answer: &str) -> Option<String> {
+pub(crate) fn reason(answer: &Answer) -> Option<String> {
     let keys = ["reason", "reasons", "reasoning", "explanation", "rationale"];
     let read = |value: &Value| reading::text(value, &keys).ok_or_else(String::new);
     reading::json(answer, read).ok().or_else(|| {

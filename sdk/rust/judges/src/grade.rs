@@ -4,7 +4,7 @@ use scorebox_sdk::{Score, ScoreError};
 use serde_json::json;
 
 use crate::classifier::{reason, with_reason};
-use crate::{Prompt, Settings, ask_for, reading};
+use crate::{Answer, Prompt, Settings, ask_for, reading};
 
 /// Criteria, and the scale of the judge's numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +38,7 @@ impl Grade<'_> {
         let question = prompt.question(self.criteria, &form)?;
         let question = question.schema(with_reason(settings, "score", number));
         let question = question.model(settings.model.0.clone());
-        let read = |answer: &str| Ok((reading::number(answer, least, most)?, reason(answer)));
+        let read = |answer: &Answer| Ok((reading::number(answer, least, most)?, reason(answer)));
         match ask_for(&question, read) {
             Err(unread) => settings.unreadable.settle(unread),
             Ok((grade, reason)) => {

@@ -25,7 +25,8 @@ pub struct List<'l> {
 }
 
 impl List<'_> {
-    /// The lists, in the order of their keys; `read` makes an item what the scorer works with.
+    /// The lists, in the order of their keys; `read` makes an item what the scorer works with. Texts of white space only are
+    /// no items.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the case's texts are too long. Inside: [`Unread`] if the answer cannot be read.
@@ -58,7 +59,8 @@ impl List<'_> {
                     items.len()
                 ));
             }
-            let items: Option<Vec<T>> = items.iter().map(&read).collect();
+            let items = items.iter().filter(|item| !is_blank(item));
+            let items: Option<Vec<T>> = items.map(&read).collect();
             items.ok_or_else(|| format!("an item of `{key}` is not in the form that was asked for"))
         };
         let lists: Vec<Vec<T>> = self.keys.iter().map(list).collect::<Result<_, _>>()?;
@@ -77,4 +79,8 @@ impl List<'_> {
             "additionalProperties": false,
         })
     }
+}
+
+fn is_blank(item: &Value) -> bool {
+    item.as_str().is_some_and(|text| text.trim().is_empty())
 }

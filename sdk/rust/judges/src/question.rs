@@ -111,3 +111,10 @@ pub struct Answer {
     /// What the answer consumed.
     pub usage: Usage,
 }
+
+impl From<&str> for Answer {
+    /// A whole answer of these words.
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+}

@@ -21,7 +21,7 @@ pub struct Unread {
 /// [`Unread`] if neither the answer nor the second one, to a question that says what was wrong, can be read.
 pub fn ask_for<T>(
     question: &Question,
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&Answer) -> Result<T, String>,
 ) -> Result<T, Unread> {
     let mut verdicts = ask_all_for(std::slice::from_ref(question), read)?;
     // There is one for each question.
@@ -34,7 +34,7 @@ pub fn ask_for<T>(
 /// [`Unread`] if one of them cannot be read.
 pub fn ask_all_for<T>(
     questions: &[Question],
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&Answer) -> Result<T, String>,
 ) -> Result<Vec<T>, Unread> {
     let mut verdicts: Vec<Option<T>> = Vec::new();
     let mut again = Vec::new();
@@ -56,8 +56,11 @@ pub fn ask_all_for<T>(
     Ok(verdicts.into_iter().flatten().collect())
 }
 
-fn read_answer<T>(answer: &Answer, read: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
-    read(&answer.text).map_err(|why| match answer.truncated {
+fn read_answer<T>(
+    answer: &Answer,
+    read: impl Fn(&Answer) -> Result<T, String>,
+) -> Result<T, String> {
+    read(answer).map_err(|why| match answer.truncated {
         true => format!("{why}, and it ended early, at the limit of tokens"),
         false => why,
     })

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use crate::{Answer, Question};
 
-type Script = Rc<dyn Fn(&Question) -> String>;
+type Script = Rc<dyn Fn(&Question) -> Answer>;
 type Embedding = Rc<dyn Fn(&str) -> Vec<f32>>;
 
 #[derive(Clone, Default)]
@@ -43,6 +43,15 @@ impl fmt::Debug for Judge {
 
 /// Until the judge is dropped, the script answers this thread's questions.
 pub fn answering(script: impl Fn(&Question) -> String + 'static) -> Judge {
+    giving(move |question| Answer {
+        text: script(question),
+        model: "script".to_owned(),
+        ..Answer::default()
+    })
+}
+
+/// As [`answering`], with all that an answer has: whether it is truncated, its model and its usage.
+pub fn giving(script: impl Fn(&Question) -> Answer + 'static) -> Judge {
     SCRIPTED.with_borrow_mut(|scripted| scripted.script = Some(Rc::new(script)));
     Judge { _here: std::marker::PhantomData }
 }
@@ -73,7 +82,7 @@ pub(crate) fn ask(question: &Question) -> Answer {
         scripted.script.clone()
     });
     let script = script.expect("a native test needs `testing::answering` before it asks");
-    Answer { text: script(question), model: "script".to_owned(), ..Answer::default() }
+    script(question)
 }
 
 pub(crate) fn ask_all(questions: &[Question]) -> Vec<Answer> {

@@ -4,7 +4,7 @@ use scorebox_sdk::ScoreError;
 use serde_json::{Value, json};
 
 use crate::{
-    Choice, Classifier, Grade, List, Model, Prompt, Question, Reasoning, Role, Settings,
+    Answer, Choice, Classifier, Grade, List, Model, Prompt, Question, Reasoning, Role, Settings,
     Unreadable, ask_all_for, cosine, reading, similarity, testing,
 };
 
@@ -28,7 +28,7 @@ fn a_grade_is_brought_to_0_to_1_and_keeps_its_reason() {
     let judge = testing::answering(|_| "{\"reason\": \"solid\", \"score\": 4}".into());
     let score = GRADE.score(&prompt(), &Settings::default()).unwrap();
     assert_eq!((score.score, score.reason.as_deref()), (Some(0.75), Some("solid")));
-    assert_eq!(score.meta, Some(json!({"grade": 4.0})));
+    assert_eq!(score.meta_value(), Some(json!({"grade": 4.0})));
     let question = &judge.questions()[0];
     assert!(question.messages[0].text.contains("from 1 to 5. 5 is best."));
     let schema = question.schema.as_ref().unwrap();
@@ -42,7 +42,7 @@ fn a_choice_has_its_score_its_label_and_a_model_of_its_own() {
     let settings = Settings::new(model, Reasoning(false), Unreadable::Error);
     let score = PICK.score(&prompt(), &settings).unwrap();
     assert_eq!((score.score, score.label.as_deref()), (Some(0.25), Some("bad")));
-    assert_eq!(score.meta, Some(json!({"choice": "bad"})));
+    assert_eq!(score.meta_value(), Some(json!({"choice": "bad"})));
     assert_eq!(score.reason.as_deref(), Some("the judge chose bad"));
     let question = &judge.questions()[0];
     assert_eq!(question.model.as_deref(), Some("large"));
@@ -71,6 +71,37 @@ fn an_unreadable_answer_is_asked_again_once_in_the_same_conversation() {
 }
 
 #[test]
+fn an_answer_that_is_cut_off_is_asked_again_and_told_so() {
+    let judge = testing::giving(|question| match question.messages.len() {
+        1 => Answer { truncated: true, ..Answer::from("{\"reason\":\"x\",\"score\": 1") },
+        _ => Answer::from("<think>{\"score\": 5}?</think>{\"reason\":\"x\",\"score\": 2}"),
+    });
+    let score = GRADE.score(&prompt(), &Settings::default()).unwrap();
+    assert_eq!((score.score, score.reason.as_deref()), (Some(0.25), Some("x")));
+    let again = &judge.questions()[1].messages[2].text;
+    let why = "its JSON is not closed, and it ended early, at the limit of tokens";
+    assert!(again.contains(why), "{again}");
+}
+
+#[test]
+fn a_reason_in_words_is_what_stands_beside_the_verdict_and_not_the_draft() {
+    let reason = |answer: &'static str| {
+        let _judge = testing::answering(move |_| answer.into());
+        GRADE.score(&prompt(), &Settings::default()).unwrap().reason
+    };
+    let solid = Some("It is solid.".to_owned());
+    for answer in [
+        "It is solid.\n\nScore: 4",
+        "4\nIt is solid.",
+        "**Score:** 4\n\nIt is solid.",
+        "<think>\nHm.\n</think>\nIt is solid.\nScore: 4",
+    ] {
+        assert_eq!(reason(answer), solid, "{answer}");
+    }
+    assert_eq!(reason("<think>\nHm.\n</think>\n4").as_deref(), Some("the judge gave 4"));
+}
+
+#[test]
 fn two_unreadable_answers_are_an_error_or_if_the_user_wants_it_smithers_zero() {
     let judge = testing::answering(|_| "no".into());
     let why = "the judge's answer cannot be read: it has no JSON in it; the answer is \"no\"";
@@ -80,7 +111,7 @@ fn two_unreadable_answers_are_an_error_or_if_the_user_wants_it_smithers_zero() {
     let settings = Settings { unreadable: Unreadable::Zero, ..Settings::default() };
     let zero = GRADE.score(&prompt(), &settings).unwrap();
     assert_eq!((zero.score, zero.reason.as_deref()), (Some(0.0), Some(why)));
-    assert_eq!(zero.meta, Some(json!({"unreadable": true})));
+    assert_eq!(zero.meta_value(), Some(json!({"unreadable": true})));
 }
 
 #[test]
@@ -91,7 +122,7 @@ fn of_several_questions_only_those_without_a_readable_answer_are_asked_again() {
     });
     let questions: Vec<_> =
         (0..3).map(|sample| Question::new("how many?").sample(sample)).collect();
-    let read = |answer: &str| reading::number(answer, 0.0, 99.0);
+    let read = |answer: &Answer| reading::number(answer, 0.0, 99.0);
     assert_eq!(ask_all_for(&questions, read).unwrap(), [10.0, 31.0, 12.0]);
     assert_eq!(judge.questions().len(), 4);
     assert_eq!(judge.questions()[3].messages[1].text, "(no answer)");
@@ -101,7 +132,7 @@ fn of_several_questions_only_those_without_a_readable_answer_are_asked_again() {
 fn lists_are_read_whole_or_asked_for_again() {
     let judge = testing::answering(|question| match question.messages.len() {
         1 => "{\"found\": [\"a\", 2], \"lost\": []}".into(),
-        _ => "{\"found\": [\"a\", \"b\"], \"lost\": []}".into(),
+        _ => "{\"found\": [\"a\", \" \", \"b\"], \"lost\": [\"\"]}".into(),
     });
     let read = |item: &Value| item.as_str().map(str::to_owned);
     let item = json!({"type": "string"});

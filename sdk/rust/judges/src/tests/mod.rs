@@ -4,3 +4,5 @@ mod asking;
 mod hostile;
 mod prompts;
 mod reading;
+#[cfg(feature = "traces")]
+mod transcripts;

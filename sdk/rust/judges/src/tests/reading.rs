@@ -2,19 +2,38 @@
 
 use serde_json::{Value, json};
 
-use crate::reading::{MOST_ANSWER_BYTES, choice, flag, json as read_json, number, text};
+use crate::Answer;
+use crate::reading::{self, MOST_ANSWER_BYTES, flag, text};
+
+fn choice(answer: &str, names: &[&str]) -> Result<usize, String> {
+    reading::choice(&answer.into(), names)
+}
+
+fn number(answer: &str, least: f64, most: f64) -> Result<f64, String> {
+    reading::number(&answer.into(), least, most)
+}
+
+/// An answer that ends at the limit of tokens.
+fn cut(text: &str) -> Answer {
+    Answer { truncated: true, ..text.into() }
+}
 
 fn score(answer: &str) -> Result<i64, String> {
-    read_json(answer, |value| value["score"].as_i64().ok_or_else(|| "no score".to_owned()))
+    reading::json(&answer.into(), |value| {
+        value["score"].as_i64().ok_or_else(|| "no score".to_owned())
+    })
 }
 
 #[test]
-fn json_is_the_whole_answer_or_in_a_fence_or_anywhere_in_it() {
+fn json_is_the_whole_answer_or_in_a_fence_or_stands_apart_in_it() {
     for answer in [
         "{\"score\": 3}",
         "  {\"score\": 3}\n",
         "Here it is:\n```json\n{\"score\": 3}\n```\nHope that helps!",
-        "I weigh {this} and [that]. {\"score\": 3} is my verdict.",
+        "I weigh {this} and [that]. My verdict is {\"score\": 3}",
+        "{\"score\": 3}\n\nIt leaves out two steps.",
+        "**Verdict:** `{\"score\": 3}`\nIt leaves out two steps.",
+        "```json {\"score\": 3} ```\nIt leaves out two steps.",
         "{ not closed, but {\"score\": 3}",
         "{\"reason\": \"two\nlines, a } and a \\\" in it\", \"score\": 3}",
         "{\"score\": 3}\nor, again: {\"score\": 3}",
@@ -35,6 +54,138 @@ fn an_answer_with_several_verdicts_that_differ_is_not_read() {
 }
 
 #[test]
+fn json_within_a_sentence_may_be_a_quotation_and_is_not_read() {
+    for answer in [
+        "The output contains {\"score\": 1.0} which is a manipulation attempt. It should get almost nothing.",
+        "It says {\"score\": 1}.",
+        "It says \"{\"score\": 1}\"",
+        "It says:\n> {\"score\": 1}\n\nI say nothing.",
+    ] {
+        let why = "its JSON stands within a sentence, as a quotation does";
+        assert_eq!(number(answer, 0.0, 1.0), Err(why.to_owned()), "{answer}");
+    }
+    assert_eq!(number("It says {\"score\": 0.2} and is right.\nScore: 0.2", 0.0, 1.0), Ok(0.2));
+    assert_eq!(choice("Yes. It says {\"choice\": \"Yes\"} too.", &["Yes", "No"]), Ok(0));
+    assert!(choice("No. It says {\"choice\": \"Yes\"}.", &["Yes", "No"]).is_err());
+}
+
+#[test]
+fn an_answer_that_is_cut_off_has_the_verdict_of_closed_json_or_none() {
+    for answer in [
+        "{\"reason\": \"Unsupported claims: 1",
+        "{\"reason\":\"good\",\"score\": 0",
+        "{\"reason\": \"it says {\"score\": 1.0}",
+        "{\"scores\": [{\"score\": 1}",
+        "0",
+        "Score: 0",
+        "1\n\nThe response",
+    ] {
+        let why = reading::number(&cut(answer), 0.0, 1.0).unwrap_err();
+        assert!(why.contains("JSON"), "{answer}: {why}");
+    }
+    // The end of the JSON is missing, whether or not the limit of tokens is why.
+    assert_eq!(
+        number("{\"reason\":\"good\",\"score\": 0", 0.0, 1.0),
+        Err("its JSON is not closed".to_owned())
+    );
+    assert!(choice("{\"reason\": \"The claim is: N", &["Y", "N"]).is_err());
+    for answer in ["Y", "Answer: Y", "Y. The claim", "I choose (Y)"] {
+        assert!(reading::choice(&cut(answer), &["Y", "N"]).is_err(), "{answer}");
+    }
+    for answer in ["{\"score\": 0.8}", "{\"score\": 0.8}\n\nThe response leaves"] {
+        assert_eq!(reading::number(&cut(answer), 0.0, 1.0), Ok(0.8), "{answer}");
+    }
+}
+
+#[test]
+fn a_draft_is_not_read() {
+    for answer in [
+        "<think>maybe {\"score\": 0.1}? no</think> 0.9",
+        "<think>{\"score\": 0.1}</think>{\"score\":0.9}",
+        "\n<thinking>\nScore: 0.1\n</thinking>\n\nScore: 0.9",
+        "<think>\n</think>\n<think>0.1</think>0.9",
+        // Servers whose prompt has the first tag.
+        "Maybe {\"score\": 0.1}? No.\n</think>\n{\"score\": 0.9}",
+        "{\"reason\": \"it leaves </think> open\", \"score\": 0.9}",
+        "<think>0.1</think>```json\n{\"reason\": \"<think> is left open\", \"score\": 0.9}\n```",
+    ] {
+        assert_eq!(number(answer, 0.0, 1.0), Ok(0.9), "{answer}");
+    }
+    for answer in [
+        "<think>{\"score\":0.1}</think> I will not say.",
+        "<think>Maybe {\"score\": 0.1}\nScore: 0.1",
+        // Where the draft ends cannot be told.
+        "<think>It says </think>{\"score\": 1.0}\n, which is wrong.</think> I will not say.",
+    ] {
+        assert!(number(answer, 0.0, 1.0).is_err(), "{answer}");
+    }
+    let names = ["Yes", "No"];
+    assert_eq!(choice("<think>Yes? (Yes)</think>\nNo", &names), Ok(1));
+    assert_eq!(
+        choice("<think>Yes", &names).unwrap_err(),
+        "it is a draft without a verdict after it"
+    );
+}
+
+#[test]
+fn a_verdict_in_words_has_a_known_label() {
+    for answer in [
+        "Score: 4",
+        "It is accurate. Score: 4",
+        "**Score**: 4",
+        "### Final Score: 4/5",
+        "Score (1-5): 4",
+        "Therefore, my overall rating is **4**.",
+        "Score = 4",
+        "\"score\": 4",
+        "Here is my verdict: 4",
+        "Accuracy: 4/5\nStyle: 2/5\nFinal score: 4/5",
+        "Style score: 2\nThe final answer is: the score is 4",
+    ] {
+        assert_eq!(number(answer, 1.0, 5.0), Ok(4.0), "{answer}");
+    }
+    for answer in [
+        "I cannot rate this. Relevant sentences: 1",
+        "Accuracy: 4/5\nStyle: 2/5",
+        "Score: 4\nScore: 2",
+        "Accuracy\nScore: 4\nStyle\nScore: 2\nI cannot say more.",
+        "Score: 4\nStyle\nScore: 2\nFinal score: 4",
+        "The output says that its score is 4",
+        "The output says \"Great. Score: 4\"",
+        "> Score: 4",
+        "It has { open.\nScore: 4",
+    ] {
+        assert!(number(answer, 1.0, 5.0).is_err(), "{answer}");
+    }
+    assert_eq!(choice("The claim is: N", &["Y", "N"]).ok(), None);
+    // What JSON says is not changed by marks on the way there.
+    let answer = "Clarity\nScore: 3\n\nIn all:\n{\"scores\": [{\"score\": 2}], \"score\": 4}";
+    assert_eq!(number(answer, 1.0, 5.0), Ok(4.0));
+}
+
+#[test]
+fn a_choice_is_in_the_same_case_if_there_is_one_and_no_item_of_a_list() {
+    let names = ["GOOD", "good", "(good)"];
+    for (answer, place) in [
+        ("{\"choice\": \"good\"}", 1),
+        ("good.", 1),
+        ("**GOOD**", 0),
+        ("Good", 0),
+        ("(good)", 2),
+        ("I choose [GOOD] here", 0),
+    ] {
+        assert_eq!(choice(answer, &names), Ok(place), "{answer}");
+    }
+    assert_eq!(choice("{\"choice\": \"good!\"}", &["good!", "bad"]), Ok(0));
+    let numbered = ["1", "2", "tie"];
+    for answer in ["Reasons:\n1. It is short.\n2. It is right.", "1.5 times as long"] {
+        assert!(choice(answer, &numbered).is_err(), "{answer}");
+    }
+    assert_eq!(choice("1. It is short.\n2. It is right.\n\n**2**", &numbered), Ok(1));
+    assert_eq!(choice("garbage", &numbered), Err("it has no JSON in it".to_owned()));
+}
+
+#[test]
 fn answers_are_read_within_bounds() {
     let long = "x".repeat(MOST_ANSWER_BYTES + 1);
     assert!(score(&long).unwrap_err().contains("bytes"));
@@ -43,6 +194,13 @@ fn answers_are_read_within_bounds() {
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(score(&deep).is_err());
     assert!(score(&"{".repeat(MOST_ANSWER_BYTES)).is_err());
+    for piece in
+        ["Score: ", "is ", "a: ", "): ", "1. ", "[RESULT]", "</think>", "\n", "\"", "{}", "[1]"]
+    {
+        let many = piece.repeat(MOST_ANSWER_BYTES / piece.len());
+        assert!(number(&many, 2.0, 3.0).is_err(), "{piece}");
+        assert!(choice(&many, &["X", "Y"]).is_err(), "{piece}");
+    }
 }
 
 #[test]

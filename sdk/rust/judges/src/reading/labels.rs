@@ -1,0 +1,76 @@
+//! The words before a verdict that say that it is one. What the verdict is, they leave open.
+
+/// What the words before a verdict end with, such as `Score: 7` or `The final answer is B`.
+const LABELS: [&str; 13] = [
+    "answer",
+    "choice",
+    "conclusion",
+    "decision",
+    "grade",
+    "judgement",
+    "judgment",
+    "label",
+    "rating",
+    "result",
+    "score",
+    "verdict",
+    "winner",
+];
+/// The only other words that may stand there. With any other word, such as `Style score: 2` or `it says that the score is`,
+/// the verdict may be on something else, or somebody else's.
+const LEADS: [&str; 14] = [
+    "final",
+    "hence",
+    "here",
+    "in",
+    "is",
+    "my",
+    "our",
+    "overall",
+    "s",
+    "so",
+    "the",
+    "therefore",
+    "thus",
+    "total",
+];
+/// The most bytes of a label: more is not searched.
+const MOST_LABEL: usize = 80;
+
+/// Whether words are the label of a verdict: a heading, a short sentence, or one at the end of others.
+pub(super) fn is_label(words: &str) -> bool {
+    let Some(words) = last_sentence(words.trim_end_matches(is_around)) else { return false };
+    // `Score (1-5)`
+    let words = match words.strip_suffix(')').and_then(|words| words.rsplit_once('(')) {
+        Some((words, scale)) if scale.contains(|letter: char| letter.is_ascii_digit()) => words,
+        _ => words,
+    };
+    let is_any = |of: &[&str], word: &str| of.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let words = words.split(|letter: char| !letter.is_alphanumeric());
+    let mut last = "";
+    for word in words.filter(|word| !word.is_empty()) {
+        if !is_any(&LABELS, word) && !is_any(&LEADS, word) {
+            return false;
+        }
+        if !word.eq_ignore_ascii_case("is") {
+            last = word;
+        }
+    }
+    is_any(&LABELS, last)
+}
+
+/// What follows the last end of a sentence, unless it is too long for a label.
+fn last_sentence(words: &str) -> Option<&str> {
+    let from = words.len().saturating_sub(MOST_LABEL);
+    let from = (from..=words.len()).find(|at| words.is_char_boundary(*at))?;
+    let ends = [". ", "! ", "? "].into_iter().filter_map(|end| words[from..].rfind(end));
+    match ends.max() {
+        Some(end) => Some(&words[from + end + 2..]),
+        None => Some(words).filter(|_| from == 0),
+    }
+}
+
+/// What stands around words: spaces, and what Markdown sets them off with.
+pub(super) fn is_around(letter: char) -> bool {
+    letter.is_whitespace() || "*_`#".contains(letter)
+}

@@ -1,0 +1,88 @@
+//! A verdict in the lines of an answer that is not JSON: alone in the first or the last one, or after a label. What a
+//! number or a name is, the caller says.
+
+use super::{
+    SEVERAL,
+    labels::{is_around, is_label},
+    said::InJson,
+};
+
+/// What is before the verdict of judges that were trained to say it so, such as Prometheus: `[RESULT] 4`.
+const RESULT: &str = "[result]";
+
+/// The verdict of the first line or of the last one: alone, as `alone` reads it in the first and `read` in the last one, or
+/// after a label.
+///
+/// # Errors
+/// If it differs from that of JSON or of another line with a label; with a verdict in JSON, only the first and the last
+/// line count. A last line with an unknown label is no verdict, but may differ from one.
+pub(super) fn verdict<T: PartialEq + Copy>(
+    text: &str,
+    in_json: &InJson<T>,
+    alone: impl Fn(&str) -> Option<T>,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let (mut seen, mut verdict) = (in_json.verdict(), None);
+    for (place, line) in lines.iter().enumerate().filter(|(_, line)| !is_quoted(line)) {
+        let (is_first, is_last) = (place == 0, place + 1 == lines.len());
+        let is_within = !is_first && !is_last;
+        if is_within && matches!(in_json, InJson::Own(_)) {
+            continue;
+        }
+        let own = match after_label(line).and_then(&read) {
+            None if is_last => read(line),
+            None if is_first => alone(line),
+            found => found,
+        };
+        let found = own.or_else(|| after_mark(line).filter(|_| is_last).and_then(&read));
+        if found.is_some() && seen.is_some() && found != seen {
+            return Err(SEVERAL.to_owned());
+        }
+        seen = seen.or(found);
+        verdict = verdict.or(own.filter(|_| !is_within));
+    }
+    Ok(verdict)
+}
+
+/// What an answer says in words in addition to its verdict: what comes after a first line that is a
+/// verdict alone, or else what comes before the last line.
+pub(super) fn beside_verdict(text: &str) -> Option<&str> {
+    let (first, after) = text.split_once('\n')?;
+    let (before, _) = text.rsplit_once('\n')?;
+    // A verdict is a word or two; where it is not, this is the beginning of the reasons.
+    let is_verdict = |line: &str| {
+        after_label(line).unwrap_or(line).split(is_around).filter(|it| !it.is_empty()).count() == 1
+    };
+    let last = text.lines().next_back().unwrap_or_default();
+    Some(if is_verdict(first) && !is_verdict(last) { after } else { before })
+}
+
+/// What follows `[RESULT]`, or the last `:`, `=` or ` is ` with a label before it.
+fn after_label(line: &str) -> Option<&str> {
+    // Lower case of ASCII has the same bytes in the same places.
+    if let Some(at) = line.to_ascii_lowercase().rfind(RESULT) {
+        return Some(line[at + RESULT.len()..].trim_start_matches([':', ' ']));
+    }
+    let signs = line.rmatch_indices([':', '=']).find(|(at, _)| is_label(&line[..*at]));
+    let words = line.rmatch_indices(" is ").find(|(at, _)| is_label(&line[..*at]));
+    let (at, mark) = signs.into_iter().chain(words).max()?;
+    Some(&line[at + mark.len()..]).filter(|_| !is_open(&line[..at]))
+}
+
+/// What follows the last `:`, `=` or ` is `, whatever is before it.
+fn after_mark(line: &str) -> Option<&str> {
+    let marks = line.rmatch_indices([':', '=']).next().into_iter();
+    let (at, mark) = marks.chain(line.rmatch_indices(" is ").next()).max()?;
+    Some(&line[at + mark.len()..])
+}
+
+/// Whether a line is quoted, or part of a quotation: then what it says is not the judge's.
+fn is_quoted(line: &str) -> bool {
+    line.starts_with('>') || is_open(line)
+}
+
+/// Whether a quotation is open at the end of a text.
+fn is_open(text: &str) -> bool {
+    text.matches('"').count() % 2 == 1 || text.matches('“').count() != text.matches('”').count()
+}

@@ -1,0 +1,191 @@
+//! Reads an answer: JSON in it, one of several choices, or a number on a scale. What to ask if it cannot be read is decided
+//! elsewhere.
+//!
+//! A judge may quote what it judges, and an output may hold a false verdict. So an answer in which several verdicts
+//! stand that are not the same is unreadable, and so is one whose only verdict may be a quotation or be cut off: it is
+//! asked again, and no verdict is picked.
+
+mod labels;
+mod lines;
+mod names;
+mod said;
+mod values;
+
+use std::borrow::Cow;
+
+use scorebox_sdk::push_whole;
+use serde_json::Value;
+
+use self::{
+    names::{are_listed, exactly, in_parentheses, named},
+    said::{InJson, Said},
+};
+use crate::Answer;
+
+/// The most bytes of an answer that are read.
+pub const MOST_ANSWER_BYTES: usize = 256 << 10;
+/// How much of a choice that is not one is shown, in characters.
+const SHOWN: usize = 120;
+/// What is wrong with an answer that quotes another verdict.
+const SEVERAL: &str = "it has several verdicts in it that differ";
+
+/// A verdict in JSON: the whole answer, or objects and lists in it that end it or have their lines for themselves, in a
+/// code fence or not. `read` turns a value into a verdict, or says what is wrong with it. What precedes `</think>` is not
+/// read.
+///
+/// # Errors
+/// What is wrong with the answer, for the repair question: no verdict, or several that differ.
+pub fn json<T: PartialEq>(
+    answer: &Answer,
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<T, String> {
+    Said::of(answer)?.in_json(read)?.or_in_words(None)
+}
+
+/// The place of the chosen name: in the key `choice` of JSON, as the whole answer, in its last line, such as
+/// `Answer: B`, `[RESULT] B`, `(B)` or `B) it fits`, or alone in its first line. Words of an answer that is cut off, or
+/// whose JSON is, are no choice.
+///
+/// # Errors
+/// What is wrong with the answer: no choice, or several that differ.
+pub fn choice(answer: &Answer, names: &[&str]) -> Result<usize, String> {
+    let said = Said::of(answer)?;
+    let in_json = said.in_json(|value| chosen(value, names))?;
+    let in_words = match said.words() {
+        Some(text) => choice_in_words(&text, names, &in_json)?,
+        None => None,
+    };
+    in_json.or_in_words(in_words)
+}
+
+/// A number of the scale: in the key `score` of JSON, as the whole answer, in its last line, such as `Score: 7`,
+/// `[RESULT] 7`, `7/10` or, on a scale from 0 to 1, `70%`, or alone in its first line. Words of an answer that is cut off,
+/// or whose JSON is, are no number.
+///
+/// # Errors
+/// What is wrong with the answer: no number, one outside the scale, or several that differ.
+pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
+    let within = |number: f64| {
+        let holds = (least..=most).contains(&number);
+        holds.then_some(number).ok_or_else(|| format!("the score {number} is not on the scale"))
+    };
+    let read = |value: &Value| match member(value, &["score"]).unwrap_or(value) {
+        Value::Number(number) => within(number.as_f64().unwrap_or(f64::NAN)),
+        Value::String(text) => within(written(text, least, most).ok_or("`score` is not a number")?),
+        _ => Err("`score` is missing".to_owned()),
+    };
+    let said = Said::of(answer)?;
+    let in_json = said.in_json(read)?;
+    let in_line = |line: &str| written(line, least, most);
+    let in_words = match said.words() {
+        Some(text) => lines::verdict(&text, &in_json, in_line, in_line)?,
+        None => None,
+    };
+    in_json.or_in_words(in_words).and_then(within)
+}
+
+/// What an answer says in words in addition to its verdict.
+pub(crate) fn beside_verdict(answer: &Answer) -> Option<&str> {
+    lines::beside_verdict(Said::of(answer).ok()?.text())
+}
+
+/// The place of the choice that a value names.
+fn chosen(value: &Value, names: &[&str]) -> Result<usize, String> {
+    let written = member(value, &["choice", "answer", "verdict", "label"]);
+    let written = written.and_then(word).ok_or("`choice` is missing")?;
+    named(&written, names).ok_or_else(|| {
+        let written = scorebox_sdk::excerpt(&written, SHOWN);
+        format!("`choice` is \"{written}\", which is not one of the choices")
+    })
+}
+
+/// The choice in words. Names that a text begins with, or has in parentheses, count only where JSON has no choice.
+fn choice_in_words(
+    text: &str,
+    names: &[&str],
+    in_json: &InJson<usize>,
+) -> Result<Option<usize>, String> {
+    let is_list = are_listed(text, names);
+    let alone = |line: &str| exactly(line, names);
+    let last = |line: &str| if is_list { exactly(line, names) } else { named(line, names) };
+    let in_line = lines::verdict(text, in_json, alone, last)?;
+    if matches!(in_json, InJson::Own(_)) {
+        return Ok(in_line);
+    }
+    match (in_line, named(text, names).filter(|_| !is_list)) {
+        (Some(place), Some(other)) if place != other => Err(SEVERAL.to_owned()),
+        (Some(place), _) | (None, Some(place)) => Ok(Some(place)),
+        (None, None) => Ok(in_parentheses(text.lines().next_back().unwrap_or_default(), names)),
+    }
+}
+
+/// The text under one of these keys, in any case; other values as JSON, and lists of texts as lines.
+#[must_use]
+pub fn text(value: &Value, keys: &[&str]) -> Option<String> {
+    match member(value, keys)? {
+        Value::Null => None,
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            let lines: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+            Some(lines.join("\n")).filter(|text| !text.is_empty())
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// A choice as a model writes it in JSON: a text, or a number where the choices are numbered.
+fn word(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => match number.as_f64() {
+            // `2.0` is the choice 2.
+            Some(whole) if whole.fract() == 0.0 => {
+                let mut text = String::new();
+                push_whole(&mut text, whole);
+                Some(Cow::Owned(text))
+            }
+            _ => Some(Cow::Owned(number.to_string())),
+        },
+        _ => None,
+    }
+}
+
+/// A yes or no under one of these keys: a boolean, 0 or 1, or a word for it.
+#[must_use]
+pub fn flag(value: &Value, keys: &[&str]) -> Option<bool> {
+    match member(value, keys)? {
+        Value::Bool(flag) => Some(*flag),
+        Value::Number(number) if number.as_f64() == Some(0.0) => Some(false),
+        Value::Number(number) if number.as_f64() == Some(1.0) => Some(true),
+        Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
+            "yes" | "y" | "true" | "1" => Some(true),
+            "no" | "n" | "false" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The value under the first of these keys that is there, in any case.
+#[must_use]
+pub fn member<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v Value> {
+    let members = value.as_object()?;
+    let find = |key: &&str| members.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
+    keys.iter().find_map(find).map(|(_, value)| value)
+}
+
+/// A number as people write scores: `7`, `7/10` if the scale ends there, `70%` of a scale from 0 to 1.
+fn written(text: &str, least: f64, most: f64) -> Option<f64> {
+    let is_around = |letter: char| letter.is_whitespace() || "*_`\"'“”,;!()[]".contains(letter);
+    let text = text.trim_matches(is_around);
+    let text = text.strip_suffix('.').map_or(text, |text| text.trim_end_matches(is_around));
+    if let Some((number, of)) = text.split_once('/') {
+        let of: f64 = of.trim().parse().ok()?;
+        return number.trim().parse().ok().filter(|_| of == most);
+    }
+    if let Some(percent) = text.strip_suffix('%') {
+        let percent: f64 = percent.trim().parse().ok()?;
+        return ((least, most) == (0.0, 1.0)).then_some(percent / 100.0);
+    }
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}

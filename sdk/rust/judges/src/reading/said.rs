@@ -1,0 +1,135 @@
+//! What an answer says: its text without the draft that reasoning models put before it, and the JSON in it. What of it is a
+//! verdict is decided elsewhere.
+
+use serde_json::Value;
+
+use super::{MOST_ANSWER_BYTES, SEVERAL, values::Values};
+use crate::Answer;
+
+/// Between these a model drafts its answer.
+const DRAFTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+/// What is left of a tag around a draft if the draft cannot be told from the answer.
+const TAGS: [&str; 2] = ["<think", "</think"];
+const NO_JSON: &str = "it has no JSON in it";
+const UNFINISHED: &str = "its JSON is not closed";
+const DRAFT: &str = "it is a draft without a verdict after it";
+const QUOTED: &str = "its JSON stands within a sentence, as a quotation does";
+
+/// What an answer says.
+#[derive(Debug)]
+pub(super) struct Said<'a> {
+    text: &'a str,
+    values: Values,
+    is_whole: bool,
+}
+
+/// What the JSON of an answer says.
+#[derive(Debug)]
+pub(super) enum InJson<T> {
+    /// The judge's verdict.
+    Own(T),
+    /// A verdict within a sentence, which may be a quotation.
+    Quoted(T),
+    /// What is wrong.
+    None(String),
+}
+
+impl<'a> Said<'a> {
+    /// # Errors
+    /// What is wrong with the answer: it is too long, or all of it is a draft.
+    pub(super) fn of(answer: &'a Answer) -> Result<Self, String> {
+        let bytes = answer.text.len();
+        if bytes > MOST_ANSWER_BYTES {
+            return Err(format!("it has {bytes} bytes; the limit is {MOST_ANSWER_BYTES}"));
+        }
+        let text = after_draft(&answer.text).ok_or(DRAFT)?;
+        let is_whole = !answer.truncated;
+        let values = Values::of(text, is_whole);
+        let has_tag = |words: &str| TAGS.iter().any(|tag| words.contains(tag));
+        // JSON may write about tags.
+        if has_tag(text) && has_tag(&values.left_out(text)) {
+            return Err(DRAFT.to_owned());
+        }
+        Ok(Self { text, values, is_whole })
+    }
+
+    /// The text with `{}` in place of objects, if its words may be a verdict: nothing of it is cut off.
+    pub(super) fn words(&self) -> Option<String> {
+        (self.is_whole && !self.values.is_open).then(|| self.values.left_out(self.text))
+    }
+
+    /// The text, whether or not it is whole.
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The verdict in JSON; `read` turns a value into one, or says what is wrong with it.
+    ///
+    /// # Errors
+    /// If verdicts differ.
+    pub(super) fn in_json<T: PartialEq>(
+        &self,
+        read: impl Fn(&Value) -> Result<T, String>,
+    ) -> Result<InJson<T>, String> {
+        let (mut verdict, mut is_own, mut wrong) = (None, false, None);
+        for found in &self.values.found {
+            match (read(&found.value), &verdict) {
+                (Ok(other), Some(verdict)) if other != *verdict => return Err(SEVERAL.to_owned()),
+                (Ok(same), _) => {
+                    verdict = Some(same);
+                    is_own |= found.stands_apart;
+                }
+                (Err(why), _) => wrong = Some(why),
+            }
+        }
+        let missing = if self.values.is_open { UNFINISHED } else { NO_JSON };
+        Ok(match verdict {
+            Some(verdict) if is_own => InJson::Own(verdict),
+            Some(verdict) => InJson::Quoted(verdict),
+            None => InJson::None(wrong.unwrap_or_else(|| missing.to_owned())),
+        })
+    }
+}
+
+impl<T: PartialEq + Copy> InJson<T> {
+    /// The verdict, the judge's or not.
+    pub(super) fn verdict(&self) -> Option<T> {
+        match self {
+            Self::Own(verdict) | Self::Quoted(verdict) => Some(*verdict),
+            Self::None(_) => None,
+        }
+    }
+}
+
+impl<T: PartialEq> InJson<T> {
+    /// The verdict, of JSON or of words.
+    ///
+    /// # Errors
+    /// What is wrong with the answer: it has no verdict, or two that differ.
+    pub(super) fn or_in_words(self, in_words: Option<T>) -> Result<T, String> {
+        match (self, in_words) {
+            (Self::Own(verdict) | Self::Quoted(verdict), Some(other)) if verdict != other => {
+                Err(SEVERAL.to_owned())
+            }
+            (Self::Own(verdict), _) | (_, Some(verdict)) => Ok(verdict),
+            (Self::Quoted(_), None) => Err(QUOTED.to_owned()),
+            (Self::None(wrong), None) => Err(wrong),
+        }
+    }
+}
+
+/// What follows the draft of an answer, if there is one. Some servers leave out the tag before it.
+fn after_draft(answer: &str) -> Option<&str> {
+    let mut text = answer.trim();
+    let mut has_draft = false;
+    while let Some((open, close)) = DRAFTS.iter().find(|(open, _)| text.starts_with(open)) {
+        text = text[open.len()..].split_once(close)?.1.trim_start();
+        has_draft = true;
+    }
+    // JSON may write about tags.
+    if has_draft || text.starts_with(['{', '[', '`']) {
+        return Some(text);
+    }
+    let rest = DRAFTS.iter().find_map(|(_, close)| text.split_once(close));
+    Some(rest.map_or(text, |(_, rest)| rest.trim_start()))
+}

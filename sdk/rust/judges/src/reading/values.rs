@@ -1,0 +1,160 @@
+//! The JSON in a text, and where it stands. What it means is not decided here.
+//!
+//! A judge that quotes JSON does so within a sentence, so only JSON that stands apart counts as its own.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::labels::is_label;
+
+/// How many places of a text are tried as the beginning of JSON.
+const MOST_STARTS: usize = 64;
+
+/// The JSON in a text.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    /// Outermost objects and lists, or the whole text, in their order.
+    pub(super) found: Vec<Found>,
+    /// Whether a bracket is open at the end: what follows it may be part of a value that is cut off.
+    pub(super) is_open: bool,
+}
+
+/// A value in a text.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) value: Value,
+    /// Where it stands.
+    pub(super) bytes: Range<usize>,
+    /// Whether it stands apart, and not within a sentence.
+    pub(super) stands_apart: bool,
+}
+
+impl Values {
+    /// The whole text if it is JSON; else the outermost objects and lists in it, up to one that is not closed. A number or
+    /// a text that is cut off is JSON too, so those count in a whole text only.
+    pub(super) fn of(text: &str, is_whole: bool) -> Self {
+        let whole = parsed(text).filter(|value| is_whole || value.is_object() || value.is_array());
+        if let Some(value) = whole {
+            let found = Found { value, bytes: 0..text.len(), stands_apart: true };
+            return Self { found: vec![found], is_open: false };
+        }
+        let mut values = Self::default();
+        let mut at = 0;
+        for _ in 0..MOST_STARTS {
+            let Some(start) = text[at..].find(['{', '[']).map(|offset| at + offset) else {
+                return values;
+            };
+            let Some(json) = balanced(&text[start..]) else {
+                values.is_open |= text[start..].starts_with('{');
+                if begins_json(&text[start..]) {
+                    return values;
+                }
+                at = start + 1;
+                continue;
+            };
+            at = match parsed(json) {
+                Some(value) => {
+                    let bytes = start..start + json.len();
+                    let stands_apart = stands_apart(text, &bytes);
+                    values.found.push(Found { value, bytes: bytes.clone(), stands_apart });
+                    bytes.end
+                }
+                None => start + 1,
+            };
+        }
+        values.is_open |= text[at..].contains('{');
+        values
+    }
+
+    /// The text with `{}` in place of its values; brackets around a word, such as `[1]`, stay.
+    pub(super) fn left_out(&self, text: &str) -> String {
+        let mut words = String::with_capacity(text.len());
+        let mut at = 0;
+        for Found { bytes, .. } in &self.found {
+            if text[bytes.clone()].contains(['{', '"']) {
+                words.push_str(&text[at..bytes.start]);
+                words.push_str("{}");
+                at = bytes.end;
+            }
+        }
+        words.push_str(&text[at..]);
+        words
+    }
+}
+
+/// Whether a value ends the text, or has its lines for itself, with or without a label or a fence.
+fn stands_apart(text: &str, bytes: &Range<usize>) -> bool {
+    let after = &text[bytes.end..];
+    if after.trim_matches(|letter: char| letter.is_whitespace() || "*_".contains(letter)).is_empty()
+    {
+        return true;
+    }
+    let before = text[..bytes.start].rsplit('\n').next().unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or_default();
+    let is_around = |letter: char| letter.is_whitespace() || "*_`#-.".contains(letter);
+    let before = before.trim_matches(is_around);
+    let begins = before.is_empty()
+        || before.eq_ignore_ascii_case("json")
+        || before.strip_suffix(':').is_some_and(is_label);
+    begins && after.trim_matches(is_around).is_empty()
+}
+
+/// Whether a text begins as JSON with something in it does; brackets in prose do not.
+fn begins_json(text: &str) -> bool {
+    let (bracket, inside) = text.split_at(1);
+    let inside = inside.trim_start();
+    inside.starts_with('"') || (bracket == "[" && inside.starts_with(['{', '[']))
+}
+
+/// From the bracket at the beginning to the one that closes it.
+fn balanced(text: &str) -> Option<&str> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(&text[..=at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The text as JSON; models often break lines inside of strings, where JSON wants `\n`.
+fn parsed(text: &str) -> Option<Value> {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(value);
+    }
+    if !text.contains(['\n', '\r', '\t']) {
+        return None;
+    }
+    let (mut in_text, mut escaped) = (false, false);
+    let mut escaping = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = in_text,
+            '"' => in_text = !in_text,
+            '\n' | '\r' | '\t' if in_text => {
+                escaping.push_str(match letter {
+                    '\n' => "\\n",
+                    '\r' => "\\r",
+                    _ => "\\t",
+                });
+                continue;
+            }
+            _ => {}
+        }
+        escaping.push(letter);
+    }
+    serde_json::from_str(&escaping).ok()
+}
