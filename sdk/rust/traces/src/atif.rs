@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::add_call;
+use crate::calls::{add_call, listed};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::parts::read_parts;
 use crate::step::{Role, SubAgentCall};
@@ -75,10 +75,8 @@ fn read_step_of(builder: &mut Builder, names: &Names, mut step: Object) {
         _ => {}
     }
     let mut calls = VecDeque::new();
-    for call in list(&mut step, &["tool_calls"]).unwrap_or_default() {
-        if let Value::Object(call) = call {
-            calls.extend(add_call(builder, call));
-        }
+    for call in listed(builder, &mut step, &["tool_calls"]) {
+        calls.extend(add_call(builder, call));
     }
     builder.usage(first, fields::usage(step.get("metrics")));
     if let Some(Value::Object(mut observation)) = take(&mut step, &["observation"]) {

@@ -84,6 +84,16 @@ impl Builder {
         }
     }
 
+    /// Lets an item that stands inside an assistant's message join the turn of that message.
+    pub(super) fn join_turn(&mut self) {
+        self.joinable = self.turns.last().is_some_and(|turn| turn.role == Role::Assistant);
+    }
+
+    /// Whether a call of this id waited for its result, or still does.
+    pub(super) fn has_call(&self, id: &str) -> bool {
+        self.open.by_id.contains_key(id)
+    }
+
     pub(super) fn message(&mut self, role: Role, text: String) {
         // A call often comes with an empty text.
         if !text.is_empty() {

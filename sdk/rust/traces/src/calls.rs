@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use crate::builder::Builder;
-use crate::fields::{self, Object, has, id, keys, text, word};
+use crate::fields::{self, Object, has, id, keys, kind, text, word};
+use crate::span_messages::parsed;
 use crate::step::{Status, ToolCall};
 
 /// Where a call's id stands.
@@ -15,7 +16,7 @@ const BESIDE: [&str; 7] =
     ["name", "type", "description", "reasoning", "status", "error", "durationMs"];
 
 /// Where a call's arguments stand, when they are an object or free text.
-const INPUTS: [&str; 12] = [
+const INPUTS: [&str; 13] = [
     "input",
     "args",
     "kwargs",
@@ -26,6 +27,7 @@ const INPUTS: [&str; 12] = [
     "params",
     "tool_args",
     "toolArgs",
+    "tool_kwargs",
     "input_parameters",
     "inputParameters",
 ];
@@ -86,6 +88,33 @@ pub(super) fn add_call(builder: &mut Builder, object: Object) -> Option<usize> {
         return None;
     }
     builder.call(read_call(object)?)
+}
+
+/// The calls under the first of these keys: a list, one call, or the text of either, as tables have
+/// it. Anything else is refused: a call would be missing.
+pub(super) fn listed(builder: &mut Builder, object: &mut Object, keys: &[&str]) -> Vec<Object> {
+    let found = match fields::take(object, keys).map(parsed) {
+        Some(Value::Array(calls)) => calls,
+        Some(Value::String(text)) if matches!(text.trim(), "" | "null") => Vec::new(),
+        found => Vec::from_iter(found),
+    };
+    let mut calls = Vec::new();
+    for call in found {
+        match parsed(call) {
+            Value::Object(call) => calls.push(call),
+            other => builder.refuse(format!("a tool call in it is {}", kind(&other))),
+        }
+    }
+    calls
+}
+
+/// A call that LangChain could not read: its arguments are a text that is not JSON.
+pub(super) fn invalid_call(builder: &mut Builder, mut call: Object) {
+    let why = text(&mut call, &["error"]);
+    if let Some(call) = read_call(call) {
+        let why = why.unwrap_or_else(|| "the arguments are not JSON".to_owned());
+        builder.call(ToolCall { arguments_error: Some(why), ..call });
+    }
 }
 
 /// The object under the first of these keys whose object names a tool.

@@ -95,7 +95,7 @@ fn hash_part(part: &Value, is_call: bool, hasher: &mut DefaultHasher) {
         return hash_text(part.as_str().unwrap_or_default(), hasher);
     };
     let kind = word(object, "type").unwrap_or("text");
-    let ids = ["id", "tool_use_id", "tool_call_id", "toolCallId"];
+    let ids = ["call_id", "id", "tool_use_id", "tool_call_id", "toolCallId"];
     let id = ids.iter().find_map(|key| word(object, key));
     match id {
         _ if parts::is_thinking(kind) => {}

@@ -169,6 +169,8 @@ pub(super) fn cut_off(word: &str) -> Option<String> {
             | "prohibited_content"
             | "spii"
             | "malformed_function_call"
+            | "unexpected_tool_call"
+            | "too_many_tool_calls"
     );
     cut.then(|| format!("the answer was cut off: {}", excerpt(word, 40)))
 }

@@ -25,6 +25,7 @@ pub(super) fn is_item(object: &Object) -> bool {
         || openhands::is_event(object)
         || atif::is_step(object)
         || plain::is_step(object) && (!holds_list(object) || plain::is_whole(object))
+        || is_step_in_parts(object) && !holds_list(object)
 }
 
 /// Reads one item of a list, by the first of these that it is. The error says what it is instead.
@@ -82,6 +83,8 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
         parts::result(builder, object, false);
     } else if plain::is_step(&object) {
         read_plain(builder, object)?;
+    } else if is_step_in_parts(&object) {
+        read_message(builder, Role::Assistant, object);
     } else if let Some(name) = text_of(&object, &["type", "event", "kind", "step"]) {
         // A kind of item that is not known, in a list of known ones.
         builder.understood -= 1;
@@ -117,6 +120,12 @@ fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
         None => builder.other("step"),
     }
     Ok(())
+}
+
+/// Whether an object is a step of the AI SDK that has its calls and their results in its content. The
+/// messages of its `response` are those of all steps so far, and are not read.
+fn is_step_in_parts(object: &Object) -> bool {
+    object.get("content").is_some_and(Value::is_array) && object.contains_key("finishReason")
 }
 
 /// Whether an item says by its kind that it is what a tool answered.

@@ -30,9 +30,10 @@
 //! | niceeval's event stream, Claude Code's transcript lines | `type` of `action.called` …; `type` beside `message` | `stream` |
 //! | Responses API items | `type` of `function_call`, `function_call_output`, `reasoning` … | `items` |
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
-//! | content blocks and parts without a message | `type` of `tool_use`, `tool_result` …; `functionCall` … | `parts` |
+//! | content blocks and parts without a message, the AI SDK's streams | `type` of `tool_use`, `tool_result`, `tool-input-available` …; `functionCall` … | `parts` |
 //! | Google contents | `parts` | `messages` |
 //! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
+//! | the AI SDK's steps in parts | a list of `content` beside `finishReason` | `messages`, `parts` |
 //!
 //! The table's order is the precedence: the first row that fits decides what an item is. The first
 //! four are looked for in the whole list, the others item by item, so that a list may mix them.
@@ -41,7 +42,7 @@
 //!
 //! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that cannot
 //! be recognized is an error, which says where it is and which keys it has; so is a call that does not
-//! say which tool it calls.
+//! say which tool it calls, and what looks like a call and cannot be read.
 //!
 //! # Map
 //!

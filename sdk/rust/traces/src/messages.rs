@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::{add_call, has_arguments, is_call, read_call};
-use crate::fields::{self, Object, id, kind, list, take, text, word};
+use crate::calls::{RESULTS, add_call, has_arguments, invalid_call, listed};
+use crate::fields::{self, Object, has, id, list, take, text, word};
 use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
-use crate::step::{Role, Status, Step, StepKind, ToolCall};
+use crate::step::{Role, Status, Step, StepKind};
 use scorebox_sdk::Usage;
 
 /// Reads one message of a role.
@@ -20,6 +20,9 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
         let reasons = ["stop_reason", "finish_reason", "finishReason"];
         let reason = reasons.iter().find_map(|key| word(&message, key));
         builder.cut_off = reason.and_then(fields::cut_off);
+    }
+    if is_unknown(&message, &role) {
+        builder.refuse(format!("a message in it {}", fields::keys(&message)));
     }
     let first = builder.steps.len();
     let usage = usage_of(&message, &role);
@@ -69,6 +72,58 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     builder.start_ms = outer;
 }
 
+/// Where a message has what it says or does.
+const CONTENT: [&str; 17] = [
+    "content",
+    "parts",
+    "text",
+    "message",
+    "blocks",
+    "tool_calls",
+    "toolCalls",
+    "function_call",
+    "toolInvocations",
+    "invalid_tool_calls",
+    "refusal",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "error",
+    "errorText",
+    "tool_error",
+];
+
+/// Lists and objects of a message that are neither words nor calls.
+const METADATA: [&str; 11] = [
+    "additional_kwargs",
+    "annotations",
+    "artifact",
+    "audio",
+    "metadata",
+    "reasoning_details",
+    "response_metadata",
+    "thinking_blocks",
+    "usage",
+    "usageMetadata",
+    "usage_metadata",
+];
+
+/// Whether a message says nothing where messages say it, and has something where nothing is read. Where its
+/// content is null, it says itself that there is none, and only a list may still be one.
+fn is_unknown(message: &Object, role: &Role) -> bool {
+    let stated = |key: &&str| message.get(*key).is_some_and(|found| !found.is_null());
+    if CONTENT.iter().any(stated) || *role == Role::Tool && RESULTS.iter().any(stated) {
+        return false;
+    }
+    let is_null = has(message, &CONTENT);
+    message.iter().any(|(key, found)| match found {
+        _ if METADATA.contains(&key.as_str()) => false,
+        Value::Array(found) => !found.is_empty(),
+        Value::Object(found) => !found.is_empty() && !is_null,
+        _ => false,
+    })
+}
+
 /// What an answer consumed. What a simulated user did is not the agent's.
 fn usage_of(message: &Object, role: &Role) -> Option<Usage> {
     if *role == Role::User {
@@ -90,7 +145,10 @@ enum Content {
 
 fn content(message: &mut Object, role: &Role) -> Content {
     match take(message, &["content", "parts", "text", "message"]) {
-        None => Content::Text(None),
+        None => match list(message, &["blocks"]) {
+            Some(blocks) => Content::Parts(blocks.into_iter().map(typed).collect()),
+            None => Content::Text(None),
+        },
         // The AI SDK's page messages have their text beside their parts, or an empty one.
         Some(Value::String(text)) => match list(message, &["parts"]) {
             Some(mut parts) if !parts.is_empty() => {
@@ -118,6 +176,16 @@ fn content(message: &mut Object, role: &Role) -> Content {
     }
 }
 
+/// LlamaIndex has the type of a part under another key.
+fn typed(mut block: Value) -> Value {
+    if let Some(block) = block.as_object_mut()
+        && let Some(kind) = block.remove("block_type")
+    {
+        block.insert("type".to_owned(), kind);
+    }
+    block
+}
+
 /// A tool's answer may look like a part, and is still a value.
 fn is_only_part(inside: &Object, role: &Role) -> bool {
     match role {
@@ -133,12 +201,15 @@ fn is_result(part: &Value) -> bool {
 /// Whether a part is a result, by its type or else by its key.
 fn is_result_part(part: &Object) -> bool {
     match word(part, "type") {
-        Some(kind) => {
-            kind == "tool_call_response"
-                || kind == "tool-result"
-                || kind == "tool-error"
-                || kind == "tool_result"
-        }
+        Some(kind) => matches!(
+            kind,
+            "tool_call_response"
+                | "tool-result"
+                | "tool-error"
+                | "tool_result"
+                | "function_call_output"
+                | "custom_tool_call_output"
+        ),
         None => fields::has(part, &["functionResponse", "function_response", "toolResult"]),
     }
 }
@@ -174,6 +245,9 @@ fn tool_answer(builder: &mut Builder, mut message: Object, mut value: Value) {
     let ids = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "callId", "id"];
     let id = id(&mut message, &ids);
     let (mut status, error) = fields::ending(&mut message);
+    if value.is_null() {
+        value = take(&mut message, &RESULTS).unwrap_or_default();
+    }
     if marks && status == Status::Unknown {
         status = Status::Succeeded;
     }
@@ -204,42 +278,27 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     // Collecting would sort first, and sorting texts is code that nothing else here needs.
     let mut given = BTreeSet::new();
     given.extend(steps.iter().filter_map(call_id));
-    let mut calls = match take(message, &["tool_calls", "toolCalls"]) {
-        Some(Value::Array(calls)) => calls,
-        Some(call @ Value::Object(_)) => vec![call],
-        _ => Vec::new(),
-    };
+    let mut calls = listed(builder, message, &["tool_calls", "toolCalls"]);
     // LangChain keeps what the provider wrote, which may be the only copy.
     let mut provider = match take(message, &["additional_kwargs"]) {
         Some(Value::Object(provider)) if calls.is_empty() && given.is_empty() => provider,
         _ => Object::new(),
     };
-    calls.extend(list(&mut provider, &["tool_calls"]).unwrap_or_default());
+    calls.extend(listed(builder, &mut provider, &["tool_calls"]));
     read_calls(builder, calls, &given);
     // The first way in which OpenAI's models called functions.
-    let first_way = ["function_call"];
-    let call = take(message, &first_way).or_else(|| take(&mut provider, &first_way));
-    if let Some(Value::Object(call)) = call
-        && is_call(&call)
-    {
+    let mut first_way = listed(builder, message, &["function_call"]);
+    first_way.extend(listed(builder, &mut provider, &["function_call"]));
+    // Tables have the fields of a call in every message, and null in those that call nothing.
+    for call in first_way.into_iter().filter(|call| !call.values().all(Value::is_null)) {
         add_call(builder, call);
     }
-    if let Some(invocations) = list(message, &["toolInvocations"]) {
-        read_calls(builder, invocations, &given);
-    }
-    for call in list(message, &["invalid_tool_calls"]).unwrap_or_default() {
-        if let Value::Object(call) = call {
+    let invocations = listed(builder, message, &["toolInvocations"]);
+    read_calls(builder, invocations, &given);
+    for call in listed(builder, message, &["invalid_tool_calls"]) {
+        if !is_given(&call, &given) {
             invalid_call(builder, call);
         }
-    }
-}
-
-/// A call that LangChain could not read: its arguments are a text that is not JSON.
-fn invalid_call(builder: &mut Builder, mut call: Object) {
-    let why = text(&mut call, &["error"]);
-    if let Some(call) = read_call(call) {
-        let why = why.unwrap_or_else(|| "the arguments are not JSON".to_owned());
-        builder.call(ToolCall { arguments_error: Some(why), ..call });
     }
 }
 
@@ -251,19 +310,19 @@ fn call_id(step: &Step) -> Option<String> {
 }
 
 /// `given`: the ids of calls that the message has reported already.
-fn read_calls(builder: &mut Builder, calls: Vec<Value>, given: &BTreeSet<String>) {
+fn read_calls(builder: &mut Builder, calls: Vec<Object>, given: &BTreeSet<String>) {
     for call in calls {
-        match call {
-            Value::Object(call) if is_of_user(&call) => builder.event("user.called"),
-            Value::Object(call) => {
-                let id = call.get("id").or(call.get("toolCallId")).and_then(Value::as_str);
-                if !id.is_some_and(|id| given.contains(id)) {
-                    add_call(builder, call);
-                }
-            }
-            other => builder.refuse(format!("a tool call in it is {}", kind(&other))),
+        if is_of_user(&call) {
+            builder.event("user.called");
+        } else if !is_given(&call, given) {
+            add_call(builder, call);
         }
     }
+}
+
+fn is_given(call: &Object, given: &BTreeSet<String>) -> bool {
+    let id = call.get("id").or(call.get("toolCallId")).and_then(Value::as_str);
+    id.is_some_and(|id| given.contains(id))
 }
 
 /// In tau2-bench the user has tools too; calls of these are not the agent's.

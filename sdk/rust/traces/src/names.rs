@@ -113,11 +113,7 @@ fn reports_failure_within(result: &Value, levels: usize) -> bool {
         Value::String(text) => text_reports_failure(text, deeper),
         Value::Object(object) => {
             let states = |key: &str, found: bool| object.get(key) == Some(&Value::Bool(found));
-            let error = object.get("error").is_some_and(|error| match error {
-                Value::Null | Value::Bool(false) => false,
-                Value::String(text) => !text.is_empty(),
-                _ => true,
-            });
+            let error = object.get("error").is_some_and(is_an_error);
             let status = object.get("status").and_then(Value::as_str).map(str::to_ascii_lowercase);
             error
                 || states("isError", true)
@@ -135,6 +131,18 @@ fn reports_failure_within(result: &Value, levels: usize) -> bool {
                 || exit_code(result).is_some_and(|code| code != 0)
         }
         _ => false,
+    }
+}
+
+/// Whether the value of `error` says that there is one: not if it is `false`, 0 or empty.
+fn is_an_error(error: &Value) -> bool {
+    match error {
+        Value::Null => false,
+        Value::Bool(is_error) => *is_error,
+        Value::Number(code) => code.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(errors) => !errors.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Reads the parts of a message: Anthropic's and Bedrock's content blocks, the parts of Google,
-//! OpenTelemetry and the AI SDK, and OpenAI's content parts. Messages themselves are read
+//! OpenTelemetry, the AI SDK and its streams, and OpenAI's content parts. Messages themselves are read
 //! elsewhere.
 
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::add_call;
+use crate::calls::{add_call, invalid_call};
 use crate::fields::{self, Object, id, take, text, word};
-use crate::names;
 use crate::step::{InputRequest, Role, Status, ToolCall};
+use crate::{items, names};
 
 /// Reads the parts of one message. Texts that follow one another become one message.
 pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) {
@@ -72,7 +72,13 @@ pub(super) fn words(part: &Object) -> Option<&str> {
 /// Whether an object is a part that stands alone, outside of any message.
 pub(super) fn is_part(part: &Object) -> bool {
     match word(part, "type") {
-        Some(kind) => is_call(kind) || is_result(kind) || is_thinking(kind) || kind == "text",
+        Some(kind) => {
+            is_call(kind)
+                || is_result(kind)
+                || is_thinking(kind)
+                || is_input_piece(kind)
+                || kind == "text"
+        }
         None => GOOGLE_AND_BEDROCK.iter().any(|key| part.get(*key).is_some_and(Value::is_object)),
     }
 }
@@ -125,16 +131,55 @@ pub(super) fn is_call(kind: &str) -> bool {
             | "server_tool_call"
             | "dynamic-tool"
             | "toolCall"
-    ) || kind
-        .strip_prefix("tool-")
-        .is_some_and(|rest| !matches!(rest, "result" | "error") && !rest.starts_with("approval"))
+            | "tool-invocation"
+            | "tool-input-available"
+            | "tool-input-error"
+            | "function_call"
+            | "custom_tool_call"
+    ) || named_tool(kind).is_some()
+}
+
+/// The tool that a type names, as the AI SDK's parts of a page do: `tool-NAME`. Parts of its streams begin with
+/// the same word.
+fn named_tool(kind: &str) -> Option<&str> {
+    let name = kind.strip_prefix("tool-")?;
+    let is_other = matches!(name, "call" | "invocation" | "result" | "error")
+        || matches!(name, "input-available" | "input-error")
+        || matches!(name, "output-available" | "output-error" | "output-denied")
+        || name.starts_with("approval")
+        || is_input_piece(kind);
+    (!is_other).then_some(name)
+}
+
+/// Whether a part of the AI SDK's streams has a piece of a call that another part has whole.
+fn is_input_piece(kind: &str) -> bool {
+    matches!(
+        kind,
+        "tool-input-start"
+            | "tool-input-delta"
+            | "tool-input-end"
+            | "tool-call-streaming-start"
+            | "tool-call-delta"
+    )
 }
 
 pub(super) fn is_result(kind: &str) -> bool {
     matches!(
         kind,
-        "tool_call_response" | "server_tool_call_response" | "tool-result" | "tool-error"
-    ) || kind.ends_with("tool_result")
+        "tool_call_response"
+            | "server_tool_call_response"
+            | "tool-result"
+            | "tool-error"
+            | "tool-output-available"
+            | "tool-output-error"
+            | "tool-output-denied"
+    ) || is_item_output(kind)
+        || kind.ends_with("tool_result")
+}
+
+/// Whether a part is a result as the Responses API writes it.
+fn is_item_output(kind: &str) -> bool {
+    matches!(kind, "function_call_output" | "custom_tool_call_output")
 }
 
 pub(super) fn is_thinking(kind: &str) -> bool {
@@ -156,27 +201,65 @@ pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
             );
         }
         kind if is_call(kind) => call(builder, kind, part),
-        kind if is_result(kind) => {
-            let marks = !matches!(kind, "tool_call_response" | "server_tool_call_response");
-            result(builder, part, marks);
-        }
+        kind if is_result(kind) => typed_result(builder, kind, part),
+        "invalid_tool_call" => invalid_call(builder, part),
         "tool-approval-request" => builder.input_request(InputRequest {
             id: id(&mut part, &["approvalId", "id"]),
             action: id(&mut part, &["toolCallId"]),
             prompt: None,
         }),
         "tool-approval-response" => builder.event("input.answered"),
+        // LangChain has the calls that OpenAI's service carried out in its messages.
+        kind if items::is_item(kind) => {
+            builder.join_turn();
+            items::read_item(builder, kind, part);
+        }
+        _ if looks_like_call(&part) => refuse(builder, &part),
         // Pictures, files, steps' borders.
         _ => builder.event(kind.clone()),
     }
     builder.raw_name = outer;
 }
 
+/// Whether a part of an unknown kind has what calls have.
+fn looks_like_call(part: &Object) -> bool {
+    word(part, "name").is_some() && fields::has(part, &["arguments", "input", "args"])
+}
+
+fn refuse(builder: &mut Builder, part: &Object) {
+    builder.refuse(format!("a part of a message in it {}", fields::keys(part)));
+}
+
+/// A result whose type may say how the call ended.
+fn typed_result(builder: &mut Builder, kind: &str, mut part: Object) {
+    match kind {
+        "tool-error" | "tool-output-error" => {
+            part.insert("is_error".to_owned(), true.into());
+        }
+        "tool-output-denied" => {
+            part.insert("status".to_owned(), "denied".into());
+        }
+        // There, it is whether the item was written down.
+        kind if is_item_output(kind) => {
+            part.remove("status");
+        }
+        _ => {}
+    }
+    let marks = !matches!(kind, "tool_call_response" | "server_tool_call_response")
+        && !is_item_output(kind);
+    result(builder, part, marks);
+}
+
 fn call(builder: &mut Builder, kind: &str, mut part: Object) {
     // The AI SDK's parts of a page: the tool's name is in the type, the result beside the input.
-    let name = kind.strip_prefix("tool-");
-    if let Some(name) = name.filter(|name| !matches!(*name, "call" | "invocation")) {
+    if let Some(name) = named_tool(kind) {
         part.entry("toolName").or_insert_with(|| name.into());
+    }
+    // Its stream for pages may say more than once that the input of a call is there.
+    if kind == "tool-input-available"
+        && word(&part, "toolCallId").is_some_and(|id| builder.has_call(id))
+    {
+        return builder.event(kind.to_owned());
     }
     if let Some(state) = part.get("state").and_then(Value::as_str)
         && state == "approval-requested"
@@ -217,22 +300,29 @@ pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
     let content = ["content", "response", "result", "output", "server_tool_call_response"];
     let mut value = take(&mut part, &content).unwrap_or(Value::Null);
     // The AI SDK marks what its outputs are: `{type: "error-text", value}`.
-    if let Some(object) = value.as_object_mut()
-        && object.contains_key("value")
-        && let Some(kind) = text(object, &["type"])
-    {
-        if kind.starts_with("error") {
-            status = Status::Failed;
-        } else if kind == "execution-denied" {
-            status = Status::Rejected;
+    if let Some(object) = value.as_object_mut() {
+        match word(object, "type") {
+            Some("execution-denied") => {
+                status = Status::Rejected;
+                value = take(object, &["value", "reason"]).unwrap_or(Value::Null);
+            }
+            Some(kind) if object.contains_key("value") => {
+                if kind.starts_with("error") {
+                    status = Status::Failed;
+                }
+                value = take(object, &["value"]).unwrap_or(Value::Null);
+            }
+            _ => {}
         }
-        value = take(object, &["value"]).unwrap_or(Value::Null);
     }
     // Anthropic's server tools: an error is content of a separate type.
     let kind = value.get("type").and_then(Value::as_str);
     let code = kind.and_then(|_| names::exit_code(&value));
     if kind.is_some_and(|kind| kind.ends_with("_error")) || code.is_some_and(|code| code != 0) {
         status = Status::Failed;
+    }
+    if status == Status::Failed && says_rejected(&names::words(&value)) {
+        status = Status::Rejected;
     }
     if marks && status == Status::Unknown {
         status = Status::Succeeded;
@@ -243,6 +333,12 @@ pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
     builder.result(CallResult { id, name, value, status, error });
 }
 
+/// Whether Claude Code says that a person refused a call, or did not allow it.
+pub(super) fn says_rejected(text: &str) -> bool {
+    text.contains("doesn't want to proceed with this tool use")
+        || text.contains("requested permissions") && text.contains("haven't granted it yet")
+}
+
 /// Parts that have no type: the key says what they are.
 fn read_keyed_part(builder: &mut Builder, mut part: Object) {
     let keys = GOOGLE_AND_BEDROCK;
@@ -250,6 +346,8 @@ fn read_keyed_part(builder: &mut Builder, mut part: Object) {
     else {
         if part.get("thought") == Some(&Value::Bool(true)) {
             builder.reasoning(text(&mut part, &["text"]).unwrap_or_default());
+        } else if looks_like_call(&part) {
+            refuse(builder, &part);
         }
         return;
     };

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::{RESULTS, add_call, is_call, names_a_tool, take_input};
+use crate::calls::{RESULTS, add_call, is_call, listed, names_a_tool, take_input};
 use crate::fields::{self, Object, has, keys, list, take, text, word};
 use crate::messages::read_message;
 use crate::parts;
@@ -42,9 +42,11 @@ pub(super) fn has_results(step: &Object) -> bool {
     RESULT_LISTS.iter().any(|key| step.get(*key).is_some_and(Value::is_array))
 }
 
-/// Whether an object with a list of calls is one step, and not a wrapper around them.
+/// Whether an object with a list of calls is one step, and not a wrapper around them. What the AI SDK
+/// returns has the calls of its last step beside all steps.
 pub(super) fn is_whole(step: &Object) -> bool {
-    has_results(step) || has(step, &["thought", "observation"])
+    let steps = step.get("steps").and_then(Value::as_array);
+    steps.is_none_or(Vec::is_empty) && (has_results(step) || has(step, &["thought", "observation"]))
 }
 
 /// Whether the action of a step is to end, as in ReAct: no tool is called.
@@ -81,10 +83,13 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
         Some(Value::Object(action)) => calls.extend(read_action(builder, action)),
         _ => {}
     }
-    for action in list(&mut step, &["actions", "tool_calls", "toolCalls"]).unwrap_or_default() {
+    for action in list(&mut step, &["actions"]).unwrap_or_default() {
         if let Value::Object(action) = action {
             calls.extend(add_call(builder, action));
         }
+    }
+    for call in listed(builder, &mut step, &["tool_calls", "toolCalls"]) {
+        calls.extend(add_call(builder, call));
     }
     let found = if names_a_tool(&step) {
         if let Some(observation) = observation {

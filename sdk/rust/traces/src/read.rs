@@ -67,6 +67,9 @@ fn read_list(
 ) -> Result<(), TraceError> {
     let is =
         |test: fn(&Object) -> bool| items.iter().any(|item| item.as_object().is_some_and(test));
+    if is(is_chunk) {
+        return Err(TraceError::new(CHUNKS));
+    }
     // These three read a list as a whole.
     if is(logs::is_record) && !is(|item| spans::is_span(item) && !logs::is_record(item)) {
         return logs::read(builder, Value::Array(items));
@@ -117,7 +120,8 @@ fn is_answer(object: &Object) -> bool {
     let filled =
         |key: &&str| object.get(*key).and_then(Value::as_array).is_some_and(|l| !l.is_empty());
     let is_response = word(object, "object") == Some("response") && filled(&"output");
-    !is_item(object) && (is_response || ["choices", "candidates"].iter().any(filled))
+    let is_answer = is_response || ["choices", "candidates"].iter().any(filled);
+    !is_item(object) && (is_answer || blocked(object).is_some())
 }
 
 /// Whether the only item of a list is not an item, but holds the items.
@@ -220,32 +224,17 @@ fn read_object(
             return read_object(builder, response, deeper);
         }
     }
-    // An answer of OpenAI's chat or Google's models.
+    if is_chunk(&object) {
+        return Err(TraceError::new(CHUNKS));
+    }
+    if let Some(reason) = blocked(&object) {
+        builder.cut_off = Some(format!("the prompt was blocked: {}", excerpt(reason, 40)));
+        let usage = fields::usage(object.get("usageMetadata"));
+        builder.usage(builder.steps.len(), usage);
+        return Ok(());
+    }
     if let Some(answers) = list(&mut object, &["choices", "candidates"]) {
-        let usage =
-            ["usage", "usageMetadata"].iter().find_map(|key| fields::usage(object.get(*key)));
-        if let Some(answer) = answers.first().filter(|answer| !answer.is_object()) {
-            let what = format!("what should be a model's answer is {}", kind(answer));
-            return Err(TraceError::unknown(&what));
-        }
-        let first = builder.steps.len();
-        let answer = answers.into_iter().next().and_then(|mut answer| {
-            let answer = answer.as_object_mut()?;
-            let reasons = ["finish_reason", "finishReason"];
-            let reason = reasons.iter().find_map(|key| word(answer, key)).map(str::to_owned);
-            let mut message = take(answer, &["message", "content"]);
-            match message.as_mut().and_then(Value::as_object_mut).zip(reason) {
-                Some((message, reason)) => {
-                    message.entry("finish_reason").or_insert(reason.into());
-                }
-                // A blocked answer has no content.
-                None => builder.cut_off = word(answer, reasons[1]).and_then(fields::cut_off),
-            }
-            message
-        });
-        let read = answer.map_or(Ok(()), |answer| read_list(builder, vec![answer], 0));
-        builder.usage(first, usage);
-        return read;
+        return read_answers(builder, &object, answers);
     }
     match inner_list(&object) {
         Some(key) if !is_one => {
@@ -275,6 +264,66 @@ fn read_object(
     }
 }
 
+/// Reads an answer of OpenAI's chat or Google's models: the first of those that stand side by side.
+fn read_answers(
+    builder: &mut Builder,
+    object: &Object,
+    answers: Vec<Value>,
+) -> Result<(), TraceError> {
+    let usage = ["usage", "usageMetadata"].iter().find_map(|key| fields::usage(object.get(*key)));
+    let first = builder.steps.len();
+    match answers.into_iter().next() {
+        Some(Value::Object(answer)) => read_answer(builder, answer)?,
+        Some(other) => return Err(no_answer(&format!("is {}", kind(&other)))),
+        None => {}
+    }
+    builder.usage(first, usage);
+    Ok(())
+}
+
+fn read_answer(builder: &mut Builder, mut answer: Object) -> Result<(), TraceError> {
+    let reasons = ["finish_reason", "finishReason"];
+    let reason = reasons.iter().find_map(|key| word(&answer, key)).map(str::to_owned);
+    let is_filled = |message: &Value| message.as_object().is_none_or(|fields| !fields.is_empty());
+    let mut message = take(&mut answer, &["message", "content"]).filter(is_filled);
+    if let (Some(Value::Object(message)), Some(reason)) = (&mut message, &reason) {
+        message.entry("finish_reason").or_insert(reason.as_str().into());
+    }
+    match (message, reason) {
+        (Some(message), _) => read_list(builder, vec![message], 0),
+        // An answer that was blocked has no content, or an empty one.
+        (None, Some(reason)) => {
+            builder.cut_off = fields::cut_off(&reason);
+            Ok(())
+        }
+        (None, None) => Err(no_answer(&fields::keys(&answer))),
+    }
+}
+
+fn no_answer(what: &str) -> TraceError {
+    TraceError::unknown(&format!("what should be a model's answer {what}"))
+}
+
+/// Why chunks are refused.
+const CHUNKS: &str = "holds chunks of a stream: store the message that the client made of them";
+
+/// Whether an object is a piece of an answer of OpenAI's chat.
+fn is_chunk(object: &Object) -> bool {
+    let is_piece = |choice: &Value| {
+        choice.get("delta").is_some_and(Value::is_object)
+            && choice.get("message").is_none_or(Value::is_null)
+    };
+    let choices = object.get("choices").and_then(Value::as_array);
+    word(object, "object") == Some("chat.completion.chunk")
+        || choices.is_some_and(|choices| choices.iter().any(is_piece))
+}
+
+/// Why Google's models were not given what they were asked.
+fn blocked(object: &Object) -> Option<&str> {
+    let places = [("promptFeedback", "blockReason"), ("prompt_feedback", "block_reason")];
+    places.iter().find_map(|(key, reason)| word(object.get(*key)?.as_object()?, reason))
+}
+
 /// What the run consumed in all, if what is around its steps says so.
 fn total_usage(object: &Object) -> Option<Usage> {
     ["totalUsage", "total_usage"].iter().find_map(|key| fields::usage(object.get(*key)))
@@ -287,6 +336,7 @@ fn has_answer(object: &Object) -> bool {
         keys.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
     };
     lists(object, &["choices", "candidates"])
+        || blocked(object).is_some()
         || object.get("response").and_then(Value::as_object).is_some_and(|response| {
             lists(object, &["messages", "contents", "input"])
                 && (is_item(response)

@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::messages::read_message;
-use crate::names;
 use crate::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
+use crate::{names, parts};
 use scorebox_sdk::Usage;
 
 /// Whether the type is one of niceeval's events, other than `message`.
@@ -145,6 +145,9 @@ pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: 
             }
             let role = word(&message, "role").unwrap_or(kind);
             let role = Role::from_name(role);
+            if word(&line, "toolUseResult").is_some_and(is_rejection) {
+                reject_results(&mut message);
+            }
             read_message(builder, role, message);
         }
         "result" => {
@@ -161,6 +164,13 @@ pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: 
                 true => Outcome::Failed(reason),
                 false => Outcome::Completed,
             });
+            for denial in list(&mut line, &["permission_denials"]).unwrap_or_default() {
+                let id = denial.get("tool_use_id").and_then(Value::as_str);
+                // The empty name belongs to no call.
+                if let Some(call) = id.and_then(|id| builder.claim(Some(id), Some(""))) {
+                    builder.set_status(call, Status::Rejected);
+                }
+            }
             builder.event("result");
         }
         "summary" => builder.event("compaction"),
@@ -168,5 +178,20 @@ pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: 
             Some("compact_boundary") => builder.event("compaction"),
             _ => builder.event("system"),
         },
+    }
+}
+
+/// Whether the result that stands beside a message says that the call was refused.
+fn is_rejection(result: &str) -> bool {
+    result == "User rejected tool use"
+        || result.starts_with("Error: ") && parts::says_rejected(result)
+}
+
+fn reject_results(message: &mut Object) {
+    let parts = message.get_mut("content").and_then(Value::as_array_mut);
+    for part in parts.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if word(part, "type") == Some("tool_result") {
+            part.insert("status".to_owned(), "rejected".into());
+        }
     }
 }

@@ -115,7 +115,10 @@ const WORDS: &str = "role content tool_calls function name arguments id tool_cal
     contents response request kwargs inputParameters toolCalls toolResults toolInvocation \
     tool-invocation additional_kwargs event_name eventName body resourceLogs logRecords kvlistValue \
     gen_ai.user.message gen_ai.choice executable_code code_execution_result observation tool_results \
-    span_begin requestor limit session_id exit_code actions thought return_values";
+    span_begin requestor limit session_id exit_code actions thought return_values \
+    delta chat.completion.chunk object blocks block_type items tool-input-available tool-output-denied \
+    tool-input-start finishReason promptFeedback blockReason toolUseResult permission_denials \
+    web_search_call invalid_tool_call execution-denied";
 
 fn anything(random: &mut Random, words: &[&str], depth: usize) -> Value {
     let word = |random: &mut Random| words[random.below(words.len())].to_owned();

@@ -1,7 +1,9 @@
 //! What the reader makes of the traces that people have. The samples are what the libraries named in
 //! each test wrote, cut short.
 
+mod ai_sdk;
 mod hostile;
+mod left_out;
 mod matching;
 mod messages;
 mod programs;

@@ -72,6 +72,22 @@ fn a_call_that_names_no_tool_is_refused_with_its_keys() {
 }
 
 #[test]
+fn an_error_that_is_false_zero_or_empty_is_none() {
+    let failed = |error: Value| {
+        let call = json!({"tool": "f", "input": {}});
+        let trace = json!([{"action": call, "result": {"error": error, "data": [1]}}]);
+        let trace = Trace::read(trace).unwrap();
+        trace.tool_calls().any(|call| call.status() == Status::Failed)
+    };
+    for none in [json!(null), json!(false), json!(0), json!(0.0), json!(""), json!([]), json!({})] {
+        assert!(!failed(none.clone()), "{none}");
+    }
+    for some in [json!(true), json!(1), json!(-1), json!("no"), json!(["no"]), json!({"code": 0})] {
+        assert!(failed(some.clone()), "{some}");
+    }
+}
+
+#[test]
 fn steps_keep_the_results_of_their_actions() {
     let action = json!({"tool": "f", "input": {}});
     let failed = |trace: Value| {

@@ -107,6 +107,49 @@ fn claude_codes_transcript_is_a_line_of_json_for_each_message() {
 }
 
 #[test]
+fn claude_codes_refusals_are_rejections() {
+    let call = |id: &str| {
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {}}]}})
+    };
+    let answer = |text: Value, is_error: bool, beside: Value| {
+        json!({"type": "user", "toolUseResult": beside, "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": text, "is_error": is_error}]}})
+    };
+    let status = |answer: Value| {
+        let trace = Trace::read(json!([call("1"), answer])).unwrap();
+        trace.tool_calls().next().unwrap().status()
+    };
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    let asked = "Claude requested permissions to use Bash, but you haven't granted it yet.";
+    for text in [refused, asked] {
+        assert_eq!(status(answer(json!(text), true, json!(null))), Status::Rejected);
+        let parts = json!([{"type": "text", "text": text}]);
+        assert_eq!(status(answer(parts, true, json!(null))), Status::Rejected);
+        // What a tool has read may say the same.
+        assert_eq!(status(answer(json!(text), false, json!(null))), Status::Succeeded);
+        let beside = json!(format!("Error: {text}"));
+        assert_eq!(status(answer(json!("no"), true, beside)), Status::Rejected);
+    }
+    let beside = json!("User rejected tool use");
+    assert_eq!(status(answer(json!("no"), true, beside)), Status::Rejected);
+    assert_eq!(status(answer(json!("no"), true, json!("Error: no"))), Status::Failed);
+
+    let denied = json!({"type": "result", "subtype": "success", "is_error": false, "result": "x",
+        "permission_denials": [{"tool_name": "Bash", "tool_use_id": "1", "tool_input": {}},
+            {"tool_name": "Bash", "tool_use_id": "2", "tool_input": {}},
+            {"tool_name": "Bash", "tool_use_id": "of a sub-agent", "tool_input": {}}]});
+    let unmarked = answer(json!("This command requires approval"), true, json!(null));
+    let run = json!([call("1"), unmarked, call("2"), call("3"), denied]);
+    let expected = [
+        "call Bash {} -> \"This command requires approval\" (rejected)",
+        "call Bash {} -> nothing (rejected)",
+        "call Bash {} -> nothing (unknown)",
+    ];
+    assert_eq!(told(run), expected);
+}
+
+#[test]
 fn an_unanswered_question_to_a_person_parks_the_run() {
     let asks = json!({"role": "assistant", "content": [
         {"type": "tool_use", "id": "1", "name": "AskUserQuestion", "input": {}}]});

@@ -115,3 +115,41 @@ fn log_records_of_telemetry_are_messages() {
             .contains("none of its log records")
     );
 }
+
+#[test]
+fn googles_models_may_answer_nothing() {
+    let outcome = |trace: Value| {
+        let trace = Trace::read(trace).unwrap();
+        assert_eq!(trace.tool_calls().count(), 0);
+        match trace.outcome() {
+            Some(Outcome::Failed(Some(why))) => why.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let malformed = "the answer was cut off: MALFORMED_FUNCTION_CALL";
+    let answer =
+        json!({"candidates": [{"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
+    assert_eq!(outcome(answer.clone()), malformed);
+    assert_eq!(outcome(json!([answer])), malformed);
+    let role_alone = json!({"candidates": [{"content": {"role": "model"},
+        "finishReason": "MALFORMED_FUNCTION_CALL"}]});
+    assert_eq!(outcome(role_alone), malformed);
+    let in_python = json!({"candidates": [{"content": null,
+        "finish_reason": "MALFORMED_FUNCTION_CALL"}]});
+    assert_eq!(outcome(in_python), malformed);
+
+    let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}});
+    let expected = "the prompt was blocked: SAFETY";
+    assert_eq!(outcome(blocked.clone()), expected);
+    assert_eq!(outcome(json!([blocked])), expected);
+    assert_eq!(
+        outcome(json!({"prompt_feedback": {"block_reason": "SAFETY"}, "candidates": null})),
+        expected
+    );
+    let asked = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
+        "promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}});
+    assert_eq!(outcome(asked.clone()), expected);
+    let trace = Trace::read(asked).unwrap();
+    assert_eq!(lines(&trace), ["user: Hi"]);
+    assert_eq!(trace.usage().unwrap().input_tokens, Some(4));
+}

@@ -1,0 +1,122 @@
+//! The AI SDK's streams, steps and refusals; its messages are among those of all providers.
+
+use serde_json::json;
+
+use super::*;
+
+fn calls(value: Value) -> Vec<String> {
+    let trace = Trace::read(value).unwrap();
+    assert_eq!(trace.orphan_results().count(), 0);
+    let is_call = |step: &&Step| matches!(step.kind, StepKind::ToolCall(_));
+    trace.steps().iter().filter(is_call).map(line).collect()
+}
+
+#[test]
+fn the_pieces_of_a_call_are_no_calls() {
+    let call = json!({"type": "tool-call", "toolCallId": "1", "toolName": "w", "input": {"c": 1}});
+    let result = json!({"type": "tool-result", "toolCallId": "1", "toolName": "w",
+        "input": {"c": 1}, "output": "sun"});
+    let stream = json!([
+        {"type": "start"},
+        {"type": "start-step", "request": {}},
+        {"type": "tool-input-start", "id": "1", "toolName": "w"},
+        {"type": "tool-input-delta", "id": "1", "delta": "{\"c\":1}"},
+        {"type": "tool-input-end", "id": "1"},
+        call, result,
+        {"type": "finish-step", "finishReason": "tool-calls"},
+        {"type": "finish", "finishReason": "tool-calls"}]);
+    let expected = ["call w {\"c\":1} -> \"sun\" (succeeded)"];
+    assert_eq!(calls(stream), expected);
+    let of_version_4 = json!([
+        {"type": "tool-call-streaming-start", "toolCallId": "1", "toolName": "w"},
+        {"type": "tool-call-delta", "toolCallId": "1", "toolName": "w", "argsTextDelta": "{"},
+        call, result]);
+    assert_eq!(calls(of_version_4), expected);
+    let denied = json!([call, {"type": "tool-output-denied", "toolCallId": "1", "toolName": "w"}]);
+    assert_eq!(calls(denied), ["call w {\"c\":1} -> null (rejected)"]);
+}
+
+#[test]
+fn a_stream_for_pages_has_a_call_once_for_each_id() {
+    let input = |id: &str| {
+        json!({"type": "tool-input-available", "toolCallId": id, "toolName": "w",
+        "input": {"c": 1}})
+    };
+    let stream = json!([
+        {"type": "start", "messageId": "m"},
+        {"type": "tool-input-start", "toolCallId": "1", "toolName": "w"},
+        {"type": "tool-input-delta", "toolCallId": "1", "inputTextDelta": "{\"c\":1}"},
+        input("1"), input("2"), input("3"), input("1"),
+        {"type": "tool-output-available", "toolCallId": "1", "output": "s", "preliminary": true},
+        {"type": "tool-output-available", "toolCallId": "1", "output": "sun"},
+        {"type": "tool-output-error", "toolCallId": "2", "errorText": "no"},
+        {"type": "tool-output-denied", "toolCallId": "3"},
+        {"type": "tool-input-error", "toolCallId": "4", "toolName": "v", "input": {}, "errorText": "bad"},
+        {"type": "finish"}]);
+    let expected = [
+        "call w {\"c\":1} -> \"sun\" (succeeded)",
+        "call w {\"c\":1} -> \"no\" (failed)",
+        "call w {\"c\":1} -> null (rejected)",
+        "call v {} -> \"bad\" (failed)",
+    ];
+    assert_eq!(calls(stream), expected);
+    // The name of a tool may begin like the type of a piece.
+    let page = json!([{"role": "assistant", "parts": [{"type": "tool-input-check", "toolCallId": "1",
+        "state": "output-available", "input": {}, "output": "ok"}]}]);
+    assert_eq!(calls(page), ["call input-check {} -> \"ok\" (succeeded)"]);
+}
+
+#[test]
+fn a_denied_call_is_rejected() {
+    let messages = |output: Value| {
+        json!([
+            {"role": "assistant", "content": [
+                {"type": "tool-call", "toolCallId": "1", "toolName": "pay", "input": {}}]},
+            {"role": "tool", "content": [
+                {"type": "tool-result", "toolCallId": "1", "toolName": "pay", "output": output}]}])
+    };
+    let denied = json!({"type": "execution-denied", "reason": "no"});
+    assert_eq!(calls(messages(denied)), ["call pay {} -> \"no\" (rejected)"]);
+    let denied = json!({"type": "execution-denied"});
+    assert_eq!(calls(messages(denied)), ["call pay {} -> null (rejected)"]);
+    let done = json!({"type": "json", "value": {"paid": true}});
+    assert_eq!(calls(messages(done)), ["call pay {} -> {\"paid\":true} (succeeded)"]);
+}
+
+#[test]
+fn steps_of_version_5_have_parts() {
+    let call = |id: &str| json!({"type": "tool-call", "toolCallId": id, "toolName": "w", "input": {"c": 1}});
+    let steps = json!({"steps": [
+        {"content": [
+            {"type": "text", "text": "I look."}, call("1"), call("2"),
+            {"type": "tool-result", "toolCallId": "1", "toolName": "w", "input": {"c": 1}, "output": "sun"},
+            {"type": "tool-error", "toolCallId": "2", "toolName": "w", "input": {"c": 1}}],
+         "finishReason": "tool-calls", "usage": {"inputTokens": 5, "outputTokens": 2},
+         "response": {"messages": [{"role": "assistant", "content": [call("1"), call("2")]}]}},
+        {"content": [{"type": "text", "text": "Sun."}], "finishReason": "length",
+         "usage": {"inputTokens": 9, "outputTokens": 1},
+         "response": {"messages": [{"role": "assistant", "content": [call("1"), call("2")]}]}}]});
+    let trace = Trace::read(steps.clone()).unwrap();
+    let expected = [
+        "assistant: I look.",
+        "call w {\"c\":1} -> \"sun\" (succeeded)",
+        "call w {\"c\":1} -> null (failed)",
+        "assistant: Sun.",
+    ];
+    assert_eq!(lines(&trace), expected);
+    assert_eq!(trace.usage().unwrap().total(), Some(17));
+    let cut = "the answer was cut off: length".to_owned();
+    assert_eq!(trace.outcome(), Some(&Outcome::Failed(Some(cut))));
+    assert_eq!(told(steps["steps"].clone()), expected);
+    assert_eq!(told(steps["steps"][0].clone()), expected[..3]);
+}
+
+#[test]
+fn what_the_sdk_returns_has_all_steps_beside_the_last() {
+    let result = json!({"text": "Sun.", "finishReason": "stop", "toolCalls": [], "toolResults": [],
+        "content": [], "steps": [
+            {"text": "", "toolCalls": [{"toolCallId": "1", "toolName": "w", "args": {"c": 1}}],
+                "toolResults": [{"toolCallId": "1", "toolName": "w", "result": "sun"}]},
+            {"text": "Sun.", "toolCalls": [], "toolResults": []}]});
+    assert_eq!(told(result), ["call w {\"c\":1} -> \"sun\" (unknown)", "assistant: Sun."]);
+}

@@ -1,0 +1,154 @@
+//! A call that was left out would look like one that was never made: what is read from an unusual
+//! place, and what is refused.
+
+use serde_json::json;
+
+use super::*;
+
+fn refusal(value: Value) -> String {
+    Trace::read(value).unwrap_err().to_string()
+}
+
+#[test]
+fn chunks_of_a_stream_are_refused() {
+    let delta = json!({"role": "assistant", "tool_calls": [{"index": 0, "id": "1", "type": "function",
+        "function": {"name": "w", "arguments": ""}}]});
+    let chunk =
+        json!({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]});
+    let end =
+        json!({"object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 1}});
+    let unnamed = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
+    let lines = format!("{chunk}\n{end}");
+    let expected =
+        "the trace holds chunks of a stream: store the message that the client made of them";
+    let traces =
+        [chunk.clone(), json!([chunk]), json!([chunk, end]), end, unnamed, Value::String(lines)];
+    for trace in traces {
+        assert_eq!(refusal(trace.clone()), expected, "{trace}");
+    }
+    let whole =
+        json!({"choices": [{"delta": null, "message": {"role": "assistant", "content": "x"}}]});
+    assert_eq!(told(whole), ["assistant: x"]);
+}
+
+#[test]
+fn an_answer_has_a_message_or_says_why_it_has_none() {
+    let found = refusal(json!({"choices": [{"index": 0, "logprobs": null}]}));
+    let expected = "what should be a model's answer is an object with the keys `index`, `logprobs`";
+    assert!(found.contains(expected), "{found}");
+}
+
+#[test]
+fn a_message_may_hold_items_of_the_responses_api() {
+    let blocks = json!([
+        {"type": "function_call", "id": "fc_1", "call_id": "1", "name": "w", "arguments": "{\"c\":1}",
+            "status": "completed"},
+        {"type": "function_call_output", "call_id": "1", "output": "Error: no", "status": "completed"}]);
+    let trace = Trace::read(json!([{"role": "assistant", "content": blocks}])).unwrap();
+    assert_eq!(lines(&trace), ["call w {\"c\":1} -> \"Error: no\" (unknown)"]);
+    assert_eq!(trace.tool_calls().next().unwrap().status(), Status::Failed);
+
+    let answered = json!([{"role": "assistant", "content": [blocks[0]]},
+        {"role": "user", "content": [blocks[1]]}]);
+    assert_eq!(told(answered), ["call w {\"c\":1} -> \"Error: no\" (unknown)"]);
+
+    let searches = json!([{"type": "web_search_call", "id": "ws", "status": "completed",
+        "action": {"query": "q"}}, {"type": "mcp_call", "id": "m", "name": "roll", "arguments": "{}",
+        "output": "6"}]);
+    let trace = Trace::read(json!([{"type": "ai", "content": searches}])).unwrap();
+    let expected = [
+        "call web_search {\"query\":\"q\"} -> null (succeeded)",
+        "call roll {} -> \"6\" (succeeded)",
+    ];
+    assert_eq!(lines(&trace), expected);
+    // They stand in one turn, that of their message.
+    assert_eq!((trace.turns().len(), trace.turns()[0].calls.len()), (1, 2));
+}
+
+#[test]
+fn langchain_has_a_call_among_the_blocks_and_among_the_calls() {
+    let block = json!({"type": "function_call", "id": "fc_1", "call_id": "1", "name": "w",
+        "arguments": "{\"c\":1}"});
+    let call = json!({"name": "w", "args": {"c": 1}, "id": "1", "type": "tool_call"});
+    let both = json!([{"type": "ai", "content": [block], "tool_calls": [call]}]);
+    assert_eq!(told(both), ["call w {\"c\":1} -> nothing (unknown)"]);
+    let invalid = json!({"type": "invalid_tool_call", "name": "w", "args": "{", "id": "1",
+        "error": "bad"});
+    let both = json!([{"type": "ai", "content": [invalid], "invalid_tool_calls": [invalid]}]);
+    let trace = Trace::read(both).unwrap();
+    let errors: Vec<_> = trace.tool_calls().map(|call| call.arguments_error.as_deref()).collect();
+    assert_eq!(errors, [Some("bad")]);
+}
+
+#[test]
+fn an_unknown_part_that_looks_like_a_call_is_refused() {
+    let said = json!({"type": "text", "text": "x"});
+    for key in ["arguments", "input", "args"] {
+        let part = json!({"type": "call_of_tomorrow", "name": "w", key: {}});
+        let found = refusal(json!([{"role": "assistant", "content": [said, part]}]));
+        assert!(found.contains("a part of a message in it is an object with the keys"), "{found}");
+        let untyped = json!({"name": "w", key: {}});
+        let found = refusal(json!([{"role": "assistant", "content": [said, untyped]}]));
+        assert!(found.contains("a part of a message in it is an object with the keys"), "{found}");
+    }
+    let picture = json!({"type": "picture_of_tomorrow", "name": "x.png"});
+    assert_eq!(told(json!([{"role": "user", "content": [said, picture]}])), ["user: x"]);
+}
+
+#[test]
+fn calls_may_be_the_text_of_a_list() {
+    let calls = json!([{"id": "1", "type": "function",
+        "function": {"name": "w", "arguments": "{\"c\":1}"}}]);
+    let expected = ["call w {\"c\":1} -> nothing (unknown)"];
+    let message = |calls: Value| json!([{"role": "assistant", "content": "", "tool_calls": calls}]);
+    assert_eq!(told(message(calls.to_string().into())), expected);
+    assert_eq!(told(message(calls[0].to_string().into())), expected);
+    assert_eq!(told(message(json!([calls[0].to_string()]))), expected);
+    assert_eq!(told(json!([{"thought": "", "tool_calls": calls.to_string()}])), expected);
+    let first_way =
+        json!([{"role": "assistant", "function_call": "{\"name\":\"w\",\"arguments\":{\"c\":1}}"}]);
+    assert_eq!(told(first_way), expected);
+    for nothing in [json!(null), json!(""), json!("null"), json!("[]")] {
+        assert_eq!(told(message(nothing)), [""; 0]);
+    }
+    let found = refusal(message(json!("[{'id': '1'}]")));
+    assert!(found.contains("a tool call in it is a string"), "{found}");
+    assert!(refusal(message(json!(true))).contains("a tool call in it is a boolean"));
+    assert!(refusal(json!([{"thought": "x", "tool_calls": 2}])).contains("a number"));
+}
+
+#[test]
+fn a_message_without_known_content_is_refused_if_it_has_other() {
+    let items =
+        json!([{"content_type": "function_call", "id": "1", "name": "w", "arguments": "{}"}]);
+    let kernel = json!([{"role": "assistant", "items": items}]);
+    let expected = "a message in it is an object with the keys `items`, `role`";
+    assert!(refusal(kernel).contains(expected));
+    assert!(
+        refusal(json!([{"role": "assistant", "content": null, "items": items}]))
+            .contains("`items`")
+    );
+    assert!(refusal(json!([{"role": "assistant", "call": {"name": "w"}}])).contains("`call`"));
+
+    let empty = [
+        json!({"role": "model"}),
+        json!({"role": "assistant", "id": "m", "finish_reason": "stop", "index": 0}),
+        json!({"role": "assistant", "usage": {"input_tokens": 1}, "metadata": {"a": 1}}),
+        json!({"role": "assistant", "content": null, "audio": {"id": "a"}, "annotations": []}),
+        json!({"role": "assistant", "content": null, "provider_specific_fields": {"refusal": null}}),
+    ];
+    for message in empty {
+        assert_eq!(told(json!([message])), [""; 0], "{message}");
+    }
+    let answer = json!([{"role": "tool", "name": "w", "result": {"c": 3}}]);
+    assert_eq!(told(answer), ["call w {} -> {\"c\":3} (unknown)"]);
+}
+
+#[test]
+fn llamaindex_has_parts_in_blocks() {
+    let trace = json!([
+        {"role": "user", "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "Weather?"}]},
+        {"role": "assistant", "additional_kwargs": {}, "blocks": [{"block_type": "tool_call",
+            "tool_call_id": "1", "tool_name": "w", "tool_kwargs": {"c": 1}}]}]);
+    assert_eq!(told(trace), ["user: Weather?", "call w {\"c\":1} -> nothing (unknown)"]);
+}
