@@ -40,12 +40,23 @@ const JSON_SCHEMA: &str = "
 
 The official optional tests agree too, at the same commit, for drafts 4, 6, 7, 2019-09 and 2020-12, with these exceptions:
 
-- `format` is checked only with `formats`. Then `idn-email` refuses a quoted or an unusual local part that is not ASCII, `idn-hostname`
-  accepts one label that decodes to a disallowed character (`xn--7a`), and `iri` accepts a line break at the end and refuses an
-  IPvFuture host. All other formats are as strict as the tests; names of Unicode properties in a `regex` are not looked up.
+- `format` is checked only with `formats`. Then `idn-email` refuses a quoted or an unusual local part that is not ASCII, and 64 ASCII
+  characters before the `@` (`email` accepts them), `idn-hostname` accepts one label that decodes to a disallowed character (`xn--7a`),
+  and `iri` accepts a line break at the end and refuses an IPvFuture host. All other formats are as strict as the tests; names of Unicode
+  properties in a `regex` are not looked up.
 - `contentEncoding` and `contentMediaType` only describe.
-- A number such as 1e308 is not a multiple of 0.5.
-- `pattern` and `patternProperties` know no look-around and no back references.
+- In draft 4, too, 1.0 is an integer.
+
+Beyond what the tests ask:
+
+- `multipleOf` divides decimals, not doubles: 19.99 is a multiple of 0.01. It and the bounds take whole numbers of up to 64 bits as they
+  are; a number that has more digits is the closest double. Doubles are compared after the 64th different number of that kind in a
+  schema (a divisor, or a bound from 2^53 on), in a schema whose `$schema` is one of its `documents`, and for draft 4's
+  `exclusiveMaximum: true` and `exclusiveMinimum: true`.
+- `pattern` and `patternProperties` are ECMA 262 with the flag `u`, and take escaped punctuation (`\\-`), `]` and `}` for themselves as
+  without the flag. They know no look-around, no back references and no `(?m:…)`: a schema with one of those is an error, as is one with a
+  pattern that is too large (10 MB when it is compiled). If a `$ref` leads into `patternProperties`, the keys there are in Rust's syntax.
+- A schema that refers to itself without a step into the value, such as `{\"$ref\": \"#\"}`, is an error.
 ";
 
 /// Ends the test unless the page is what it would be if written now.

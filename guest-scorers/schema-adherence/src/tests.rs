@@ -28,7 +28,7 @@ fn a_matching_output_scores_1() {
     let score = score(json!({"schema": person()}), json!({"name": "Ada", "ages": [36, 1.0]}));
     assert_eq!(score.score, Some(1.0));
     assert_eq!(score.reason.as_deref(), Some("Output matches schema"));
-    assert_eq!(score.meta, None);
+    assert_eq!(score.meta_value(), None);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn every_issue_has_a_path_a_message_and_a_keyword() {
     assert!(reason.starts_with("Schema validation failed: "), "{reason}");
     assert!(reason.contains("name: want string, but got number"), "{reason}");
     assert!(reason.contains("ages.1: want integer, but got string"), "{reason}");
-    let issues = score.meta.unwrap()["issues"].as_array().unwrap().clone();
+    let issues = score.meta.unwrap().value()["issues"].as_array().unwrap().clone();
     assert!(issues.contains(&json!({
         "path": ["ages", 1], "message": "want integer, but got string", "keyword": "type"
     })));
@@ -62,7 +62,7 @@ fn alternatives_are_one_issue() {
 fn the_number_and_the_length_of_issues_are_bounded() {
     let config = json!({"schema": {"items": {"enum": ["x".repeat(9000)]}}});
     let score = score(config, json!(vec![0; 500]));
-    assert_eq!(score.meta.unwrap()["issues"].as_array().unwrap().len(), 20);
+    assert_eq!(score.meta_value().unwrap()["issues"].as_array().unwrap().len(), 20);
     assert!(score.reason.unwrap().len() <= 4096);
 }
 
@@ -71,7 +71,7 @@ fn without_a_schema_the_score_is_1_and_marked_as_skipped() {
     let score = score(json!({}), json!("anything"));
     assert_eq!(score.score, Some(1.0));
     assert_eq!(score.reason.as_deref(), Some("No output schema defined; skipping validation"));
-    assert_eq!(score.meta, Some(json!({"skipped": true})));
+    assert_eq!(score.meta_value(), Some(json!({"skipped": true})));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn json_inside_a_string_counts_as_asked() {
     let text = || json!("{\"name\": \"Ada\"}");
     let auto = score(config("auto"), text());
     assert_eq!(auto.score, Some(1.0));
-    assert_eq!(auto.meta, Some(json!({"parsed": true})));
+    assert_eq!(auto.meta_value(), Some(json!({"parsed": true})));
     assert_eq!(score(config("always"), text()).score, Some(1.0));
     assert_eq!(score(config("never"), text()).score, Some(0.0));
     let broken = score(config("always"), json!("{name}"));
@@ -99,7 +99,7 @@ fn json_inside_a_string_counts_as_asked() {
     let inside = score(config("auto"), json!("{\"name\": 1}"));
     assert!(inside.reason.unwrap().contains("name: want string"));
     let string = json!({"schema": {"type": "string"}});
-    assert_eq!(score(string, json!("{}")).meta, None);
+    assert_eq!(score(string, json!("{}")).meta_value(), None);
 }
 
 #[test]
@@ -134,6 +134,19 @@ fn an_invalid_schema_is_refused() {
     let error = refusal(json!({"schema": {"type": "strnig"}}));
     assert!(error.starts_with("`schema` is not a usable JSON Schema: the schema"), "{error}");
     assert!(refusal(json!({"schema": {"pattern": "("}})).contains("regex"));
+}
+
+#[test]
+fn a_schema_that_only_refers_to_itself_is_an_error_and_no_score() {
+    let endless = json!({"$ref": "#"});
+    assert_eq!(
+        refusal(json!({"schema": endless})),
+        "`schema` is not a usable JSON Schema: it refers to itself without end"
+    );
+    let case = Case::new(json!(1)).with_output_schema(endless);
+    let error = scorer(json!({})).score(&case).unwrap_err();
+    assert!(matches!(error, ScoreError::InvalidInput(_)));
+    assert!(error.message().ends_with("it refers to itself without end"), "{}", error.message());
 }
 
 #[test]

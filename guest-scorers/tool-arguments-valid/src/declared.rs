@@ -1,6 +1,7 @@
 //! Reads declarations of tools, in the shapes of OpenAI, Anthropic, Google and MCP. It checks no
 //! schema.
 
+use super::gemini;
 use scorebox_sdk::excerpt;
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,7 @@ pub(crate) fn declarations(tools: &Value) -> Result<Vec<Declared>, String> {
             Ok(declared)
         }
         Value::Object(object) => match google(object) {
-            Some(items) => declarations(items),
+            Some(functions) => declarations_of_google(functions),
             None => Ok((object.iter())
                 .map(|(name, schema)| Declared { name: name.clone(), schema: schema_of(schema) })
                 .collect()),
@@ -35,19 +36,30 @@ fn google(object: &Map<String, Value>) -> Option<&Value> {
     object.get("functionDeclarations").or_else(|| object.get("function_declarations"))
 }
 
+/// Their schemas are Gemini's, or JSON Schema under another key.
+fn declarations_of_google(functions: &Value) -> Result<Vec<Declared>, String> {
+    let mut declared = declarations(functions)?;
+    declared.iter_mut().for_each(|tool| gemini::to_json_schema(&mut tool.schema));
+    Ok(declared)
+}
+
 fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
     let Some(object) = item.as_object() else {
         return Err("is not an object".to_owned());
     };
     if let Some(functions) = google(object) {
-        into.extend(declarations(functions)?);
+        into.extend(declarations_of_google(functions)?);
         return Ok(());
     }
     let inner = object.get("function").or_else(|| object.get("toolSpec"));
     let object = inner.and_then(Value::as_object).unwrap_or(object);
     match object.get("name").and_then(Value::as_str) {
         Some(name) => {
-            into.push(Declared { name: name.to_owned(), schema: schema_in(object) });
+            let mut schema = schema_in(object);
+            if gemini::is_gemini(&schema) {
+                gemini::to_json_schema(&mut schema);
+            }
+            into.push(Declared { name: name.to_owned(), schema });
             Ok(())
         }
         // A tool of the service itself, such as `{"type": "web_search"}`, takes what it takes.

@@ -6,6 +6,7 @@
 //! Validation is JSON Schema's (2020-12 if a schema names no other draft), formats not asserted.
 
 mod declared;
+mod gemini;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +25,9 @@ use serde_json::{Value, json};
 /// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace
 /// itself (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside
 /// messages): a list in the shape of OpenAI, Anthropic, Google or MCP, or an object of schemas by
-/// tool name. A call of an undeclared tool is invalid unless `undeclared` is `ignore`, and so is a
-/// call whose arguments are not JSON. For a run without calls the result is not-applicable. Every
-/// call is an assertion.
+/// tool name. Gemini's types in capitals and its `nullable` are read as JSON Schema. A call of an
+/// undeclared tool is invalid unless `undeclared` is `ignore`, and so is a call whose arguments are
+/// not JSON. For a run without calls the result is not-applicable. Every call is an assertion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -46,7 +46,7 @@ fn the_fraction_of_valid_calls() {
             "1 of 2 calls are valid; first invalid: `book` (2): reservation_id: want string, but got number"
         )
     );
-    assert_eq!(half.meta, Some(json!({"valid": 1, "calls": 2})));
+    assert_eq!(half.meta_value(), Some(json!({"valid": 1, "calls": 2})));
     let reasons = ["valid", "reservation_id: want string, but got number"];
     let expected = [0, 1].map(|index| {
         let assertion = Assertion::pass(format!("`book` ({})", index + 1), index == 0);
@@ -85,6 +85,38 @@ fn every_provider_declares_tools_in_its_own_way() {
         let config = json!({ "tools": tools });
         assert_eq!(score_with(config.clone(), calls(&[GOOD])).score, Some(1.0), "{tools}");
         assert_eq!(score_with(config, calls(&["{}"])).score, Some(0.0), "{tools}");
+    }
+}
+
+#[test]
+fn geminis_types_are_in_capitals_and_may_be_null() {
+    let flight = json!({"type": "OBJECT", "properties": {"number": {"type": "STRING"}}, "required": ["number"]});
+    let parameters = json!({"type": "OBJECT", "properties": {
+        "flights": {"type": "ARRAY", "items": flight, "maxItems": "2"},
+        "cabin": {"type": "STRING", "enum": ["economy"], "nullable": true},
+        "seat": {"anyOf": [{"type": "INTEGER"}, {"type": "BOOLEAN"}], "nullable": true},
+        "nullable": {"type": "NUMBER", "nullable": false},
+    }});
+    let function = json!({"name": "book", "parameters": parameters});
+    let rows = [
+        (r#"{"flights": [{"number": "LH 1"}], "cabin": null, "seat": null, "nullable": 1.5}"#, 1.0),
+        (r#"{"cabin": "economy", "seat": 7}"#, 1.0),
+        (r#"{"flights": [{"number": 1}]}"#, 0.0),
+        (r#"{"flights": null}"#, 0.0),
+        (r#"{"flights": [{"number": ""}, {"number": ""}, {"number": ""}]}"#, 0.0),
+        (r#"{"cabin": "first"}"#, 0.0),
+        (r#"{"seat": "7A"}"#, 0.0),
+        (r#"{"nullable": null}"#, 0.0),
+    ];
+    for tools in [
+        json!({"functionDeclarations": [function]}),
+        json!([{"function_declarations": [function]}]),
+        json!([function]),
+    ] {
+        for (arguments, expected) in rows {
+            let score = score_with(json!({ "tools": tools }), calls(&[arguments]));
+            assert_eq!(score.score, Some(expected), "{tools} {arguments}");
+        }
     }
 }
 

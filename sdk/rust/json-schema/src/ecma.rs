@@ -1,20 +1,63 @@
-//! Whether a text is a regular expression of ECMA 262, by its grammar with the flag `u`. It compiles and
-//! matches nothing. Names of Unicode properties are not looked up.
+//! Regular expressions of ECMA 262: whether a text is one, by the grammar with the flag `u`, and what it is
+//! in Rust's syntax. It compiles and matches nothing. Names of Unicode properties are not looked up.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
+/// White space and ends of lines, as `\s` has them, inside of a class.
+const SPACE: &str =
+    r"\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
+
+/// What `.` does not match, inside of a class.
+const LINE_ENDS: &str = r"\n\r\u{2028}\u{2029}";
+
+/// How strictly the grammar is taken.
+#[derive(Clone, Copy, PartialEq)]
+enum Grammar {
+    /// That of the flag `u`.
+    Unicode,
+    /// As well what patterns without the flag have, where it can mean only one thing: `\-`, `]` and
+    /// `}` for themselves, and `[\w-.]`.
+    Lenient,
+}
+
+/// Why a pattern cannot be translated.
+#[derive(Debug, PartialEq)]
+pub(super) enum Refused {
+    /// It is not ECMA 262's, as the text says.
+    Invalid(String),
+    /// Rust's engine does not have this.
+    Unsupported(&'static str),
+}
+
 /// Checks a pattern; the error says what is wrong with it.
 pub(super) fn check(pattern: &str) -> Result<(), String> {
-    let groups = count_groups(pattern);
-    let mut reader = Reader { chars: pattern.chars().peekable(), names: Vec::new(), groups };
+    read(pattern, Grammar::Unicode).map(|_| ())
+}
+
+/// A pattern in the syntax of the crate `regex`, which matches the same texts.
+pub(super) fn translate(pattern: &str) -> Result<String, Refused> {
+    let reader = read(pattern, Grammar::Lenient).map_err(Refused::Invalid)?;
+    match reader.unsupported {
+        Some(what) => Err(Refused::Unsupported(what)),
+        None => Ok(reader.out),
+    }
+}
+
+fn read(pattern: &str, grammar: Grammar) -> Result<Reader<'_>, String> {
+    let mut reader = Reader {
+        chars: pattern.chars().peekable(),
+        grammar,
+        names: Vec::new(),
+        groups: count_groups(pattern),
+        out: String::with_capacity(pattern.len()),
+        unsupported: None,
+    };
     reader.pattern()?;
-    let names = std::mem::take(&mut reader.names);
-    let (defined, used): (Vec<_>, Vec<_>) = names.into_iter().partition(|(_, defines)| *defines);
-    let unknown = used.iter().find(|(name, _)| !defined.iter().any(|(known, _)| known == name));
-    match unknown {
+    let defined = |name: &String| reader.names.iter().any(|(known, is)| *is && known == name);
+    match reader.names.iter().find(|(name, _)| !defined(name)) {
         Some((name, _)) => Err(format!("no group has the name {name}")),
-        None => Ok(()),
+        None => Ok(reader),
     }
 }
 
@@ -41,32 +84,56 @@ fn count_groups(pattern: &str) -> usize {
 
 struct Reader<'p> {
     chars: Peekable<Chars<'p>>,
+    grammar: Grammar,
     /// Names of groups, and whether the group stands there (or is referred to).
     names: Vec<(String, bool)>,
     groups: usize,
+    /// The translation so far.
+    out: String,
+    /// The first thing that has no translation.
+    unsupported: Option<&'static str>,
+}
+
+/// A group that is open.
+struct Group {
+    /// Whether it may be repeated; assertions may not.
+    repeatable: bool,
+    /// Whether `.` matches ends of lines in it.
+    dot_all: bool,
 }
 
 impl Reader<'_> {
     fn pattern(&mut self) -> Result<(), String> {
-        // Whether what each open group is may be repeated; assertions may not.
-        let mut open: Vec<bool> = Vec::new();
+        let mut open: Vec<Group> = Vec::new();
         let mut repeatable = false;
         while let Some(c) = self.chars.next() {
             repeatable = match c {
-                '|' | '^' | '$' => false,
-                '(' => {
-                    open.push(self.group()?);
+                '|' | '^' | '$' => {
+                    self.out.push(c);
                     false
                 }
-                ')' => open.pop().ok_or("a `)` without its `(`")?,
+                '(' => {
+                    let dot_all = open.last().is_some_and(|group| group.dot_all);
+                    open.push(self.group(dot_all)?);
+                    false
+                }
+                ')' => {
+                    self.out.push(')');
+                    open.pop().ok_or("a `)` without its `(`")?.repeatable
+                }
                 '[' => self.class()?,
+                ']' | '}' if self.grammar == Grammar::Lenient => self.literal(c),
                 ']' | '{' | '}' => return Err(format!("a `{c}` that is not escaped")),
                 '*' | '+' | '?' if !repeatable => {
                     return Err(format!("nothing to repeat before `{c}`"));
                 }
-                '*' | '+' | '?' => self.lazy(),
+                '*' | '+' | '?' => {
+                    self.out.push(c);
+                    self.lazy()
+                }
                 '\\' => self.escape()?,
-                _ => true,
+                '.' => self.dot(open.last().is_some_and(|group| group.dot_all)),
+                _ => self.literal(c),
             };
             if repeatable && self.eat('{') {
                 self.bounds()?;
@@ -76,37 +143,68 @@ impl Reader<'_> {
         if open.is_empty() { Ok(()) } else { Err("a `(` without its `)`".to_owned()) }
     }
 
+    /// A character that stands for itself. It may be repeated.
+    fn literal(&mut self, c: char) -> bool {
+        match c.is_alphanumeric() {
+            true => self.out.push(c),
+            // What has a meaning in Rust's syntax loses it.
+            false => self.out.extend(c.escape_unicode()),
+        }
+        true
+    }
+
+    fn dot(&mut self, dot_all: bool) -> bool {
+        self.put(if dot_all { &["(?s:.)"] } else { &["[^", LINE_ENDS, "]"] });
+        true
+    }
+
+    fn put(&mut self, parts: &[&str]) {
+        self.out.extend(parts.iter().copied());
+    }
+
+    fn refuse(&mut self, what: &'static str) {
+        self.unsupported.get_or_insert(what);
+    }
+
     fn eat(&mut self, wanted: char) -> bool {
         self.chars.next_if_eq(&wanted).is_some()
     }
 
     /// Passes over the `?` of a lazy quantifier. What is repeated cannot be repeated again.
     fn lazy(&mut self) -> bool {
-        self.eat('?');
+        if self.eat('?') {
+            self.out.push('?');
+        }
         false
     }
 
-    /// What follows `(`; whether the group may be repeated.
-    fn group(&mut self) -> Result<bool, String> {
+    /// What follows `(`. Nothing asks what a group captured.
+    fn group(&mut self, dot_all: bool) -> Result<Group, String> {
         if !self.eat('?') {
-            return Ok(true);
+            self.out.push_str("(?:");
+            return Ok(Group { repeatable: true, dot_all });
         }
+        let mut repeatable = true;
         match self.chars.next() {
-            Some(':') => Ok(true),
-            Some('=' | '!') => Ok(false),
-            Some('<') if self.eat('=') || self.eat('!') => Ok(false),
+            Some(':') => {}
+            Some('=' | '!') => repeatable = false,
+            Some('<') if self.eat('=') || self.eat('!') => repeatable = false,
             Some('<') => {
                 let name = self.name()?;
                 self.names.push((name, true));
-                Ok(true)
             }
-            Some(first @ ('i' | 'm' | 's' | '-')) => self.modifiers(first),
-            _ => Err("an unknown kind of group".to_owned()),
+            Some(first @ ('i' | 'm' | 's' | '-')) => return self.modifiers(first, dot_all),
+            _ => return Err("an unknown kind of group".to_owned()),
         }
+        if !repeatable {
+            self.refuse("look-around");
+        }
+        self.out.push_str("(?:");
+        Ok(Group { repeatable, dot_all })
     }
 
     /// `(?i-ms:`
-    fn modifiers(&mut self, first: char) -> Result<bool, String> {
+    fn modifiers(&mut self, first: char, dot_all: bool) -> Result<Group, String> {
         let mut flags = String::from(first);
         while let Some(flag) = self.chars.next_if(|c| matches!(c, 'i' | 'm' | 's' | '-')) {
             flags.push(flag);
@@ -115,7 +213,17 @@ impl Reader<'_> {
         if twice || flags == "-" || !self.eat(':') {
             return Err("flags that are not those of a group".to_owned());
         }
-        Ok(true)
+        if flags.contains('m') {
+            self.refuse("the flag `m`");
+        }
+        let (on, off) = flags.split_once('-').unwrap_or((&flags, ""));
+        self.out.push_str(match (on.contains('i'), off.contains('i')) {
+            (true, _) => "(?i:",
+            (_, true) => "(?-i:",
+            _ => "(?:",
+        });
+        let dot_all = on.contains('s') || dot_all && !off.contains('s');
+        Ok(Group { repeatable: true, dot_all })
     }
 
     /// A group's name, up to its `>`.
@@ -148,10 +256,11 @@ impl Reader<'_> {
             let digits = digits.trim_start_matches('0').to_owned();
             (digits.len(), digits)
         };
-        match most.is_empty() || size(&least) <= size(&most) {
-            true => Ok(()),
-            false => Err("a quantifier whose bounds are out of order".to_owned()),
+        if !most.is_empty() && size(&least) > size(&most) {
+            return Err("a quantifier whose bounds are out of order".to_owned());
         }
+        self.put(&["{", &least, ",", &most, "}"]);
+        Ok(())
     }
 
     fn digits(&mut self) -> String {
@@ -165,12 +274,14 @@ impl Reader<'_> {
     /// What follows `\` outside of a class; whether it may be repeated.
     fn escape(&mut self) -> Result<bool, String> {
         match self.chars.peek() {
-            Some('b' | 'B') => {
+            Some(&boundary @ ('b' | 'B')) => {
                 self.chars.next();
+                self.out.push_str(if boundary == 'b' { r"(?-u:\b)" } else { r"(?-u:\B)" });
                 Ok(false)
             }
             Some('k') => {
                 self.chars.next();
+                self.refuse("back references");
                 if !self.eat('<') {
                     return Err("`\\k` without the name of a group".to_owned());
                 }
@@ -179,23 +290,39 @@ impl Reader<'_> {
                 Ok(true)
             }
             Some('1'..='9') => {
+                self.refuse("back references");
                 let number = self.digits();
                 match number.parse::<usize>().is_ok_and(|number| number <= self.groups) {
                     true => Ok(true),
                     false => Err(format!("no group has the number {number}")),
                 }
             }
-            _ => self.character().map(|_| true),
+            _ => {
+                if let Some(c) = self.character()? {
+                    self.literal(c);
+                }
+                Ok(true)
+            }
         }
     }
 
-    /// An escape for a character, or for one of several (then there is no character).
+    /// An escape for a character, or for one of several: then there is no character, and the
+    /// translation has it.
     fn character(&mut self) -> Result<Option<char>, String> {
         let c = self.chars.next().ok_or("a `\\` with nothing after it")?;
         Ok(Some(match c {
-            'd' | 'D' | 's' | 'S' | 'w' | 'W' => return Ok(None),
+            'd' | 'D' | 's' | 'S' | 'w' | 'W' => {
+                let members = match c.to_ascii_lowercase() {
+                    'd' => "0-9",
+                    's' => SPACE,
+                    _ => "0-9A-Za-z_",
+                };
+                self.put(&[if c.is_ascii_uppercase() { "[^" } else { "[" }, members, "]"]);
+                return Ok(None);
+            }
             'p' | 'P' => {
-                self.property()?;
+                let name = self.property()?;
+                self.put(&[if c == 'p' { r"\p{" } else { r"\P{" }, &name, "}"]);
                 return Ok(None);
             }
             'f' => '\u{c}',
@@ -208,16 +335,17 @@ impl Reader<'_> {
                 Some(letter) if letter.is_ascii_alphabetic() => char::from(letter as u8 % 32),
                 _ => return Err("`\\c` without a letter".to_owned()),
             },
-            'x' => self.hexadecimal(2)?,
+            'x' => char::from_u32(self.hexadecimal(2)?).unwrap_or(char::REPLACEMENT_CHARACTER),
             'u' => self.unicode()?,
             '^' | '$' | '\\' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|'
             | '/' => c,
+            _ if self.grammar == Grammar::Lenient && !c.is_alphanumeric() => c,
             _ => return Err(format!("the escape `\\{c}`, which has no meaning")),
         }))
     }
 
     /// `\p{Letter}`, after the `p`.
-    fn property(&mut self) -> Result<(), String> {
+    fn property(&mut self) -> Result<String, String> {
         let mut name = String::new();
         if self.eat('{') {
             let is_part = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '=');
@@ -227,7 +355,7 @@ impl Reader<'_> {
         }
         let parts: Vec<_> = name.split('=').collect();
         match parts.len() <= 2 && !parts.contains(&"") && self.eat('}') {
-            true => Ok(()),
+            true => Ok(name),
             false => Err("`\\p` without a property".to_owned()),
         }
     }
@@ -235,7 +363,7 @@ impl Reader<'_> {
     /// `\u0041`, a pair of surrogates, or `\u{1F600}`, after the `u`. Half of a pair counts as U+FFFD.
     fn unicode(&mut self) -> Result<char, String> {
         if !self.eat('{') {
-            return self.hexadecimal(4);
+            return self.code_unit();
         }
         let mut digits = String::new();
         while let Some(digit) = self.chars.next_if(char::is_ascii_hexdigit) {
@@ -251,133 +379,96 @@ impl Reader<'_> {
         }
     }
 
-    fn hexadecimal(&mut self, digits: usize) -> Result<char, String> {
+    /// `0041` or `d83d\ude00`.
+    fn code_unit(&mut self) -> Result<char, String> {
+        let first = self.hexadecimal(4)?;
+        let mut ahead = self.chars.clone();
+        if (0xd800..0xdc00).contains(&first)
+            && ahead.next() == Some('\\')
+            && ahead.next() == Some('u')
+        {
+            let before = std::mem::replace(&mut self.chars, ahead);
+            match self.hexadecimal(4) {
+                Ok(second @ 0xdc00..0xe000) => {
+                    let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                    return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                }
+                _ => self.chars = before,
+            }
+        }
+        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn hexadecimal(&mut self, digits: usize) -> Result<u32, String> {
         let mut code = 0;
         for _ in 0..digits {
             let digit = self.chars.next().and_then(|digit| digit.to_digit(16));
             code = code * 16 + digit.ok_or("too few hexadecimal digits in an escape")?;
         }
-        Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+        Ok(code)
     }
 
     /// What follows `[`, up to its `]`. A class may be repeated.
     fn class(&mut self) -> Result<bool, String> {
-        self.eat('^');
+        let negated = self.eat('^');
+        if self.eat(']') {
+            self.out.push_str(if negated { r"(?s:.)" } else { r"[^\u{0}-\u{10ffff}]" });
+            return Ok(true);
+        }
+        self.out.push_str(if negated { "[^" } else { "[" });
         loop {
             let c = self.chars.next().ok_or("a `[` without its `]`")?;
             if c == ']' {
+                self.out.push(']');
                 return Ok(true);
             }
             let one = self.member(c)?;
             let is_range = self.chars.peek() == Some(&'-')
                 && !matches!(self.chars.clone().nth(1), Some(']') | None);
-            if !is_range {
-                continue;
+            if is_range {
+                self.chars.next();
+                self.range(one)?;
             }
-            self.chars.next();
-            let c = self.chars.next().ok_or("a `[` without its `]`")?;
-            match (one, self.member(c)?) {
-                (Some(first), Some(last)) if first <= last => {}
-                (Some(_), Some(_)) => return Err("a range that is out of order".to_owned()),
-                _ => return Err("a range of something other than characters".to_owned()),
+        }
+    }
+
+    /// The end of a range, after its `-`. The translation has the beginning.
+    fn range(&mut self, first: Option<char>) -> Result<(), String> {
+        let c = self.chars.next().ok_or("a `[` without its `]`")?;
+        let before = self.out.len();
+        self.out.push('-');
+        match (first, self.member(c)?) {
+            (Some(first), Some(last)) if first <= last => Ok(()),
+            (Some(_), Some(_)) => Err("a range that is out of order".to_owned()),
+            _ if self.grammar == Grammar::Lenient => {
+                // Where one side is not a character, the `-` is one.
+                self.out.insert(before, '\\');
+                Ok(())
             }
+            _ => Err("a range of something other than characters".to_owned()),
         }
     }
 
     /// One character of a class; none where it stands for several.
     fn member(&mut self, c: char) -> Result<Option<char>, String> {
-        match (c, self.chars.peek()) {
+        let one = match (c, self.chars.peek()) {
             ('\\', Some('b')) => {
                 self.chars.next();
-                Ok(Some('\u{8}'))
+                Some('\u{8}')
             }
             ('\\', Some('-')) => {
                 self.chars.next();
-                Ok(Some('-'))
+                Some('-')
             }
-            ('\\', _) => self.character(),
-            _ => Ok(Some(c)),
+            ('\\', _) => self.character()?,
+            _ => Some(c),
+        };
+        if let Some(c) = one {
+            self.literal(c);
         }
+        Ok(one)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::check;
-
-    #[test]
-    fn patterns_of_ecma_262_are_valid() {
-        let valid = [
-            "",
-            "a|b",
-            "(?:a)*?",
-            "(?<n>a)\\k<n>",
-            "\\k<n>(?<n>a)",
-            "(?<=a+)b",
-            "[]",
-            "[^]",
-            "\\cA",
-            "a{2,}b{3}c{2,10}?",
-            "[a-z\\d-]",
-            "[\\b\\-]",
-            "(a)\\1",
-            "\\u{1F600}",
-            "\\p{Script=Greek}",
-            "(?i-m:a)",
-            "(?=a)",
-            "\\/",
-            "[\\w-]",
-            "\\ud83d\\ude00",
-            "(?<ä$>x)",
-        ];
-        for pattern in valid {
-            assert_eq!(check(pattern), Ok(()), "{pattern}");
-        }
-    }
-
-    #[test]
-    fn other_dialects_and_slips_are_not() {
-        let invalid = [
-            "\\a",
-            "(?P<name>x)",
-            "(?P=n)",
-            "(?#c)a",
-            "(?i)abc",
-            "(?ims)a",
-            "^(abc]",
-            "a)",
-            "*a",
-            "a**",
-            "(?=a)*",
-            "\\Z",
-            "[b-a]",
-            "[\\d-z]",
-            "a{2,1}",
-            "{",
-            "a{",
-            "]",
-            "\\1",
-            "\\k<n>",
-            "\\u{110000}",
-            "[",
-            "\\",
-            "(?<n",
-            "(?<1>a)",
-            "\\p",
-            "\\p{}",
-            "(?-:a)",
-            "(?ii:a)",
-            "\\01",
-            "\\x4",
-        ];
-        for pattern in invalid {
-            assert!(check(pattern).is_err(), "{pattern}");
-        }
-    }
-
-    #[test]
-    fn a_deep_pattern_needs_no_stack() {
-        let deep = "(".repeat(100_000) + &")".repeat(100_000);
-        assert_eq!(check(&deep), Ok(()));
-    }
-}
+mod tests;

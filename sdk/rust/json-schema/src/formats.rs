@@ -26,24 +26,6 @@ pub(super) const STRICT: [Format; 5] = [
     Format { name: REGEX, func: regex },
 ];
 
-/// Gives `"format": "regex"` the name under which it can be checked, or left unchecked.
-pub(super) fn rename_regex(schema: &mut Value) {
-    match schema {
-        Value::Object(members) => {
-            for (key, member) in members {
-                match (key.as_str(), member) {
-                    ("format", Value::String(name)) if name == "regex" => *name = REGEX.to_owned(),
-                    // These hold values, not schemas.
-                    ("const" | "enum" | "default" | "examples", _) => {}
-                    (_, member) => rename_regex(member),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(rename_regex),
-        _ => {}
-    }
-}
-
 /// RFC 1123; a label in Punycode must be valid by IDNA 2008 as well.
 fn hostname(value: &Value) -> Verdict {
     let Value::String(name) = value else { return Ok(()) };

@@ -1,14 +1,17 @@
 //! One place of a value that does not match its schema, and its wording. Validates nothing.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use boon::{ErrorKind, InstanceToken, ValidationError};
+use boon::{ErrorKind, ValidationError};
 use serde::Serialize;
 use serde_json::Value;
 
 use scorebox_sdk::excerpt;
 
 use super::formats;
+use super::place::Place;
+use super::rewrite::Rewritten;
 
 /// The most issues that are reported of one value.
 const ISSUE_LIMIT: usize = 20;
@@ -34,16 +37,14 @@ impl Issue {
         Self { path: Vec::new(), message, keyword: "" }
     }
 
-    fn new(error: &ValidationError<'_, '_>, message: &str) -> Self {
-        let token = |token: &InstanceToken<'_>| match token {
-            InstanceToken::Prop(key) => Value::from(key.as_ref()),
-            InstanceToken::Item(index) => Value::from(*index),
+    fn new(place: Place, kind: &ErrorKind<'_, '_>, message: &str) -> Self {
+        let keyword = match kind {
+            ErrorKind::FalseSchema => place.keyword,
+            // The validator has another word for this one.
+            ErrorKind::AdditionalProperties { .. } => "additionalProperties",
+            _ => kind.keyword_path().map_or("", |path| path.keyword),
         };
-        Self {
-            path: error.instance_location.tokens.iter().map(token).collect(),
-            message: excerpt(message, MESSAGE_LIMIT).into_owned(),
-            keyword: error.kind.keyword_path().map_or("", |path| path.keyword),
-        }
+        Self { path: place.path, message: excerpt(message, MESSAGE_LIMIT).into_owned(), keyword }
     }
 }
 
@@ -62,28 +63,62 @@ impl fmt::Display for Issue {
 }
 
 /// The issues of a value that does not match, at most [`ISSUE_LIMIT`].
-pub(super) fn issues(error: &ValidationError<'_, '_>) -> Vec<Issue> {
+pub(super) fn issues(error: &ValidationError<'_, '_>, rewritten: &Rewritten) -> Vec<Issue> {
     let mut issues = Vec::new();
-    collect(error, &mut issues);
+    Collector { rewritten, issues: &mut issues }.collect(error, &Place::default());
     issues
 }
 
-/// The leaves of the validator's tree. If no alternative matches, the parts are not separate issues:
-/// they go into the message.
-fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
-    if into.len() >= ISSUE_LIMIT {
-        return;
-    }
-    let alternatives = matches!(error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None));
-    if error.causes.is_empty() {
-        into.push(Issue::new(error, &words(&error.kind)));
-    } else if alternatives {
+struct Collector<'a> {
+    rewritten: &'a Rewritten,
+    issues: &'a mut Vec<Issue>,
+}
+
+impl Collector<'_> {
+    /// The leaves of the validator's tree. If no alternative matches, the parts are not separate
+    /// issues: they go into the message.
+    fn collect(&mut self, error: &ValidationError<'_, '_>, from: &Place) {
+        if self.issues.len() >= ISSUE_LIMIT {
+            return;
+        }
+        let place = from.of(error, self.rewritten);
+        if error.causes.is_empty() {
+            let issue = in_words_of_the_schema(&error.kind, self.rewritten, |kind| {
+                Issue::new(place, kind, &words(kind))
+            });
+            self.issues.push(issue);
+            return;
+        }
+        let inside = place.inside(&error.kind);
+        if !matches!(error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None)) {
+            error.causes.iter().for_each(|cause| self.collect(cause, &inside));
+            return;
+        }
         let mut parts = Vec::new();
-        error.causes.iter().for_each(|cause| collect(cause, &mut parts));
+        let mut alternatives = Collector { rewritten: self.rewritten, issues: &mut parts };
+        error.causes.iter().for_each(|cause| alternatives.collect(cause, &inside));
         let parts: Vec<_> = parts.iter().map(Issue::to_string).collect();
-        into.push(Issue::new(error, &format!("{}: {}", error.kind, parts.join(", or "))));
-    } else {
-        error.causes.iter().for_each(|cause| collect(cause, into));
+        let message = format!("{}: {}", error.kind, parts.join(", or "));
+        self.issues.push(Issue::new(place, &error.kind, &message));
+    }
+}
+
+/// An error of what the schema was made into, as one of the schema that the user wrote.
+fn in_words_of_the_schema<T>(
+    kind: &ErrorKind<'_, '_>,
+    rewritten: &Rewritten,
+    with: impl FnOnce(&ErrorKind<'_, '_>) -> T,
+) -> T {
+    match kind {
+        ErrorKind::Pattern { got, want } => {
+            let got = Cow::Borrowed(got.as_ref());
+            with(&ErrorKind::Pattern { got, want: rewritten.pattern(want) })
+        }
+        ErrorKind::Format { got, want, .. } => match (got.as_ref(), rewritten.rule(want)) {
+            (Value::Number(number), Some(rule)) => with(&rule.failure(number)),
+            _ => with(kind),
+        },
+        _ => with(kind),
     }
 }
 

@@ -1,9 +1,12 @@
 //! JSON Schema for scorers: compiles a schema, and reports what of a value does not match it. It reads
 //! no file and no network, and decides no score.
 //!
-//! - `ecma`: the syntax of ECMA 262's regular expressions
+//! - `ecma`: the syntax of ECMA 262's regular expressions, and their translation
 //! - `formats`: what `format` asserts
 //! - `issue`: one place that does not match, and its wording
+//! - `numbers`: exact comparison and division of numbers
+//! - `place`: where an error is
+//! - `rewrite`: what is changed in a schema before it is compiled
 //! - `warm`: what a validator sets up at its first use, done before the first score
 //!
 //! The validator recurses with schema and value: some 5 KB of stack a level, of which readable JSON has
@@ -14,14 +17,21 @@
 mod ecma;
 mod formats;
 mod issue;
+mod numbers;
+mod place;
+mod rewrite;
 mod warm;
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 
-use boon::{CompileError, Compiler, Draft, Format, SchemaIndex, Schemas, UrlLoader};
-use serde_json::Value;
+use boon::{
+    CompileError, Compiler, Draft, ErrorKind, Format, SchemaIndex, Schemas, UrlLoader,
+    ValidationError,
+};
+use rewrite::{Document, Rewritten};
+use serde_json::{Value, json};
 
 pub use issue::Issue;
 use scorebox_sdk::{ConfigError, excerpt};
@@ -91,6 +101,7 @@ pub struct Options<'a> {
 pub struct CompiledSchema {
     schemas: Schemas,
     root: SchemaIndex,
+    rewritten: Rewritten,
 }
 
 impl CompiledSchema {
@@ -100,23 +111,22 @@ impl CompiledSchema {
     /// Why it cannot be used, in one line that can follow the name of its key.
     pub fn compile(schema: &Value, options: Options<'_>) -> Result<Self, String> {
         let mut schema = schema.clone();
-        formats::rename_regex(&mut schema);
-        let documents = Documents::new(options.documents, &schema);
+        let mut documents = Documents::new(options.documents, &schema);
+        let draft = documents.draft(&schema);
+        let rewritten = documents.rewrite(&mut schema, draft);
         let mut compiler = Compiler::new();
-        compiler.set_default_draft(documents.draft(&schema));
-        if options.formats {
-            compiler.enable_format_assertions();
-            formats::STRICT.into_iter().for_each(|format| compiler.register_format(format));
-        } else {
-            for name in FORMATS {
-                compiler.register_format(Format { name, func: |_: &Value| Ok(()) });
-            }
-        }
+        compiler.set_default_draft(draft);
+        register_formats(&mut compiler, options.formats, &rewritten);
         compiler.use_loader(Box::new(documents));
         let mut schemas = Schemas::new();
-        compiler.add_resource(ROOT, schema).map_err(|error| explain(&error))?;
-        let root = compiler.compile(ROOT, &mut schemas).map_err(|error| explain(&error))?;
-        Ok(Self { schemas, root })
+        let refuse = |error: CompileError| explain(&error, &rewritten);
+        compiler.add_resource(ROOT, schema).map_err(refuse)?;
+        let root = compiler.compile(ROOT, &mut schemas).map_err(refuse)?;
+        let compiled = Self { schemas, root, rewritten };
+        match compiled.refers_only_to_itself() {
+            true => Err("is not a usable JSON Schema: it refers to itself without end".to_owned()),
+            false => Ok(compiled),
+        }
     }
 
     /// Compiles a schema of the configuration, and uses it once: for
@@ -150,10 +160,20 @@ impl CompiledSchema {
     /// The issues of a value, at most 20; `None` if it matches.
     #[must_use]
     pub fn issues(&self, value: &Value) -> Vec<Issue> {
-        match self.schemas.validate(value, self.root) {
-            Ok(()) => Vec::new(),
-            Err(error) => issue::issues(&error),
-        }
+        let failure = self.failure(value);
+        failure.map_or_else(Vec::new, |error| issue::issues(&error, &self.rewritten))
+    }
+
+    /// What the validator says of a value that does not match.
+    fn failure<'a>(&'a self, value: &'a Value) -> Option<ValidationError<'a, 'a>> {
+        numbers::with(self.rewritten.rules(), || self.schemas.validate(value, self.root).err())
+    }
+
+    /// Whether a value of any kind sends the validator round in a circle. A circle below the value
+    /// itself, or for some values of a kind only, is an issue of the value that gets there.
+    fn refers_only_to_itself(&self) -> bool {
+        let samples = [json!(null), json!(true), json!(0), json!(""), json!([]), json!({})];
+        samples.iter().any(|sample| self.failure(sample).is_some_and(|error| is_circle(&error)))
     }
 
     /// What of a value does not match, in one bounded line; `None` if all does.
@@ -186,6 +206,26 @@ impl CompiledSchema {
     }
 }
 
+fn is_circle(error: &ValidationError<'_, '_>) -> bool {
+    matches!(error.kind, ErrorKind::RefCycle { .. }) || error.causes.iter().any(is_circle)
+}
+
+/// Has the compiler check formats, or leave them unchecked; rules of numbers are formats, too.
+fn register_formats(compiler: &mut Compiler, checked: bool, rewritten: &Rewritten) {
+    if checked {
+        formats::STRICT.into_iter().for_each(|format| compiler.register_format(format));
+    } else {
+        for name in FORMATS {
+            compiler.register_format(Format { name, func: |_: &Value| Ok(()) });
+        }
+    }
+    let rules = &numbers::FORMATS[..rewritten.rules().len()];
+    rules.iter().for_each(|format| compiler.register_format(*format));
+    if checked || !rules.is_empty() {
+        compiler.enable_format_assertions();
+    }
+}
+
 /// Why a text cannot be read as JSON. The reader reports too deep nesting as its own recursion.
 fn unreadable(error: &serde_json::Error) -> String {
     let message = error.to_string();
@@ -214,11 +254,29 @@ const METASCHEMAS: usize = 8;
 
 impl Documents {
     fn new(given: Option<&BTreeMap<String, Value>>, schema: &Value) -> Self {
-        let mut given = given.cloned();
-        given.iter_mut().flat_map(BTreeMap::values_mut).for_each(formats::rename_regex);
+        let given = given.cloned();
         let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str);
         let folder = id.filter(|id| id.contains("://")).and_then(|id| id.rsplit_once('/'));
         Self { given, folder: folder.map(|(folder, _)| format!("{folder}/")) }
+    }
+
+    /// Makes the schema, which is of a draft, and all documents what the validator takes as they are
+    /// meant.
+    fn rewrite(&mut self, schema: &mut Value, draft: Draft) -> Rewritten {
+        let documents = self.given.iter().flat_map(BTreeMap::values);
+        let mut rewritten = Rewritten::new(documents.chain([&*schema]));
+        let dialect = |document: &Value| match document.get("$schema").and_then(Value::as_str) {
+            Some(url) => Draft::from_url(url),
+            None => Some(draft),
+        };
+        let of_schema = dialect(schema);
+        rewritten.document(schema, Document { name: ROOT, id: None, dialect: of_schema });
+        for (name, document) in self.given.iter_mut().flatten() {
+            let id = document.get("$id").and_then(Value::as_str).map(str::to_owned);
+            let dialect = dialect(document);
+            rewritten.document(document, Document { name, id: id.as_deref(), dialect });
+        }
+        rewritten
     }
 
     /// The draft that a schema names, itself or through its metaschema; documents that name none are
@@ -267,8 +325,11 @@ impl UrlLoader for Documents {
 }
 
 /// The compiler's words, on one line, without the address that only this file knows.
-fn explain(error: &CompileError) -> String {
+fn explain(error: &CompileError, rewritten: &Rewritten) -> String {
     let text = format!("{error:#}");
+    if let Some(why) = rewritten.blame(&text) {
+        return format!("is not a usable JSON Schema: {why}");
+    }
     let lines: Vec<_> = text.lines().map(str::trim).collect();
     format!(
         "is not a usable JSON Schema: {}",

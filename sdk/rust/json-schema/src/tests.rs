@@ -184,3 +184,224 @@ fn a_format_is_called_by_its_own_name() {
     assert!(problem.contains("is not valid regex: a `(` without its `)`"), "{problem}");
     assert_eq!(compiled.problem(&json!({"p": "a", "same": same})), None);
 }
+
+#[test]
+fn numbers_are_compared_and_divided_in_decimals() {
+    let rows = [
+        (json!({"multipleOf": 0.01}), "19.99", true),
+        (json!({"multipleOf": 0.01}), "19.995", false),
+        (json!({"multipleOf": 2}), "9007199254740993", false),
+        (json!({"maximum": 9007199254740992_u64}), "9007199254740993", false),
+        (json!({"maximum": 9007199254740992_u64}), "9007199254740992", true),
+        (json!({"exclusiveMaximum": 9007199254740993_u64}), "9007199254740992", true),
+        (json!({"minimum": -9007199254740992_i64}), "-9007199254740993", false),
+        (json!({"not": {"multipleOf": 0.1}}), "0.3", false),
+        (json!({"anyOf": [{"multipleOf": 3}, {"multipleOf": 0.7}]}), "2.1", true),
+        (json!({"properties": {"format": {"multipleOf": 0.1}}}), "{\"format\": 0.25}", false),
+        (json!({"format": "date", "multipleOf": 0.1}), "\"no date\"", true),
+        (json!({"unevaluatedProperties": false, "multipleOf": 2}), "{\"a\": 1}", false),
+    ];
+    for (schema, text, valid) in rows {
+        let compiled = CompiledSchema::compile(&schema, Options::default()).unwrap();
+        assert_eq!(compiled.problem_of_text(text).is_none(), valid, "{schema} {text}");
+    }
+}
+
+#[test]
+fn a_number_is_reported_with_the_keyword_that_excludes_it() {
+    let schema = json!({"properties": {"price": {"type": "number", "multipleOf": 0.01}}});
+    let schema = CompiledSchema::compile(&schema, Options::default()).unwrap();
+    let issues = serde_json::to_value(schema.issues(&json!({"price": 1.005}))).unwrap();
+    let message = "1.005 is not multipleOf 0.01";
+    assert_eq!(issues, json!([{"path": ["price"], "message": message, "keyword": "multipleOf"}]));
+}
+
+#[test]
+fn the_keywords_of_numbers_are_refused_as_ever_where_they_are_not_valid() {
+    let four = "http://json-schema.org/draft-04/schema#";
+    for schema in [
+        json!({"multipleOf": 0}),
+        json!({"multipleOf": -1}),
+        json!({"exclusiveMaximum": true}),
+        json!({"$schema": four, "exclusiveMaximum": 9007199254740993_u64}),
+    ] {
+        refusal(schema);
+    }
+    let bounds =
+        json!({"$schema": four, "maximum": 9007199254740992_u64, "exclusiveMaximum": true});
+    let bounds = CompiledSchema::compile(&bounds, Options::default()).unwrap();
+    assert!(bounds.problem(&json!(9007199254740992_u64)).is_some());
+}
+
+#[test]
+fn more_rules_than_there_are_formats_leave_the_rest_to_the_validator() {
+    let parts: Vec<_> = (1..=100).map(|n| json!({"multipleOf": n})).collect();
+    let compiled = CompiledSchema::compile(&json!({"anyOf": parts}), Options::default()).unwrap();
+    assert_eq!(compiled.problem(&json!(97)), None);
+    assert!(compiled.problem(&json!(0.5)).is_some());
+}
+
+#[test]
+fn a_metaschema_of_the_users_own_may_leave_keywords_out() {
+    let vocabulary = json!({"https://json-schema.org/draft/2020-12/vocab/core": true});
+    let meta = json!({"$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "http://example.com/meta", "$vocabulary": vocabulary});
+    let documents = BTreeMap::from([("http://example.com/meta".to_owned(), meta)]);
+    let options = Options { formats: false, documents: Some(&documents) };
+    let schema = json!({"$schema": "http://example.com/meta", "multipleOf": 2});
+    assert_eq!(CompiledSchema::compile(&schema, options).unwrap().problem(&json!(3)), None);
+}
+
+#[test]
+fn a_pattern_is_ecma_262s_and_said_as_it_was_written() {
+    let schema = json!({"properties": {"a": {"pattern": r"^\s\d+$"}}, "patternProperties": {r"^\S$": true},
+        "additionalProperties": false});
+    let schema = CompiledSchema::compile(&schema, Options::default()).unwrap();
+    assert_eq!(schema.problem(&json!({"a": "\u{3000}1", "\u{85}": 1})), None);
+    let problem = schema.problem(&json!({"a": "x", "\u{feff}": 1})).unwrap();
+    assert!(problem.contains(r"a: 'x' does not match pattern '^\\s\\d+$'"), "{problem}");
+    assert!(problem.contains(r"additionalProperties '\u{feff}' not allowed"), "{problem}");
+}
+
+#[test]
+fn a_pattern_that_cannot_be_used_is_named() {
+    let rows = [
+        ("(?i)abc", "is not valid: flags that are not those of a group"),
+        ("a++", "is not valid: nothing to repeat before `+`"),
+        ("^(?=a)b", "cannot be used: look-around is not supported"),
+        (r"(\w{1000}){1000}", "is too large"),
+        (r"\p{Nothing}", "cannot be used: Unicode property not found"),
+    ];
+    for (pattern, why) in rows {
+        let as_key = json!({"patternProperties": {pattern: {}}});
+        let schema = json!({"pattern": "ok", "properties": {"pattern": as_key}});
+        let expected = format!("is not a usable JSON Schema: the regex \"{pattern}\" {why}");
+        assert_eq!(refusal(schema), expected);
+    }
+    // Where `pattern` has what only the engine refuses, boon panics without optimisation.
+    for (pattern, why) in &rows[..3] {
+        let error = refusal(json!({"properties": {"a": {"pattern": pattern}}}));
+        assert!(error.ends_with(why), "{error}");
+    }
+    let value = json!({"pattern": "(?i)abc"});
+    let values = json!({"const": value, "x-value": value, "properties": {"pattern": true}});
+    let schema = CompiledSchema::compile(&values, Options::default()).unwrap();
+    assert_eq!(schema.problem(&value), None);
+}
+
+#[test]
+fn a_pattern_that_is_nested_too_deep_is_cut_short_and_named() {
+    let deep = format!("{}{}", "(".repeat(300), ")".repeat(300));
+    let error = refusal(json!({"pattern": deep}));
+    assert!(error.starts_with("is not a usable JSON Schema: the regex \"(((("), "{error}");
+    assert!(error.contains("cannot be used: exceed") && error.len() < 250, "{error}");
+}
+
+#[test]
+fn patterns_that_are_the_same_and_pointers_to_them_keep_their_schemas() {
+    let same =
+        json!({"patternProperties": {r"^\d$": {"type": "string"}, "^[0-9]$": {"minLength": 2}}});
+    let same = CompiledSchema::compile(&same, Options::default()).unwrap();
+    assert_eq!(same.problem(&json!({"1": "ab"})), None);
+    assert!(same.problem(&json!({"1": "a"})).is_some() && same.problem(&json!({"1": 1})).is_some());
+    let pointed = json!({"properties": {"a": {"$ref": "#/patternProperties/%5Eb-"}},
+        "patternProperties": {"^b-": {"type": "string"}}});
+    let pointed = CompiledSchema::compile(&pointed, Options::default()).unwrap();
+    assert!(pointed.problem(&json!({"a": 1})).is_some());
+}
+
+#[test]
+fn an_item_after_the_first_ones_has_its_own_index() {
+    let seven = "http://json-schema.org/draft-07/schema#";
+    let first = json!([{"type": "integer"}, {"type": "integer"}]);
+    let items = json!({"prefixItems": first, "items": {"properties": {"b c": {"items": false}}}});
+    let rows = [
+        (json!({"prefixItems": first, "items": false}), json!([1, 2, "a"]), json!([2]), "items"),
+        (
+            json!({"$schema": seven, "items": first, "additionalItems": {"type": "string"}}),
+            json!([1, 2, "a", 4]),
+            json!([3]),
+            "type",
+        ),
+        (json!({"items": false}), json!([1]), json!([0]), "items"),
+        (
+            json!({"items": items}),
+            json!([[1, 2, {}, {"b c": [0]}]]),
+            json!([0, 3, "b c", 0]),
+            "items",
+        ),
+        (
+            json!({"$defs": {"a/b": items}, "properties": {"x": {"$ref": "#/$defs/a~1b"}}}),
+            json!({"x": [1, 2, {"b c": [0]}]}),
+            json!(["x", 2, "b c", 0]),
+            "items",
+        ),
+        (
+            json!({"prefixItems": [true], "items": {"anyOf": [false, {"type": "null"}]}}),
+            json!([1, 2]),
+            json!([1]),
+            "anyOf",
+        ),
+        (json!({"prefixItems": [true, false]}), json!([1, 2]), json!([1]), "prefixItems"),
+        (
+            json!({"prefixItems": [true], "unevaluatedItems": false}),
+            json!([1, 2]),
+            json!([1]),
+            "unevaluatedItems",
+        ),
+    ];
+    for (schema, value, path, keyword) in rows {
+        let compiled = CompiledSchema::compile(&schema, Options::default()).unwrap();
+        let issues = serde_json::to_value(compiled.issues(&value)).unwrap();
+        let found = (&issues[0]["path"], issues[0]["keyword"].as_str().unwrap());
+        assert_eq!(found, (&path, keyword), "{schema}: {issues}");
+    }
+}
+
+#[test]
+fn an_item_of_a_document_has_its_own_index() {
+    let rest = json!({"$id": "http://example.com/rest", "prefixItems": [true], "items": false});
+    for name in ["http://example.com/rest", "rest"] {
+        let documents = BTreeMap::from([(name.to_owned(), rest.clone())]);
+        let options = Options { formats: false, documents: Some(&documents) };
+        let schema = json!({"$ref": "http://example.com/rest"});
+        let compiled = CompiledSchema::compile(&schema, options).unwrap();
+        let issues = serde_json::to_value(compiled.issues(&json!([1, 2]))).unwrap();
+        assert_eq!(issues[0]["path"], json!([1]), "{name}: {issues}");
+    }
+}
+
+#[test]
+fn the_keyword_of_an_issue_is_the_one_in_the_schema() {
+    let reference = json!({"$ref": "#/$defs/no", "$defs": {"no": false}});
+    let rows = [
+        (json!({"additionalProperties": false}), json!({"a": 1}), "additionalProperties"),
+        (json!({"unevaluatedProperties": false}), json!({"a": 1}), "unevaluatedProperties"),
+        (json!({"properties": {"a": false}}), json!({"a": 1}), "properties"),
+        (json!({"properties": {"items": false}}), json!({"items": 1}), "properties"),
+        (json!({"propertyNames": false}), json!({"a": 1}), "propertyNames"),
+        (json!({"if": true, "then": false}), json!(1), "then"),
+        (reference, json!(1), "$ref"),
+        (json!(false), json!(1), ""),
+    ];
+    for (schema, value, keyword) in rows {
+        let compiled = CompiledSchema::compile(&schema, Options::default()).unwrap();
+        let issues = serde_json::to_value(compiled.issues(&value)).unwrap();
+        assert_eq!(issues[0]["keyword"], keyword, "{schema}: {issues}");
+    }
+}
+
+#[test]
+fn a_schema_that_only_refers_to_itself_is_refused() {
+    let endless = "is not a usable JSON Schema: it refers to itself without end";
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"type": "object", "allOf": [{"$ref": "#"}]}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+    ] {
+        assert_eq!(refusal(schema), endless);
+    }
+    let tree = json!({"type": "object", "properties": {"left": {"$ref": "#"}}});
+    let tree = CompiledSchema::compile(&tree, Options::default()).unwrap();
+    assert!(tree.problem(&json!({"left": {"left": 1}})).is_some());
+}
