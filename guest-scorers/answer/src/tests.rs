@@ -40,12 +40,12 @@ fn reasons_say_what_the_answer_is() {
     let wrong = score(config.clone(), "ANSWER: Rome", json!(["Paris", "Lyon"]));
     let reason = "the answer is \"Rome\", expected one of \"Paris\", \"Lyon\"";
     assert_eq!(wrong.reason.as_deref(), Some(reason));
-    assert_eq!(wrong.meta, Some(json!({"answer": "Rome"})));
+    assert_eq!(wrong.meta_value(), Some(json!({"answer": "Rome"})));
     let none = score(config, "Rome", json!("Rome"));
     assert_eq!(none.score, Some(0.0));
     let reason = "no answer found: the output does not have `ANSWER:` with one word";
     assert_eq!(none.reason.as_deref(), Some(reason));
-    assert_eq!(none.meta, Some(json!({"answer": null})));
+    assert_eq!(none.meta_value(), Some(json!({"answer": null})));
 }
 
 #[test]

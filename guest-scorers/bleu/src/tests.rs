@@ -24,7 +24,7 @@ fn close(left: f64, right: f64) {
 fn the_score_is_the_geometric_mean_of_the_precisions() {
     let dog = score(json!({}), "The dog sat on the mat.", json!(CAT));
     close(dog.score.unwrap(), 0.643_458_884_160_761_7);
-    let meta = dog.meta.unwrap();
+    let meta = dog.meta_value().unwrap();
     close(meta["precisions"][1].as_f64().unwrap(), 2.0 / 3.0);
     assert_eq!(meta["brevityPenalty"], json!(1.0));
     assert_eq!(

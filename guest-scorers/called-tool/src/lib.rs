@@ -195,9 +195,11 @@ impl CalledTool {
         for (index, call) in wanted.iter().enumerate() {
             let found = pairs.right_of[index].is_some();
             let name = excerpt(&call.name, 80);
-            let arguments = call.arguments.as_ref().map_or("any".to_owned(), Value::to_string);
             let was = if found { "was called" } else { "was not called" };
-            let reason = format!("`{name}` {was} with {}", excerpt(&arguments, 120));
+            let reason = match call.arguments.as_ref().map(Value::to_string) {
+                Some(arguments) => format!("`{name}` {was} with {}", excerpt(&arguments, 120)),
+                None => format!("`{name}` {was}"),
+            };
             checks.add(format!("called `{name}` ({})", index + 1), found, reason);
         }
         Ok(checks)

@@ -110,7 +110,7 @@ fn negated_each_assertion_wants_the_opposite() {
     let scorer: CalledTool = scorebox_sdk::configure(calls).unwrap();
     assert_eq!(
         scorer.score(&case()).unwrap().reason.as_deref(),
-        Some("1 of 2 checks failed: `book` was called with any; wanted: the opposite")
+        Some("1 of 2 checks failed: `book` was called; wanted: the opposite")
     );
 }
 

@@ -58,7 +58,7 @@ fn the_marks_are_the_label_and_the_reason_names_both() {
     let wrong = score(json!({"choices": ["Rome", "Oslo"]}), "ANSWER: A", json!(["A", "B"]));
     assert_eq!(wrong.label.as_deref(), Some("A"));
     assert_eq!(wrong.reason.as_deref(), Some("marked A, right is A, B"));
-    assert_eq!(wrong.meta, Some(json!({"marked": ["A"], "right": ["A", "B"]})));
+    assert_eq!(wrong.meta_value(), Some(json!({"marked": ["A"], "right": ["A", "B"]})));
     let none = score(json!({}), "Rome", json!("A"));
     assert_eq!(none.label, None);
     assert_eq!(none.reason.as_deref(), Some("no choice found after `ANSWER:`; right is A"));

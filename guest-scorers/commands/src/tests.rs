@@ -32,7 +32,7 @@ fn without_patterns_every_command_has_to_succeed() {
         Some("2 of 4 checks failed; first: `npm test` ended with exit code 1: 2 failed")
     );
     assert_eq!(score.assertions.len(), 4);
-    assert_eq!(score.meta, Some(json!({"commands": 4, "otherExitCode": 2})));
+    assert_eq!(score.meta_value(), Some(json!({"commands": 4, "otherExitCode": 2})));
 }
 
 #[test]

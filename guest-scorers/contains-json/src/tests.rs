@@ -112,7 +112,7 @@ fn json_that_cannot_be_read_matches_no_schema_and_hides_no_other() {
 fn the_place_is_reported() {
     let found = score(json!({}), "né {\"a\": \"ñ\"}!");
     assert_eq!(found.reason.as_deref(), Some("JSON at character 4"));
-    assert_eq!(found.meta, Some(json!({"at": 3, "length": 10})));
+    assert_eq!(found.meta_value(), Some(json!({"at": 3, "length": 10})));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn useful_documents_count_more_the_earlier_they_come() {
     let third = score(&["other", "other", "useful one", "useful one", "other"], json!("truth"));
     assert!((third.score.unwrap() - (1.0 / 3.0 + 2.0 / 4.0) / 2.0).abs() < 1e-12);
     assert_eq!(third.reason.as_deref(), Some("2 of 5 documents are useful"));
-    assert_eq!(third.meta.unwrap()["useful"], json!([false, false, true, true, false]));
+    assert_eq!(third.meta_value().unwrap()["useful"], json!([false, false, true, true, false]));
     assert_eq!(score(&["useful one", "other"], json!("truth")).score, Some(1.0));
     assert_eq!(score(&["other"], json!("truth")).score, Some(0.0));
 }

@@ -25,7 +25,7 @@ fn it_is_the_share_of_supported_statements() {
     let scored = scored.unwrap();
     assert_eq!(scored.score, Some(2.0 / 3.0));
     assert_eq!(scored.reason.as_deref(), Some("the context supports 2 of 3 statements"));
-    let meta = &scored.meta.unwrap()["statements"];
+    let meta = &scored.meta_value().unwrap()["statements"];
     assert_eq!(meta[0], json!({"statement": "a", "supported": true, "reason": "r"}));
 }
 

@@ -53,7 +53,7 @@ fn a_table_of_prices_turns_tokens_into_cost() {
     let priced = run(prices(), &of_model("gpt-4o")).unwrap();
     assert_eq!(priced.score, Some(0.0));
     assert_eq!(priced.reason.as_deref(), Some("$0.7500 of at most $0.5"));
-    assert_eq!(priced.meta, Some(json!({"costUsd": 0.75, "maxCost": 0.5})));
+    assert_eq!(priced.meta_value(), Some(json!({"costUsd": 0.75, "maxCost": 0.5})));
     // 0.1 million at 0.15 and 0.05 million at 0.6 dollars.
     assert_eq!(run(prices(), &of_model("mini")).unwrap().score, Some(1.0));
 }
@@ -135,9 +135,9 @@ fn without_usage_the_cost_is_the_one_that_the_trace_states() {
             "usage": {"input_tokens": 1, "output_tokens": 1}},
     ]);
     let stated = run(config(), &of(ended)).unwrap();
-    assert_eq!(stated.meta, Some(json!({"costUsd": 0.75, "maxCost": 0.5})));
+    assert_eq!(stated.meta_value(), Some(json!({"costUsd": 0.75, "maxCost": 0.5})));
     let tokens = json!([{"role": "assistant", "content": "x",
         "usage": {"input_tokens": 100_000, "output_tokens": 50_000}}]);
     let case = of(tokens).with_metadata(json!({"model": "gpt-4o"}));
-    assert_eq!(run(prices(), &case).unwrap().meta.unwrap()["costUsd"], json!(0.75));
+    assert_eq!(run(prices(), &case).unwrap().meta_value().unwrap()["costUsd"], json!(0.75));
 }

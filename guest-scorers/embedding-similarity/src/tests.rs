@@ -10,6 +10,7 @@ fn score(config: Value, truth: Value) -> Result<Score, ScoreError> {
     let _judge = judge.embedding(|text| match text {
         "near" | "en: near" => vec![0.8, 0.6],
         "far" => vec![-1.0, 0.0],
+        "broken" => vec![0.0, -0.0],
         _ => vec![1.0, 0.0],
     });
     let scorer: EmbeddingSimilarity =
@@ -36,4 +37,7 @@ fn what_cannot_be_compared_is_an_error() {
     assert!(score(json!({}), json!(null)).is_err());
     let error = score(json!({}), json!(" ")).unwrap_err();
     assert_eq!(error.message(), "an empty text cannot be compared by its meaning");
+    let error = score(json!({}), json!(["near", "broken"])).unwrap_err();
+    let zeros = "the model for embeddings gave a vector of zeros, which is close to nothing";
+    assert_eq!(error, ScoreError::failed(zeros));
 }

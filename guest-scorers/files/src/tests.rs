@@ -79,7 +79,7 @@ fn the_score_is_the_part_of_the_checks_that_hold() {
         Some("1 of 4 checks failed: no file `src/x.ts` was changed")
     );
     assert_eq!(
-        score.meta,
+        score.meta_value(),
         Some(
             json!({"changed": ["docs/b.md", "src/Button.tsx", "src/main.ts"], "deleted": ["src/old.ts"]})
         )

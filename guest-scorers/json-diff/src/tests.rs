@@ -96,7 +96,7 @@ fn the_least_alike_part_is_named() {
     let one =
         score(json!({}), json!({"a": 1, "b": "x", "c": 3}), json!({"a": 1, "b": "y", "c": 1}));
     assert_eq!(one.reason.as_deref(), Some("2 of 3 parts differ, most of all `b` (0.00)"));
-    assert_eq!(one.meta, Some(json!({"parts": [["a", 1.0], ["b", 0.0], ["c", 0.5]]})));
+    assert_eq!(one.meta_value(), Some(json!({"parts": [["a", 1.0], ["b", 0.0], ["c", 0.5]]})));
     assert_eq!(
         score(json!({}), json!([1]), json!([1.0])).reason.as_deref(),
         Some("equal to the expected value")
@@ -106,7 +106,7 @@ fn the_least_alike_part_is_named() {
         Some("similarity 0.50")
     );
     let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), json!(n))).collect();
-    let many = score(json!({}), json!(many), json!({})).meta.unwrap();
+    let many = score(json!({}), json!(many), json!({})).meta_value().unwrap();
     assert_eq!(many["parts"].as_array().unwrap().len(), 100);
 }
 

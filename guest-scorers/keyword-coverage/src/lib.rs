@@ -29,8 +29,8 @@ use text::{Text, said};
 /// words, or several words that must follow each other. Otherwise they are the words of a text
 /// (a ground truth that is not a list, or else the input) without numbers and English stop words,
 /// each counted once. Of an input or output that is no text, the texts inside are read; of chat
-/// messages, what they say. Case and the punctuation around a word are ignored. If there are no keywords
-/// the score is 1 and `meta.skipped` says so, as in Mastra.
+/// messages, what they say. Case and the punctuation around a word are ignored. If there are no keywords, as with
+/// an empty list, the score is 1 and `meta.skipped` says so, as in Mastra.
 ///
 /// With `from: input`, equals Mastra's `keyword-coverage`, except that a dash alone is not a
 /// keyword.
@@ -152,7 +152,7 @@ impl KeywordCoverage {
         if self.accepted.is_none() && !accepted.is_list() {
             return Ok(Source::Text(case.require_ground_truth()?.text()?.into_owned()));
         }
-        let keywords = accepted.at_least_one()?.iter();
+        let keywords = accepted.parts().iter();
         let keywords = keywords.map(|part| part.text().map(Cow::into_owned));
         Ok(Source::Keywords(keywords.collect::<Result<_, _>>()?))
     }

@@ -55,7 +55,7 @@ fn a_case_has_a_label_and_no_score() {
     let score = scorer.score(&Case::new(json!(1)).with_input(json!({"label": "spam"}))).unwrap();
     assert_eq!((score.score, score.label.as_deref()), (None, Some("spam")));
     assert_eq!(score.reason.as_deref(), Some("the label is \"spam\""));
-    assert_eq!(score.meta, Some(json!({"label": "spam"})));
+    assert_eq!(score.meta_value(), Some(json!({"label": "spam"})));
 }
 
 #[test]

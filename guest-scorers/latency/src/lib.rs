@@ -53,9 +53,9 @@ impl Scorer for Latency {
                 .reason("No latency data available")
                 .meta(json!({ "skipped": true })));
         };
-        let (target, max, rounded) = (self.target_ms, self.max_ms, round_half_up(latency));
+        let (target, max) = (self.target_ms, self.max_ms);
         let mut reason = String::with_capacity(USUAL_REASON);
-        push_number(&mut reason, rounded);
+        push_number(&mut reason, round_half_up(latency));
         let limits: &[(&str, f64)] = if latency <= target {
             &[("ms is within target (", target)]
         } else if latency >= max {
@@ -65,7 +65,7 @@ impl Scorer for Latency {
         };
         for (words, limit) in limits {
             reason.push_str(words);
-            push_number(&mut reason, *limit);
+            push_number(&mut reason, round_half_up(*limit));
         }
         reason.push_str("ms)");
         Ok(Score::new(fraction(latency, target, max)).reason(reason))
@@ -141,13 +141,26 @@ mod tests {
         let score = scorer.score(&Case::new(json!("x"))).unwrap();
         assert_eq!(score.score, Some(1.0));
         assert_eq!(score.reason.as_deref(), Some("No latency data available"));
-        assert_eq!(score.meta, Some(json!({"skipped": true})));
+        assert_eq!(score.meta_value(), Some(json!({"skipped": true})));
     }
 
     #[test]
     fn times_print_without_a_needless_fraction() {
         assert_eq!(round_half_up(0.499_999_999_999_999_94), 0.0);
         assert_eq!(format!("{}", round_half_up(2.5)), "3");
+    }
+
+    #[test]
+    fn a_reason_rounds_limits_as_it_rounds_the_latency() {
+        let config = json!({"targetMs": 0.945, "maxMs": 2000.5});
+        let scorer: Latency = scorebox_sdk::configure(config).unwrap();
+        let reason = |latency_ms| {
+            let case = Case::new(json!("x")).with_latency_ms(latency_ms);
+            scorer.score(&case).unwrap().reason.unwrap()
+        };
+        assert_eq!(reason(0.94), "1ms is within target (1ms)");
+        assert_eq!(reason(1000.0), "1000ms (target: 1ms, max: 2001ms)");
+        assert_eq!(reason(2000.6), "2001ms exceeds max (2001ms)");
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn the_pairs_are_reported() {
         Some("1 of 2 expected items found in 2 items; the best pairing adds up to 1.50")
     );
     assert_eq!(
-        score.meta,
+        score.meta_value(),
         Some(json!({"pairs": [
             {"output": "ab", "expected": "ac", "score": 0.5},
             {"output": "x", "expected": "x", "score": 1.0},

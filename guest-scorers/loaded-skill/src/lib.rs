@@ -103,7 +103,7 @@ mod tests {
             assert_eq!(other.score, Some(0.0));
             let reason = "`memory` was not loaded; loaded: memory-v2";
             assert_eq!(other.reason.as_deref(), Some(reason));
-            assert_eq!(other.meta, Some(json!({"loaded": ["memory-v2"]})));
+            assert_eq!(other.meta_value(), Some(json!({"loaded": ["memory-v2"]})));
         }
     }
 

@@ -52,7 +52,7 @@ fn answers_stand_still() {
         Some("answers 1 and 2 are very similar (similarity 0.91)")
     );
     let meta = json!({"toolRepetition": 1.0, "reasoningStagnation": 0.5, "callGraphCycles": 1.0});
-    assert_eq!(turned.meta, Some(meta));
+    assert_eq!(turned.meta_value(), Some(meta));
     assert_eq!(turned.assertions.len(), 3);
 }
 

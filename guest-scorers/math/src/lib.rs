@@ -32,7 +32,8 @@ use serde_json::json;
 /// formula (`$…$`), the whole output, its last line or its last number, whichever can be parsed
 /// first. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%` (0.335), fractions,
 /// powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists, intervals, sets,
-/// matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units are ignored.
+/// matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units are ignored. A
+/// unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text (`5\text{ m}`).
 /// Anything that is not mathematics is compared as text.
 ///
 /// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer

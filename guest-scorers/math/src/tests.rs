@@ -182,11 +182,12 @@ fn units_degrees_and_currencies_do_not_count() {
         ("10 apples", "10"),
         ("74°", r"74^\circ"),
         (r"100\sqrt{2}\text{ m}^2", r"100\sqrt{2}"),
+        (r"\boxed{5\text{ m}}", "5"),
     ]);
     // On purpose unlike the peer.
     all_right(&[("5 km/h", "5")]);
     // A variable is not a unit.
-    none_right(&[("5 x", "5"), ("2 pi", "2")]);
+    none_right(&[("5 x", "5"), ("5 m", "5"), ("5m", "5"), ("2 pi", "2")]);
 }
 
 #[test]
@@ -267,7 +268,7 @@ fn any_expected_answer_will_do_and_unreadable_ones_are_passed_over() {
 fn reasons_show_both_answers() {
     let wrong = score(json!({}), r"So \boxed{\frac{1}{2}}.", json!("0.6"));
     assert_eq!(wrong.reason.as_deref(), Some(r"the answer is \frac{1}{2}, expected 0.6"));
-    assert_eq!(wrong.meta, Some(json!({"answer": r"\frac{1}{2}"})));
+    assert_eq!(wrong.meta_value(), Some(json!({"answer": r"\frac{1}{2}"})));
     let none = score(json!({}), "?", json!("0.6"));
     assert_eq!(none.score, Some(0.0));
     assert_eq!(none.reason.as_deref(), Some("no mathematical answer found"));

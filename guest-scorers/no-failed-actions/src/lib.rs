@@ -17,8 +17,8 @@ use serde_json::json;
 ///
 /// A call failed if the trace says so. If its format does not mark failures (OpenAI's chat
 /// messages, for example), the result decides: a text that begins with `error`, an object with an
-/// `error`, an exit code. `trustResults: false` relies on the trace alone. A call that a person
-/// rejected is not a failure. Equals niceeval's `noFailedActions`.
+/// `error` that is not `false`, 0, `null` or empty, an exit code. `trustResults: false` relies on the
+/// trace alone. A call that a person rejected is not a failure. Equals niceeval's `noFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedActions {

@@ -24,7 +24,7 @@ fn a_failed_tool_call_fails() {
     let score = score(trace);
     assert_eq!(score.score, Some(0.0));
     assert_eq!(score.reason.as_deref(), Some("1 of 2 actions failed, `b` (2): no such file"));
-    assert_eq!(score.meta, Some(json!({"failed": 1, "actions": 2})));
+    assert_eq!(score.meta_value(), Some(json!({"failed": 1, "actions": 2})));
     let assertion = Assertion::pass("`b` (2) does not fail", false).reason("failed: no such file");
     assert_eq!(score.assertions, [assertion]);
 }
@@ -47,7 +47,7 @@ fn a_sub_agent_behind_a_tool_call_fails_once() {
         {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "1", "content": "no", "is_error": true}]},
     ]);
-    assert_eq!(score(trace).meta, Some(json!({"failed": 1, "actions": 1})));
+    assert_eq!(score(trace).meta_value(), Some(json!({"failed": 1, "actions": 1})));
 }
 
 #[test]

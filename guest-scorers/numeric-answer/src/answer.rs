@@ -18,13 +18,13 @@ pub fn final_answer(text: &str) -> Option<f64> {
     latest.filter_map(|marker| marker.answer(text)).find_map(number_in)
 }
 
-/// The last number of a text, wherever it stands.
+/// The last number of a text that is understood, wherever it stands.
 #[must_use]
 pub fn last_number(text: &str) -> Option<f64> {
     let mut last = None;
     let mut from = 0;
     while let Some(found) = find(text, from) {
-        last = Some(found.value);
+        last = found.value.or(last);
         from = found.end;
     }
     last
@@ -155,6 +155,11 @@ mod tests {
         let loops = ["answer: ", "A:", "\\boxed{", "#### ", "\\boxed{\\frac{1"];
         for text in loops {
             assert_eq!(final_answer(&text.repeat(200_000)), final_answer(text));
+        }
+        let numbers =
+            ["1 ", "1 000 ", "1 / x", "1^", "1:2 ", "½ ", "2¹", "3 x 10", "1 million ", "1**"];
+        for text in numbers {
+            assert!(last_number(&text.repeat(50_000)).is_none_or(f64::is_finite), "{text}");
         }
     }
 

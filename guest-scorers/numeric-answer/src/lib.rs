@@ -6,7 +6,10 @@
 //! compare with the key.
 
 mod answer;
+mod decimal;
+mod latex;
 mod number;
+mod power;
 
 use regex_lite::Regex;
 use scorebox_sdk::{
@@ -19,14 +22,20 @@ use serde_json::{Value, json};
 pub use answer::{final_answer, last_number};
 pub use number::{number_in, whole_number};
 
+/// How much wider than configured a tolerance is, as a fraction of the larger number: a few units in the
+/// last place, so that what rounding adds to the distance of two numbers does not decide.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// Scores 1 if the final number of a free-text answer is the expected one, else 0.
 ///
 /// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`,
 /// `answer:` or `\boxed{}`; or it is the whole output. Thousands separators, currency signs and
-/// percent signs are ignored, and `3/4` is 0.75. Anything too large for a number, such as the
-/// commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
-/// `value`; if there are several, any one will do. Agrees with the labels of GSM8K (Cobbe et al.
-/// 2021).
+/// percent signs are ignored. Fractions (`3/4`, `3 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`),
+/// groups of digits (`5 000`) and words for magnitudes (`5 million`) are understood. A number that
+/// something else directly follows which makes it another one, as in `10:30`, `2^x` or `1/0`, is no
+/// answer, and neither are its parts. Anything too large for a number, such as the commit `3e8491f`, is
+/// skipped. The expected number is the case's ground truth or the configured `value`; if there are
+/// several, any one will do. Agrees with the labels of GSM8K (Cobbe et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -38,7 +47,8 @@ pub struct Config {
     /// What counts if nothing marks a final answer.
     #[serde(default)]
     fallback: Fallback,
-    /// How far from the expected number an answer may be; 0 or more.
+    /// How far from the expected number an answer may be; 0 or more. An answer on the boundary counts:
+    /// 1.1 is within 0.1 of 1, although rounding makes the distance a little larger.
     #[serde(default)]
     tolerance: f64,
     /// The same as a fraction of the expected number (0.01 is one percent); the wider one counts.
@@ -145,7 +155,11 @@ impl NumericAnswer {
 
     fn agrees(&self, answer: f64, expected: f64) -> bool {
         let tolerance = self.tolerance.max(self.relative_tolerance * expected.abs());
-        answer == expected || (answer - expected).abs() <= tolerance
+        if tolerance == 0.0 {
+            return answer == expected;
+        }
+        let rounding = ROUNDING * answer.abs().max(expected.abs());
+        (answer - expected).abs() <= tolerance + rounding
     }
 
     fn no_answer(&self) -> String {

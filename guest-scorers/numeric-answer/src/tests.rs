@@ -24,11 +24,24 @@ fn the_final_number_is_compared_by_value() {
 }
 
 #[test]
+fn the_start_of_a_number_is_not_the_number() {
+    for (answer, start, number) in
+        [("3×10^5", 3, 300_000.0), ("2½", 2, 2.5), ("3 1/2", 3, 3.5), ("5 000", 5, 5000.0)]
+    {
+        assert!(!right(json!({}), &format!("A: {answer}"), json!(start)), "{answer}");
+        assert!(right(json!({}), &format!("A: {answer}"), json!(number)), "{answer}");
+    }
+    for answer in ["10:30", "10^x", "10/0"] {
+        assert!(!right(json!({}), &format!("A: {answer}"), json!(10)), "{answer}");
+    }
+}
+
+#[test]
 fn without_a_marked_answer_the_score_is_0_and_the_option_is_named() {
     let none = score(json!({}), json!("There are 18 apples"), json!(18));
     assert_eq!(none.score, Some(0.0));
-    assert!(none.reason.unwrap().contains("`fallback = \"last-number\"`"));
-    assert_eq!(none.meta, Some(json!({"answer": null, "expected": 18})));
+    assert!(none.reason.as_ref().unwrap().contains("`fallback = \"last-number\"`"));
+    assert_eq!(none.meta_value(), Some(json!({"answer": null, "expected": 18})));
     assert!(right(json!({"fallback": "last-number"}), "There are 18 apples", json!(18)));
 }
 
@@ -40,10 +53,12 @@ fn what_only_looks_like_a_number_hides_none() {
     assert!(right(config.clone(), commit, json!(42)));
     assert!(right(json!({}), "A: by 3e8491f it is 42", json!(42)));
     let none = score(config.clone(), json!("see commit 3e8491f"), json!(42));
-    assert_eq!(none.meta, Some(json!({"answer": null, "expected": 42})));
+    assert_eq!(none.meta_value(), Some(json!({"answer": null, "expected": 42})));
     // No answer is infinite.
     let quotient = score(json!({"tolerance": 1}), json!("A: 1e300/1e-300"), json!(42));
-    assert_eq!(quotient.meta, Some(json!({"answer": 1e300, "expected": 42})));
+    assert_eq!(quotient.meta_value(), Some(json!({"answer": null, "expected": 42})));
+    assert!(!right(config.clone(), "From 5 to 10:30", json!(30)));
+    assert!(right(config, "From 5 to 10:30", json!(5)));
 }
 
 #[test]
@@ -64,10 +79,21 @@ fn the_wider_tolerance_counts() {
 }
 
 #[test]
+fn an_answer_on_the_boundary_of_the_tolerance_counts() {
+    let tolerance = json!({"tolerance": 0.1});
+    assert!(right(tolerance.clone(), "A: 1.1", json!(1)));
+    assert!(right(tolerance.clone(), "A: 0.9", json!(1)));
+    assert!(!right(tolerance, "A: 1.10000000000001", json!(1)));
+    assert!(right(json!({"relativeTolerance": 0.1}), "A: 3.3", json!(3)));
+    // Without a tolerance numbers are equal or not.
+    assert!(!right(json!({}), "A: 0.30000000000000004", json!(0.3)));
+}
+
+#[test]
 fn any_expected_number_will_do() {
     let several = score(json!({}), json!("A: 2"), json!(["1", 2]));
     assert_eq!(several.score, Some(1.0));
-    assert_eq!(several.meta, Some(json!({"answer": 2, "expected": 2})));
+    assert_eq!(several.meta_value(), Some(json!({"answer": 2, "expected": 2})));
     assert!(right(json!({"values": [1, "2,000"]}), "A: 2000", json!("unread")));
 }
 

@@ -70,7 +70,7 @@ fn of_several_numbers_the_closest_counts() {
     let closest = score(json!({}), json!(3), json!([1, "4"]));
     assert!((closest.score.unwrap() - 6.0 / 7.0).abs() < 1e-12);
     assert_eq!(closest.reason.as_deref(), Some("3 is 1 away from 4"));
-    assert_eq!(closest.meta, Some(json!({"output": 3.0, "expected": 4.0})));
+    assert_eq!(closest.meta_value(), Some(json!({"output": 3.0, "expected": 4.0})));
     assert_eq!(score(json!({"values": [5, 3]}), json!(3), json!(1)).score, Some(1.0));
 }
 

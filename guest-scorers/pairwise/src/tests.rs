@@ -32,7 +32,7 @@ fn a_win_counts_only_if_it_holds_in_both_orders() {
     ] {
         let scored = score(verdicts);
         assert_eq!((scored.score, scored.label.as_deref()), (Some(score_of), Some(label)));
-        assert_eq!(scored.meta, Some(json!({"orders": orders, "positionBias": bias})));
+        assert_eq!(scored.meta_value(), Some(json!({"orders": orders, "positionBias": bias})));
     }
 }
 

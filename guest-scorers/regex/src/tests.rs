@@ -142,7 +142,7 @@ fn reasons_and_meta_say_what_was_caught() {
     let wrong = score(json!({"pattern": "(f.o) (b.r)|(x)"}), json!(["a", "b"]));
     assert_eq!(wrong.reason.as_deref(), Some("caught \"foo\", \"bar\", expected \"a\", \"b\""));
     let meta = json!({"match": "foo bar", "groups": ["foo", "bar", null]});
-    assert_eq!(wrong.meta, Some(meta));
+    assert_eq!(wrong.meta_value(), Some(meta));
     let right = score(json!({"pattern": "(f.o) (b.r)"}), json!("bar"));
     assert_eq!(right.reason.as_deref(), Some("caught \"bar\", as expected"));
     let none = score(json!({"pattern": "x"}), json!("bar"));

@@ -74,7 +74,7 @@ fn the_measure_is_f1_or_one_side_of_it() {
     close(value(config("recall"), OUTPUT, TARGET), 6.0 / 9.0);
     let whole = score(config("recall"), OUTPUT, json!(TARGET));
     assert_eq!(whole.reason.as_deref(), Some("words in common: 6 (output 8, reference 9)"));
-    assert_eq!(whole.meta.unwrap()["precision"], json!(0.75));
+    assert_eq!(whole.meta_value().unwrap()["precision"], json!(0.75));
 }
 
 #[test]

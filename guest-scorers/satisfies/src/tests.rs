@@ -35,6 +35,13 @@ fn true_is_1_false_is_0_and_a_number_is_itself() {
 }
 
 #[test]
+fn a_number_that_a_fast_reader_takes_for_its_neighbour_stays_itself() {
+    let number = 0.9452706955539223;
+    assert_eq!(gives(".output", json!(number)), Some(number));
+    assert_eq!(gives(".output >= 0.9452706955539223", json!(number)), Some(1.0));
+}
+
+#[test]
 fn null_and_nothing_mean_that_the_rule_does_not_apply() {
     let score = scorer(".output.total").score(&Case::new(json!({}))).unwrap();
     assert_eq!(score.score, None);

@@ -3,6 +3,7 @@
 mod dialects;
 mod fences;
 mod links;
+mod pragmas;
 
 use dialects::Dialect;
 use fences::sql_blocks;
@@ -130,7 +131,10 @@ impl SqlValid {
     fn statements(&self, text: &str) -> Result<usize, Problem> {
         let dialect = self.dialect.grammar();
         let tokens = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
-        let tokens = tokens.map_err(ParserError::from)?;
+        let mut tokens = tokens.map_err(ParserError::from)?;
+        if matches!(self.dialect, Dialect::Sqlite) {
+            pragmas::simplify(&mut tokens);
+        }
         if longest_path(&tokens) > LINKS {
             return Err(Problem::too_long());
         }

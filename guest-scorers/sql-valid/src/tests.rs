@@ -27,7 +27,26 @@ fn a_statement_counts() {
     }
     let two = score(json!({}), "SELECT 1; SELECT 2");
     assert_eq!(two.reason.as_deref(), Some("2 SQL statements"));
-    assert_eq!(two.meta, Some(json!({"statements": 2})));
+    assert_eq!(two.meta_value(), Some(json!({"statements": 2})));
+}
+
+#[test]
+fn pragmas_of_sqlite_take_words_and_signed_numbers() {
+    let sqlite = || json!({"dialect": "sqlite"});
+    for pragma in [
+        "PRAGMA table_info(t)",
+        "pragma main.table_info ( users ); SELECT 1",
+        "PRAGMA journal_mode = WAL;",
+        "PRAGMA cache_size=-2000",
+        "PRAGMA foreign_keys = ON",
+        "PRAGMA index_list('t')",
+        "PRAGMA user_version",
+    ] {
+        assert!(valid(sqlite(), pragma), "{pragma}");
+    }
+    for wrong in ["PRAGMA", "PRAGMA table_info(t", "PRAGMA table_info(a b)", "PRAGMA x = -y"] {
+        assert!(!valid(sqlite(), wrong), "{wrong}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn each_choice_has_the_score_of_autoevals() {
         let scored = scorer().score(&case()).unwrap();
         assert_eq!((scored.score, scored.label.as_deref()), (Some(score), Some(choice)));
         assert_eq!(scored.reason.as_deref(), Some("so it is"));
-        assert_eq!(scored.meta, Some(json!({"choice": choice})));
+        assert_eq!(scored.meta_value(), Some(json!({"choice": choice})));
     }
 }
 

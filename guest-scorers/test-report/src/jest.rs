@@ -1,5 +1,6 @@
 //! Vitest's and Jest's JSON, which is one format. A file of tests that cannot be loaded is a failing
-//! test with the file's name, and a run that is interrupted counts as another failing test.
+//! test with the file's name, and a run that is interrupted, or that fails although none of its tests
+//! does, counts as another failing test. Coverage and snapshots are not looked at.
 
 use serde::Deserialize;
 
@@ -12,6 +13,32 @@ struct Report {
     /// Jest alone writes it.
     #[serde(default)]
     was_interrupted: Option<bool>,
+    #[serde(default)]
+    success: Option<bool>,
+    #[serde(default)]
+    num_failed_tests: Option<u64>,
+    #[serde(default)]
+    num_failed_test_suites: Option<u64>,
+    /// Files that could not be loaded, which Jest counts among the failed ones as well.
+    #[serde(default)]
+    num_runtime_error_test_suites: Option<u64>,
+}
+
+impl Report {
+    /// How the report as a whole says that the run failed. Of a coverage threshold, an obsolete snapshot
+    /// or an error of a reporter nothing else tells.
+    fn failure(&self) -> Option<String> {
+        let counts = [
+            ("numFailedTests", self.num_failed_tests),
+            ("numFailedTestSuites", self.num_failed_test_suites),
+            ("numRuntimeErrorTestSuites", self.num_runtime_error_test_suites),
+        ];
+        let counted = counts.iter().find_map(|(key, count)| match count {
+            Some(count) if *count > 0 => Some(format!("`{key}: {count}`")),
+            _ => None,
+        });
+        counted.or_else(|| (self.success == Some(false)).then(|| "`success: false`".to_owned()))
+    }
 }
 
 #[derive(Deserialize)]
@@ -83,6 +110,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     }
     if report.was_interrupted == Some(true) {
         tests.push(Reported::failed("the run", "it broke off: it was interrupted"));
+    }
+    if let Some(stated) = report.failure()
+        && !tests.iter().any(Reported::is_failed)
+    {
+        let why = format!("the report says {stated}, but none of its tests fails");
+        tests.push(Reported::failed("the run", &why));
     }
     Ok(tests)
 }

@@ -44,8 +44,9 @@ fn read_report(report: &Map<String, Value>) -> Vec<Reported> {
     }
     for test in list(report, "tests") {
         let outcome = match text(test, "outcome") {
-            "passed" | "xpassed" => Outcome::Passed,
-            "skipped" | "xfailed" => Outcome::Skipped,
+            "passed" => Outcome::Passed,
+            // With `strict`, a test that passes unexpectedly is reported as failed.
+            "skipped" | "xfailed" | "xpassed" => Outcome::Skipped,
             // For a test that was run again, the outcome says only that it was; its phases say how
             // it ended.
             "rerun" if all_phases_passed(test) => Outcome::Passed,
@@ -109,9 +110,9 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
                 let phase = match outcome {
                     "failed" => Outcome::failed(&why(&line)),
                     "skipped" => Outcome::Skipped,
-                    "passed" => Outcome::Passed,
                     "rerun" => continue,
                     _ if expected_to_fail => Outcome::Skipped,
+                    "passed" => Outcome::Passed,
                     other => {
                         return Err(format!("line {}: unknown outcome `{other}`", index + 1));
                     }

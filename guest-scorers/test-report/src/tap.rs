@@ -195,6 +195,18 @@ fn plan(line: &str) -> Option<(usize, bool)> {
     Some((rest[..digits].parse().ok()?, skips))
 }
 
+/// What is wrong with the numbers of tests, if their count is that of the plan: a test that is missing
+/// must not be made up for by another one.
+fn misnumbered(mut numbers: Vec<usize>, plan: usize) -> Option<String> {
+    numbers.sort_unstable();
+    let outside = numbers.iter().find(|number| !(1..=plan).contains(*number));
+    let twice = || numbers.windows(2).find(|pair| pair[0] == pair[1]);
+    match outside {
+        Some(number) => Some(format!("a test has the number {number}, but the plan is 1..{plan}")),
+        None => twice().map(|pair| format!("two tests have the number {}", pair[0])),
+    }
+}
+
 #[derive(Default)]
 struct State {
     /// The tests that wait for their parent, by depth.
@@ -203,6 +215,8 @@ struct State {
     braces: Vec<(usize, Found)>,
     /// The lines with results that are in no subtest.
     top: usize,
+    /// The numbers that those lines give.
+    numbers: Vec<usize>,
     plan: Option<usize>,
     all_skipped: bool,
     bailed_out: Option<String>,
@@ -212,6 +226,9 @@ impl State {
     fn add(&mut self, depth: usize, found: Found) {
         if depth == 0 {
             self.top += 1;
+            if !found.number.is_empty() {
+                self.numbers.push(found.number.parse().unwrap_or(usize::MAX));
+            }
         }
         if self.levels.len() <= depth {
             self.levels.resize_with(depth + 1, Vec::new);
@@ -269,7 +286,7 @@ impl State {
                 Some(format!("{plan} tests were planned, {} reported", self.top))
             }
             _ if unclosed > 0 => Some("it broke off inside a subtest".to_owned()),
-            _ => None,
+            (None, Some(plan)) => misnumbered(self.numbers, plan),
         };
         tests.extend(broken.map(|why| Reported::failed("the run", &why)));
         Ok(tests)

@@ -16,10 +16,11 @@ use serde_json::json;
 /// Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with
 /// `mode` `proportional`, budget divided by use (twice the budget is 0.5).
 ///
-/// The tokens are those of the case's `usage` or, if it has none, those that its trace states.
-/// Tokens read from a cache count as far as the model counts them as input; `meta.cacheReadTokens`
-/// reports them if the trace does. A hard requirement: a gate that only 1 passes, unless the suite
-/// sets another threshold.
+/// The tokens are those of the case's `usage` or, if it has none, those that its trace states. If only
+/// one of `inputTokens` and `outputTokens` is known, the total is not: the result is an error, unless
+/// that part alone is beyond a hard budget. Tokens read from a cache count as far as the model counts
+/// them as input; `meta.cacheReadTokens` reports them if the trace does. A hard requirement: a gate that
+/// only 1 passes, unless the suite sets another threshold.
 ///
 /// Equals niceeval's `maxTokens`.
 #[derive(Deserialize, JsonSchema)]
@@ -59,6 +60,12 @@ enum Mode {
     Proportional,
 }
 
+impl Mode {
+    fn is_hard(self) -> bool {
+        matches!(self, Self::Hard)
+    }
+}
+
 impl Scorer for TokenBudget {
     type Config = Self;
 
@@ -73,8 +80,19 @@ impl Scorer for TokenBudget {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let usage = Trace::usage_of(case)?;
-        let tokens = self.count.of(&usage)?;
         let max = self.max_tokens;
+        let (tokens, at_least) = match self.count.of(&usage)? {
+            Counted::All(tokens) => (tokens, ""),
+            Counted::Part { tokens, .. } if tokens > max && self.mode.is_hard() => {
+                (tokens, "at least ")
+            }
+            Counted::Part { missing, .. } => {
+                return Err(ScoreError::invalid_input(format!(
+                    "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`; it \
+                     has no `{missing}`"
+                )));
+            }
+        };
         let score = match self.mode {
             _ if tokens <= max => 1.0,
             Mode::Hard => 0.0,
@@ -85,19 +103,41 @@ impl Scorer for TokenBudget {
             meta["cacheReadTokens"] = cached.into();
         }
         Ok(Score::new(score)
-            .reason(format!("{tokens} {}tokens of at most {max}", self.count.word()))
+            .reason(format!("{at_least}{tokens} {}tokens of at most {max}", self.count.word()))
             .meta(meta))
     }
 }
 
+/// The tokens that count, as far as they are known.
+enum Counted {
+    All(u64),
+    /// Those of the prompt or of the answer, without the others.
+    Part {
+        tokens: u64,
+        missing: &'static str,
+    },
+}
+
 impl Count {
-    fn of(self, usage: &Usage) -> Result<u64, ScoreError> {
+    fn of(self, usage: &Usage) -> Result<Counted, ScoreError> {
         let (tokens, keys) = match self {
-            Self::Total => (usage.total(), "`totalTokens`, `inputTokens` or `outputTokens`"),
-            Self::Input => (usage.input_tokens, "`inputTokens`"),
-            Self::Output => (usage.output_tokens, "`outputTokens`"),
+            Self::Total => {
+                (Self::total(usage), "`totalTokens`, or `inputTokens` and `outputTokens`")
+            }
+            Self::Input => (usage.input_tokens.map(Counted::All), "`inputTokens`"),
+            Self::Output => (usage.output_tokens.map(Counted::All), "`outputTokens`"),
         };
         tokens.ok_or_else(|| ScoreError::invalid_input(format!("the usage should have {keys}")))
+    }
+
+    fn total(usage: &Usage) -> Option<Counted> {
+        match (usage.total_tokens, usage.input_tokens, usage.output_tokens) {
+            (Some(total), ..) => Some(Counted::All(total)),
+            (_, Some(input), Some(output)) => Some(Counted::All(input.saturating_add(output))),
+            (_, Some(tokens), None) => Some(Counted::Part { tokens, missing: "outputTokens" }),
+            (_, None, Some(tokens)) => Some(Counted::Part { tokens, missing: "inputTokens" }),
+            (_, None, None) => None,
+        }
     }
 
     fn word(self) -> &'static str {

@@ -20,7 +20,7 @@ fn up_to_the_budget_the_score_is_1_and_beyond_it_0() {
     let over = score(config(), usage(60, 41));
     assert_eq!(over.score, Some(0.0));
     assert_eq!(over.reason.as_deref(), Some("101 tokens of at most 100"));
-    assert_eq!(over.meta, Some(json!({"tokens": 101, "maxTokens": 100})));
+    assert_eq!(over.meta_value(), Some(json!({"tokens": 101, "maxTokens": 100})));
     assert_eq!(score(json!({"maxTokens": 0}), usage(0, 0)).score, Some(1.0));
 }
 
@@ -54,7 +54,34 @@ fn without_the_tokens_there_is_no_score() {
     let empty = Case::new(json!("x")).with_usage(Usage::default());
     assert_eq!(
         scorer.score(&empty).unwrap_err().to_string(),
-        "the usage should have `totalTokens`, `inputTokens` or `outputTokens`"
+        "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`"
+    );
+}
+
+#[test]
+fn of_a_part_of_the_tokens_only_what_is_beyond_the_budget_is_known() {
+    let run = |config: Value, usage| {
+        let scorer: TokenBudget = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&Case::new(json!("x")).with_usage(usage))
+    };
+    let input = Usage { input_tokens: Some(30_000), ..Usage::default() };
+    let output = Usage { output_tokens: Some(30_000), ..Usage::default() };
+    let within = run(json!({"maxTokens": 30_000}), input).unwrap_err();
+    assert_eq!(
+        within.to_string(),
+        "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`; it has no \
+         `outputTokens`"
+    );
+    assert!(run(json!({"maxTokens": 30_000}), output).is_err());
+    let over = run(json!({"maxTokens": 20_000}), input).unwrap();
+    assert_eq!(over.score, Some(0.0));
+    assert_eq!(over.reason.as_deref(), Some("at least 30000 tokens of at most 20000"));
+    assert_eq!(run(json!({"maxTokens": 20_000}), output).unwrap().score, Some(0.0));
+    // How far beyond the budget it is decides a proportional score.
+    assert!(run(json!({"maxTokens": 20_000, "mode": "proportional"}), input).is_err());
+    assert_eq!(
+        run(json!({"maxTokens": 30_000, "count": "input"}), input).unwrap().score,
+        Some(1.0)
     );
 }
 
@@ -77,9 +104,16 @@ fn without_usage_the_tokens_are_those_that_the_trace_states() {
     let scorer: TokenBudget = scorebox_sdk::configure(json!({"maxTokens": 100})).unwrap();
     let stated = scorer.score(&Case::new(json!("x")).with_trace(trace.clone())).unwrap();
     assert_eq!(stated.score, Some(0.0));
-    assert_eq!(stated.meta, Some(json!({"tokens": 101, "maxTokens": 100, "cacheReadTokens": 14})));
+    assert_eq!(
+        stated.meta_value(),
+        Some(json!({"tokens": 101, "maxTokens": 100, "cacheReadTokens": 14}))
+    );
     let output = scorer.score(&Case::new(trace.clone())).unwrap();
-    assert_eq!(output.meta, stated.meta, "an output that is a trace states them too");
+    assert_eq!(
+        output.meta_value(),
+        stated.meta_value(),
+        "an output that is a trace states them too"
+    );
     let counted = Case::new(json!("x")).with_trace(trace).with_usage(usage(1, 1));
     assert_eq!(scorer.score(&counted).unwrap().score, Some(1.0), "the case's usage comes first");
     let silent = Case::new(json!("x")).with_trace(json!([{"role": "user", "content": "x"}]));

@@ -22,7 +22,7 @@ fn the_score_is_the_harmonic_mean_of_precision_and_recall() {
     // 1 of 1 word, 1 of 2 words.
     let paris = score(json!({}), json!("Paris"), json!("Paris, Texas"));
     close(paris.score.unwrap(), 2.0 / 3.0);
-    assert_eq!(paris.meta, Some(json!({"precision": 1.0, "recall": 0.5})));
+    assert_eq!(paris.meta_value(), Some(json!({"precision": 1.0, "recall": 0.5})));
     let reason = "words in common: 1 (output 1, expected answer 2)";
     assert_eq!(paris.reason.as_deref(), Some(reason));
     close(value(json!({}), "foo1", json!("foo")), 0.0);

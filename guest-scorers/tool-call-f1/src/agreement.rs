@@ -33,7 +33,8 @@ impl Agreement {
 
     pub(crate) fn reason(&self) -> String {
         let Self { right, made, expected, .. } = self;
-        let mut reason = format!("{right} right calls of {made} made and {expected} expected");
+        let calls = if *right == 1 { "call" } else { "calls" };
+        let mut reason = format!("{right} right {calls} of {made} made and {expected} expected");
         if let Some(missing) = self.missing.first() {
             reason.push_str(&format!("; missing: `{missing}`"));
         }

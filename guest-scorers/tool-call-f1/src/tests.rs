@@ -41,7 +41,7 @@ fn with_names_as_promptfoo() {
     assert_eq!(whole.score, Some(0.5));
     assert_eq!(
         whole.reason.as_deref(),
-        Some("1 right calls of 2 made and 2 expected; missing: `c`; not expected: `b`")
+        Some("1 right call of 2 made and 2 expected; missing: `c`; not expected: `b`")
     );
     assert_eq!(score(called, json!(["c"])), 0.0);
 }

@@ -38,7 +38,7 @@ fn exactly_means_nothing_else() {
     let other = exact(&["a", "x", "b"]);
     assert_eq!(other.score, Some(0.0));
     assert_eq!(other.reason.as_deref(), Some("`b` is missing after `a`; found `x` instead"));
-    assert_eq!(exact(&["b", "a"]).meta, Some(json!({"called": ["b", "a"], "matched": 0})));
+    assert_eq!(exact(&["b", "a"]).meta_value(), Some(json!({"called": ["b", "a"], "matched": 0})));
 }
 
 #[test]

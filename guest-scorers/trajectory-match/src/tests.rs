@@ -125,7 +125,7 @@ fn supersets_and_subsets_of_calls() {
     let missing = score(json!({"mode": "superset"}), &one, &both);
     assert_eq!(missing.score, Some(0.0));
     assert_eq!(missing.reason.as_deref(), Some("missing b"));
-    assert_eq!(missing.meta, Some(json!({"missing": ["b"], "extra": []})));
+    assert_eq!(missing.meta_value(), Some(json!({"missing": ["b"], "extra": []})));
     assert!(matches(json!({"mode": "subset"}), &one, &both));
     let extra = score(json!({"mode": "subset"}), &both, &one);
     assert_eq!(extra.reason.as_deref(), Some("not in the reference b"));

@@ -23,7 +23,7 @@ fn the_example_of_orbiter_gives_its_score() {
     let score = score(config, &Case::new(trajectory));
     assert_eq!(score.score, Some(2.0 / 3.0));
     let errors = ["step 1: missing ['observation']"];
-    assert_eq!(score.meta, Some(json!({"valid": 2, "total": 3, "errors": errors})));
+    assert_eq!(score.meta_value(), Some(json!({"valid": 2, "total": 3, "errors": errors})));
     assert_eq!(
         score.reason.as_deref(),
         Some("2 of 3 steps are valid; step 1: missing ['observation']")
@@ -38,7 +38,7 @@ fn a_step_needs_a_number_or_an_id_and_an_action() {
     let neither = of_output(json!([{"thought": "hm"}]));
     assert_eq!(neither.score, Some(0.0));
     let errors = ["step 0: missing step/id, missing ['action']"];
-    assert_eq!(neither.meta, Some(json!({"valid": 0, "total": 1, "errors": errors})));
+    assert_eq!(neither.meta_value(), Some(json!({"valid": 0, "total": 1, "errors": errors})));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_key_with_null_is_there() {
 fn the_list_may_stand_under_trajectory_and_items_that_are_not_objects_do_not_count() {
     let steps = json!([{"step": 1, "action": "a"}, "bad", 42, {"step": 2, "action": "b"}]);
     let score = of_output(json!({"trajectory": {"trajectory": steps}, "answer": 5}));
-    assert_eq!(score.meta, Some(json!({"valid": 2, "total": 2, "errors": []})));
+    assert_eq!(score.meta_value(), Some(json!({"valid": 2, "total": 2, "errors": []})));
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn empty_or_invalid_scores_0() {
     {
         let score = of_output(output);
         assert_eq!(score.score, Some(0.0));
-        assert_eq!(score.meta, Some(json!({"error": "Empty or invalid trajectory"})));
+        assert_eq!(score.meta_value(), Some(json!({"error": "Empty or invalid trajectory"})));
     }
 }
 
 #[test]
 fn no_more_errors_are_listed_than_a_person_reads() {
     let score = of_output(Value::Array(vec![json!({}); 5000]));
-    assert_eq!(score.meta.unwrap()["errors"].as_array().unwrap().len(), ERROR_LIMIT);
+    assert_eq!(score.meta_value().unwrap()["errors"].as_array().unwrap().len(), ERROR_LIMIT);
 }
 
 #[test]

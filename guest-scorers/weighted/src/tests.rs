@@ -28,7 +28,7 @@ fn success_and_rating_give_points_and_time_and_tokens_cost_some() {
         Some("100 for success + 80 for rating - 5 for time - 10 for tokens")
     );
     assert_eq!(
-        points.meta,
+        points.meta_value(),
         Some(json!({
             "base": 100.0, "ratingContribution": 80.0, "timePenalty": 5.0, "tokenPenalty": 10.0,
         }))
@@ -111,7 +111,7 @@ fn an_attempt_that_cannot_be_read_has_no_score() {
 fn success_may_be_written_as_a_number() {
     let base = |succeeded: Value| {
         let case = Case::new(json!("x")).with_metadata(json!({ "succeeded": succeeded }));
-        score(json!({}), &case).meta.unwrap()["base"].clone()
+        score(json!({}), &case).meta_value().unwrap()["base"].clone()
     };
     assert_eq!((base(json!(1)), base(json!(true))), (json!(100.0), json!(100.0)));
     assert_eq!((base(json!(0)), base(json!(false))), (json!(0.0), json!(0.0)));

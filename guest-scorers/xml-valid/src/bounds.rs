@@ -18,7 +18,7 @@ pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
     // Comments and entities count too: an entity may hold elements, and only the parser knows which text
     // is a comment.
     for tag in text.split('<').skip(1) {
-        for (index, name) in attributes(tag).enumerate() {
+        for (index, (name, _)) in attributes(tag).enumerate() {
             if index >= ATTRIBUTES {
                 return Err(ScoreError::invalid_input(format!(
                     "`output` has an element with more than {ATTRIBUTES} attributes, so it is not \
@@ -36,9 +36,9 @@ pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
     Ok(())
 }
 
-/// The names of a tag's attributes, up to where it ends or is malformed. Inside a tag there is no other
-/// `<`.
-fn attributes(tag: &str) -> impl Iterator<Item = &str> {
+/// The names and values of a tag's attributes, up to where it ends or is malformed. Inside a tag there is
+/// no other `<`.
+pub(crate) fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = tag;
     std::iter::from_fn(move || {
         let (before, quoted) = rest.split_at(rest.find(['"', '\''])?);
@@ -47,8 +47,9 @@ fn attributes(tag: &str) -> impl Iterator<Item = &str> {
             return None;
         }
         let quote = quoted.chars().next()?;
-        (_, rest) = quoted.strip_prefix(quote)?.split_once(quote)?;
-        name.rsplit(char::is_whitespace).next()
+        let value;
+        (value, rest) = quoted.strip_prefix(quote)?.split_once(quote)?;
+        Some((name.rsplit(char::is_whitespace).next()?, value))
     })
 }
 
@@ -57,7 +58,7 @@ mod tests {
     use super::attributes;
 
     fn names(tag: &str) -> Vec<&str> {
-        attributes(tag).collect()
+        attributes(tag).map(|(name, _)| name).collect()
     }
 
     #[test]
@@ -68,5 +69,7 @@ mod tests {
         assert!(names("/a>").is_empty());
         assert!(names(" 2 and 'it' > 1").is_empty());
         assert_eq!(names("a b='1' c='open"), ["b"]);
+        let pairs: Vec<_> = attributes("a b='1\"' c=\"\"/>").collect();
+        assert_eq!(pairs, [("b", "1\""), ("c", "")]);
     }
 }

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod candidates;
+mod lenient;
 
 use candidates::Candidates;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -16,7 +17,7 @@ use serde_json::json;
 ///
 /// With `requiredElements`, the output must also contain these elements. With `at` `anywhere`, an element
 /// inside a text is enough, for example in a code block. Nothing is fetched; an undeclared entity
-/// makes it invalid. A text with more than 256 attributes in an element, or more than 64 namespace
+/// makes it invalid. Of a DTD, only the entities are checked. A text with more than 256 attributes in an element, or more than 64 namespace
 /// prefixes, is not parsed: the result is an error.
 ///
 /// Replaces promptfoo's `is-xml`, and with `at` `anywhere` its `contains-xml`; a DTD is allowed
@@ -93,10 +94,15 @@ impl XmlValid {
     /// The name of the root, or what is wrong.
     fn check(&self, text: &str) -> Result<String, Problem> {
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-        let document = Document::parse_with_options(text, options).map_err(|error| Problem {
-            words: format!("not well-formed XML: {}", excerpt(&error.to_string(), 200)),
+        let ill_formed = |why: &str| Problem {
+            words: format!("not well-formed XML: {}", excerpt(why, 200)),
             well_formed: false,
-        })?;
+        };
+        let document = Document::parse_with_options(text, options);
+        let document = document.map_err(|error| ill_formed(&error.to_string()))?;
+        if let Some(fault) = lenient::fault(text) {
+            return Err(ill_formed(fault));
+        }
         let root = document.root_element();
         let mut required = self.required_elements.iter();
         match required.find(|path| !has_path(document.root(), path)) {

@@ -21,6 +21,11 @@ fn a_well_formed_document_counts() {
         "<a xmlns:n='urn:n'><n:b/></a>",
         "<a><![CDATA[<x>]]></a>",
         "<!DOCTYPE a [<!ENTITY e 'text'>]><a>&e;</a>",
+        "\u{feff}<?xml version='1.0' encoding='UTF-8' standalone='yes'?><a/>",
+        "<?xml\nversion=\"1.1\" ?><a/>",
+        "<a><!-- &#xD800; <:b> --><![CDATA[&#x110000;]]><?xml-stylesheet x?></a>",
+        "<a xmlns='urn:a'><b xmlns='' c=':' d='a:b:c'/></a>",
+        "<a>&#x10FFFF;&#65533;</a>",
     ];
     for document in documents {
         assert!(valid(json!({}), document), "{document}");
@@ -50,6 +55,34 @@ fn anything_else_does_not() {
     for document in documents {
         assert!(!valid(json!({}), document), "{document}");
     }
+}
+
+// XML 1.0 and its namespaces forbid all of them.
+#[test]
+fn what_the_parser_lets_through_is_refused() {
+    let documents = [
+        ("<a>&#x110000;</a>", "a character reference is to no character"),
+        ("<a b=\"&#xD800;\"/>", "a character reference is to no character"),
+        ("<?xml version=\"2.0\"?><a/>", "the XML declaration is not valid"),
+        ("<?xml version='1.0' standalone='maybe'?><a/>", "the XML declaration is not valid"),
+        ("<?xml version='1.0' encoding='8-bit'?><a/>", "the XML declaration is not valid"),
+        ("<a><?XML x?></a>", "a processing instruction must not be called `xml`"),
+        ("<:a/>", "a name has an empty part before or after its colon, or several colons"),
+        (
+            "<a xmlns:p=\"\"/>",
+            "a namespace prefix must not be declared as empty, nor may `xmlns` be declared",
+        ),
+        (
+            "<a xmlns:xmlns=\"u\"/>",
+            "a namespace prefix must not be declared as empty, nor may `xmlns` be declared",
+        ),
+    ];
+    for (document, why) in documents {
+        let score = score(json!({}), document);
+        assert_eq!(score.score, Some(0.0), "{document}");
+        assert_eq!(score.reason, Some(format!("not well-formed XML: {why}")), "{document}");
+    }
+    assert!(!valid(json!({"at": "anywhere"}), "so: <a>&#xD800;</a>"));
 }
 
 #[test]
@@ -99,7 +132,7 @@ fn negate_turns_the_score_around() {
 fn of_a_long_name_the_meta_has_the_beginning() {
     let name = "a".repeat(1_000_000);
     let score = score(json!({}), &format!("<{name}/>"));
-    assert_eq!(score.meta, Some(json!({"root": format!("{}…", "a".repeat(80))})));
+    assert_eq!(score.meta_value(), Some(json!({"root": format!("{}…", "a".repeat(80))})));
 }
 
 #[test]
@@ -143,6 +176,8 @@ fn hostile_documents_cost_a_bounded_amount() {
         laughs.push_str(&format!("<!ENTITY e{n} '{}'>", format!("&e{};", n - 1).repeat(10)));
     }
     assert!(!valid(json!({}), &format!("{laughs}]><a>&e19;</a>")));
+    let unended = "<!--".repeat(100_000);
+    assert!(valid(json!({}), &format!("<!DOCTYPE a [<!ENTITY e '{unended}'>]><a/>")));
     let malformed = format!("{}&x;{}", "<a>".repeat(50_000), "</a>".repeat(50_000));
     let scorer: XmlValid = scorebox_sdk::configure(json!({"at": "anywhere"})).unwrap();
     let error = scorer.score(&Case::new(json!(malformed))).unwrap_err();

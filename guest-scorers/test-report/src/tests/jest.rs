@@ -38,6 +38,34 @@ fn an_interrupted_run_of_jest_fails() {
 }
 
 #[test]
+fn a_run_of_jest_fails_that_says_so_without_a_failing_test() {
+    let run = |summary: Value, status: &str| {
+        let test = json!({"title": "a", "status": status});
+        let file = json!({"name": "f.ts", "assertionResults": [test]});
+        let mut report = json!({"testResults": [file]});
+        report.as_object_mut().unwrap().extend(summary.as_object().unwrap().clone());
+        report.to_string()
+    };
+    let summaries = [
+        (json!({"numFailedTests": 1, "success": false}), "`numFailedTests: 1`"),
+        (json!({"numFailedTestSuites": 2}), "`numFailedTestSuites: 2`"),
+        (json!({"numRuntimeErrorTestSuites": 1}), "`numRuntimeErrorTestSuites: 1`"),
+        (json!({"numFailedTests": 0, "success": false}), "`success: false`"),
+    ];
+    for (summary, stated) in summaries {
+        let why = format!("the report says {stated}, but none of its tests fails");
+        let expected = format!("+ f.ts > a\n- the run: {why}\n");
+        assert_eq!(outline(&run(summary.clone(), "passed")), expected);
+        assert_eq!(report(&run(summary.clone(), "passed")).unwrap().score, Some(0.5));
+        assert_eq!(outline(&run(summary, "failed")), "- f.ts > a: it failed\n");
+    }
+    let well = json!({"numFailedTests": 0, "numFailedTestSuites": null, "success": true});
+    assert_eq!(outline(&run(well, "passed")), "+ f.ts > a\n");
+    let empty = outline(&json!({"success": false, "testResults": []}).to_string());
+    assert_eq!(empty, "- the run: the report says `success: false`, but none of its tests fails\n");
+}
+
+#[test]
 fn where_all_tests_fail_the_score_is_zero_and_not_less() {
     let xml = r#"<testsuite name="s"><testcase name="a"><failure/></testcase></testsuite>"#;
     let score = report(xml).unwrap().score.unwrap();

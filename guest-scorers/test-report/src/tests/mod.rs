@@ -78,7 +78,7 @@ fn the_score_is_the_part_of_the_tests_that_passes_and_each_is_a_gate() {
         |name: &str, holds| scorebox_sdk::Assertion::pass(name, holds).severity(Severity::Gate);
     assert_eq!(score.assertions[0], gate("sum.test.js > sum > adds", true));
     assert_eq!(score.assertions.len(), 3);
-    assert_eq!(score.meta, Some(json!({"tests": 3, "failed": 2, "skipped": 2})));
+    assert_eq!(score.meta_value(), Some(json!({"tests": 3, "failed": 2, "skipped": 2})));
     assert!(score.reason.unwrap().starts_with(
         "2 of 3 tests fail: sum.test.js > sum > of texts > refuses \"a\" & <b> (AssertionError:"
     ));

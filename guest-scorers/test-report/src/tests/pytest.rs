@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// XML does not say that a test that passes was expected to fail, so it counts there.
 #[test]
 fn a_report_of_pytest_is_read() {
     assert_eq!(
@@ -31,7 +32,7 @@ fn json_of_pytest() {
 - tests/test_sum.py::TestParse::test_number[a b]: ValueError: invalid literal for int() with base 10: 'a b'
 . tests/test_sum.py::test_skipped
 . tests/test_sum.py::test_expected_to_fail
-+ tests/test_sum.py::test_unexpectedly_passes
+. tests/test_sum.py::test_unexpectedly_passes
 - tests/test_sum.py::test_needs_a_fixture: RuntimeError: no database
 - tests/test_sum.py::test_teardown_fails: RuntimeError: cannot close
 ";

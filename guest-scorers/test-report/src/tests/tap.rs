@@ -86,3 +86,17 @@ fn the_reason_of_a_tap_test_may_be_a_text_of_several_lines() {
     assert_eq!(reason(&long).lines().count(), 20);
     assert_eq!(reason("  error: |-"), "it failed");
 }
+
+#[test]
+fn a_run_of_tap_fails_whose_numbers_are_not_those_of_the_plan() {
+    let run = |lines: &str| outline(&format!("1..2\n{lines}"));
+    let why = "a test has the number 3, but the plan is 1..2";
+    assert_eq!(run("ok 1 - a\nok 3 - c\n"), format!("+ a\n+ c\n- the run: {why}\n"));
+    let twice = "- the run: two tests have the number 1\n";
+    assert_eq!(run("ok 1 - a\nok 1 - a\n"), format!("+ a\n+ a\n{twice}"));
+    assert!(run("ok 0\nok 1\n").ends_with("has the number 0, but the plan is 1..2\n"));
+    assert_eq!(run("ok 2 - b\nok 1 - a\n"), "+ b\n+ a\n");
+    assert_eq!(run("ok - a\nok - b\n"), "+ a\n+ b\n");
+    // Subtests have numbers of their own.
+    assert_eq!(run("    ok 1 - x\nok 1 - a\n    ok 1 - x\nok 2 - b\n"), "+ a > x\n+ b > x\n");
+}

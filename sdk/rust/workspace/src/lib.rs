@@ -69,6 +69,8 @@ pub use written::{Command, TestReport};
 pub struct Workspace {
     /// What errors call it by: `metadata.workspace`.
     place: String,
+    /// What of a workspace is there, whatever is in it.
+    keys: Vec<&'static str>,
     files: Option<BTreeMap<String, File>>,
     diff: String,
     commands: Option<Vec<Command>>,
@@ -157,16 +159,9 @@ impl Workspace {
     }
 
     fn lacks(&self, what: &str) -> ScoreError {
-        let has = [
-            ("`files`", self.files.is_some() && self.diff.is_empty()),
-            ("`diff`", !self.diff.is_empty()),
-            ("`commands`", self.commands.is_some()),
-            ("`testReports`", self.test_reports.is_some()),
-        ];
-        let has: Vec<_> = has.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
-        let has = if has.is_empty() { "nothing".to_owned() } else { has.join(", ") };
+        let keys = self.keys.join("`, `");
         ScoreError::invalid_input(format!(
-            "`{}` has no {what}, which this scorer needs; it has {has}",
+            "`{}` has no {what}, which this scorer needs; it has `{keys}`",
             self.place
         ))
     }

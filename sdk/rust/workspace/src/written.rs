@@ -111,6 +111,8 @@ pub(super) fn read(part: &Part<'_>) -> Result<Workspace, ScoreError> {
     bounded("files", files.as_ref().map(Vec::len), FILE_LIMIT)?;
     bounded("commands", commands.as_ref().map(Vec::len), COMMAND_LIMIT)?;
     bounded("testReports", test_reports.as_ref().map(Vec::len), REPORT_LIMIT)?;
+    let has = [files.is_some(), diff.is_some(), commands.is_some(), test_reports.is_some()];
+    let keys = KEYS.into_iter().zip(has).filter_map(|(key, has)| has.then_some(key)).collect();
     let by_path = match (files, &diff) {
         (None, None) => None,
         (files, diff) => {
@@ -125,7 +127,7 @@ pub(super) fn read(part: &Part<'_>) -> Result<Workspace, ScoreError> {
         }
     };
     let diff = diff.unwrap_or_default();
-    Ok(Workspace { place, files: by_path, diff, commands, test_reports })
+    Ok(Workspace { place, keys, files: by_path, diff, commands, test_reports })
 }
 
 fn of_diff(diff: &str) -> Result<BTreeMap<String, File>, String> {

@@ -161,6 +161,21 @@ fn commands_and_reports_are_as_they_were_recorded() {
 }
 
 #[test]
+fn an_error_names_the_keys_that_are_there() {
+    let commands = |context: serde_json::Value| {
+        let case = Case::new(json!("done")).with_context(context);
+        Workspace::of(&case).unwrap().commands().unwrap_err().message().to_owned()
+    };
+    let lacks = "`context` has no `commands`, which this scorer needs; it has";
+    assert_eq!(commands(json!({"diff": ""})), format!("{lacks} `diff`"));
+    assert_eq!(commands(json!({"files": []})), format!("{lacks} `files`"));
+    assert_eq!(
+        commands(json!({"diff": "", "files": [], "testReports": []})),
+        format!("{lacks} `files`, `diff`, `testReports`")
+    );
+}
+
+#[test]
 fn files_are_read_from_the_case_or_the_grant_alike() {
     let diff = "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+text\n\\ No newline at end of file\n";
     let in_case = Case::new(json!("done")).with_context(json!({"diff": diff, "files": [

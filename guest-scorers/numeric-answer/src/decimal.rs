@@ -1,0 +1,159 @@
+//! Finds decimal numbers as English text writes them: sign, digits, fraction, exponent. What stands around
+//! them, such as a power or a fraction bar, is not read here.
+
+/// What parts groups of three digits, other than a comma.
+pub(crate) const SPACES: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
+
+/// A decimal number in a text, or a character that is a fraction.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Decimal {
+    /// 1 or -1.
+    pub(crate) sign: f64,
+    /// The value without the sign.
+    pub(crate) value: f64,
+    /// The digits without what parts them, as the value was read from them; nothing of `½`.
+    pub(crate) digits: String,
+    /// The first byte, that of a sign if there is one.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Decimal {
+    /// Whether it is nothing but digits.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.digits.is_empty() && self.digits.bytes().all(|byte| byte.is_ascii_digit())
+    }
+}
+
+/// The first decimal number that is not too large for one.
+pub(crate) fn find_decimal(text: &str, from: usize) -> Option<Decimal> {
+    let mut from = from;
+    loop {
+        let found = decimal(text, from)?;
+        if found.value.is_finite() {
+            return Some(found);
+        }
+        // Such as the commit `3e8491f`: the text may yet state its number.
+        from = found.end;
+    }
+}
+
+/// A character that may stand before a number.
+pub(crate) fn is_currency(c: char) -> bool {
+    "$€£¥".contains(c)
+}
+
+/// A character that is a fraction.
+pub(crate) fn fraction_character(c: char) -> Option<f64> {
+    let (numerator, denominator) = match c {
+        '¼' => (1, 4),
+        '½' => (1, 2),
+        '¾' => (3, 4),
+        '⅓' => (1, 3),
+        '⅔' => (2, 3),
+        '⅕' => (1, 5),
+        '⅖' => (2, 5),
+        '⅗' => (3, 5),
+        '⅘' => (4, 5),
+        '⅙' => (1, 6),
+        '⅚' => (5, 6),
+        '⅛' => (1, 8),
+        '⅜' => (3, 8),
+        '⅝' => (5, 8),
+        '⅞' => (7, 8),
+        _ => return None,
+    };
+    Some(f64::from(numerator) / f64::from(denominator))
+}
+
+/// The first decimal number, infinite if it is too large.
+fn decimal(text: &str, from: usize) -> Option<Decimal> {
+    let begins = |c: char| c.is_ascii_digit() || fraction_character(c).is_some();
+    let first = from + text.get(from..)?.find(begins)?;
+    let character = text[first..].chars().next()?;
+    if let Some(value) = fraction_character(character) {
+        let (sign, start) = sign_before(text, from, first);
+        let end = first + character.len_utf8();
+        return Some(Decimal { sign, value, digits: String::new(), start, end });
+    }
+    let bytes = text.as_bytes();
+    let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+    let start = match first.checked_sub(1) {
+        // `.5` is a number, the `5` of `1.5` or of `v.5` is not.
+        Some(dot) if dot >= from && bytes[dot] == b'.' && !follows_word(text, dot) => dot,
+        _ => first,
+    };
+    let mut end = digits_end(text, first);
+    if start == first && bytes.get(end) == Some(&b'.') && is_digit(end + 1) {
+        end += 1;
+        while is_digit(end) {
+            end += 1;
+        }
+    }
+    end = exponent_end(bytes, end);
+    let parts = |c: char| c == ',' || SPACES.contains(&c);
+    let digits = text[start..end].replace(parts, "");
+    let value = digits.parse().ok()?;
+    let (sign, start) = sign_before(text, from, start);
+    Some(Decimal { sign, value, digits, start, end })
+}
+
+/// The end of digits with commas, or of one to three digits with groups of three after them.
+fn digits_end(text: &str, first: usize) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+    let mut end = first;
+    let mut has_comma = false;
+    while is_digit(end) || bytes.get(end) == Some(&b',') && is_digit(end + 1) {
+        has_comma |= !is_digit(end);
+        end += 1;
+    }
+    if !has_comma && end - first <= 3 {
+        while let Some(length) = group(&text[end..]) {
+            end += length;
+        }
+    }
+    end
+}
+
+/// The length of a space and three digits. They belong to no word (`5 100-dollar bills`) and are above
+/// no fraction bar.
+fn group(rest: &str) -> Option<usize> {
+    let digits = rest.strip_prefix(SPACES)?;
+    let after = digits.get(..3).filter(|group| group.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let belongs = |c: char| c.is_alphanumeric() || "-/".contains(c);
+    let length = rest.len() - digits.len() + after.len();
+    (!rest[length..].starts_with(belongs)).then_some(length)
+}
+
+/// The end of `e5`, `E-3` after a number, or `end` if there is none.
+fn exponent_end(bytes: &[u8], end: usize) -> usize {
+    if !matches!(bytes.get(end), Some(b'e' | b'E')) {
+        return end;
+    }
+    let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+    let digits = bytes[end + 1 + sign..].iter().take_while(|byte| byte.is_ascii_digit());
+    match digits.count() {
+        0 => end,
+        count => end + 1 + sign + count,
+    }
+}
+
+/// The sign before a number, over a currency sign if need be (`-$5`), and where the number starts with
+/// it. After a letter or digit it is a hyphen or a minus between two things: `10-5`, `GPT-4`.
+fn sign_before(text: &str, from: usize, start: usize) -> (f64, usize) {
+    let before = text[from..start].trim_end_matches(|c| is_currency(c) || c == ' ');
+    let Some(sign) = before.chars().next_back().filter(|c| "+-−".contains(*c)) else {
+        return (1.0, start);
+    };
+    let place = from + before.len() - sign.len_utf8();
+    if follows_word(text, place) {
+        return (1.0, start);
+    }
+    (if sign == '+' { 1.0 } else { -1.0 }, place)
+}
+
+fn follows_word(text: &str, index: usize) -> bool {
+    let before = text[..index].chars().next_back();
+    before.is_some_and(|c| c.is_alphanumeric() || c == ')')
+}
