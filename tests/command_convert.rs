@@ -84,7 +84,7 @@ fn a_quoted_cell_that_never_ends_is_not_a_case() {
     let cut_off = folder.sh("scorebox convert cases.csv");
     assert_eq!(cases(&cut_off).len(), 1);
     assert_snapshot!(cut_off.exits_with(2).stderr, @"
-    error: cases.csv: reading failed after line 1: line 3: a cell begins with a quote and never ends
+    error: cases.csv: line 3: a cell begins with a quote and never ends
     ");
 }
 
@@ -425,13 +425,13 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     assert_snapshot!(said, @r#"
     error: cut-inspect.eval: this is a zip archive that is damaged or not an Inspect log
     hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
-    error: cut-inspect.json: reading failed after line 1: the log is not what is expected: EOF while parsing a string at line 775 column 4847
-    error: cut-promptfoo.json: reading failed after line 2: the file of results is not what is expected: EOF while parsing an object at line 433 column 4
+    error: cut-inspect.json: the log is not what is expected: EOF while parsing a string at line 775 column 4847
+    error: cut-promptfoo.json: the file of results is not what is expected: EOF while parsing an object at line 433 column 4
     error: cut-answers.parquet: the Parquet file cannot be read: it is cut off, or not Parquet: the mark at its end is missing
-    error: cut-answers.arrow: reading failed after line 3: the table cannot be read: Ipc error: Unexpected End of Stream
-    error: bad.csv: reading failed after line 1: line 3: the header has 2 cells, and this row 1
+    error: cut-answers.arrow: the table cannot be read: Ipc error: Unexpected End of Stream
+    error: bad.csv: line 3: the header has 2 cells, and this row 1
     error: twice.csv: the header has the column `output` twice
-    error: bad-evals.jsonl: reading failed after line 0: line 2 is not what is expected: EOF while parsing a value at line 2 column 0
+    error: bad-evals.jsonl: line 2 is not what is expected: EOF while parsing a value at line 2 column 0
     error: log.zip: this is a zip archive that is damaged or not an Inspect log
     hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
     "#);

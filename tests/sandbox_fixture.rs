@@ -110,3 +110,18 @@ pub(crate) fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
         Err(error) => error,
     }
 }
+
+/// Two ways to compile a scorer take the same fuel. Only where the stack ends is for the machine code to say, whose frames differ: one
+/// call more or less of a recursion without end.
+pub(crate) fn must_be_the_same_fuel(one: &Outcome, other: &Outcome) {
+    let ends_with_the_stack = |outcome: &Outcome| {
+        let error = outcome.result.as_ref().err();
+        error.is_some_and(|error| error.message.contains("call stack exhausted"))
+    };
+    match (one.fuel, other.fuel) {
+        (Some(fuel), Some(fuel_of_other)) if ends_with_the_stack(one) => {
+            assert!(fuel.abs_diff(fuel_of_other) < 100, "{fuel} against {fuel_of_other}");
+        }
+        (fuel, fuel_of_other) => assert_eq!(fuel, fuel_of_other),
+    }
+}

@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 
 use crate::{
     hostile_modules::Module,
-    sandbox_fixture::{builtin, config, guest, kind, output, sandbox, sandbox_of_wholes},
+    sandbox_fixture::{
+        builtin, config, guest, kind, must_be_the_same_fuel, output, sandbox, sandbox_of_wholes,
+    },
 };
 
 /// The two ways.
@@ -70,7 +72,7 @@ impl Both {
     async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         let (apart, whole) = (self.apart.score(input).await, self.whole.score(input).await);
         assert_eq!(apart.result, whole.result);
-        assert_eq!(apart.fuel, whole.fuel);
+        must_be_the_same_fuel(&apart, &whole);
         assert_eq!(apart.memory_bytes, whole.memory_bytes);
         assert_eq!(apart.log, whole.log);
         apart

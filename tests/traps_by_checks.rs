@@ -9,7 +9,9 @@ use scorebox::{
 use serde_json::json;
 
 use crate::hostile_fixture::attacker;
-use crate::sandbox_fixture::{builtin, error, guest, sandbox, sandbox_without_signals, try_load};
+use crate::sandbox_fixture::{
+    builtin, error, guest, must_be_the_same_fuel, sandbox, sandbox_without_signals, try_load,
+};
 
 struct Ways {
     signals: Sandbox,
@@ -30,8 +32,8 @@ impl Ways {
             outcomes.push(scorer.score(case.scorer_input(Fields::ALL)).await);
         }
         let (checks, signals) = (outcomes.pop().unwrap(), outcomes.pop().unwrap());
-        assert_eq!(signals.result, checks.result);
-        assert_eq!(signals.fuel, checks.fuel);
+        assert_eq!(signals.result, checks.result, "{settings}");
+        must_be_the_same_fuel(&signals, &checks);
         assert_eq!(signals.memory_bytes, checks.memory_bytes);
         assert_eq!(signals.log, checks.log);
         checks
