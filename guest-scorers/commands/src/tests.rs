@@ -99,7 +99,7 @@ fn without_commands_there_is_no_score() {
     let case = Case::new(json!("done")).with_context(json!({"diff": "", "files": []}));
     assert_eq!(
         scorer.score(&case).unwrap_err().message(),
-        "`context` has no `commands`, which this scorer needs; it has `files`"
+        "`context` has no `commands`, which this scorer needs; it has `files`, `diff`"
     );
 }
 
