@@ -99,23 +99,26 @@ def test_texts_of_parts_that_are_documents_are_json():
     tell = misbehaving("tell")
     table = pyarrow.table({"output": [1, 1], "metadata": ['{"a": 1}', None], "input": ['{"a": 1}', "x"]})
     assert tell.score_table(table)["reason"].to_pylist() == [
-        r'Some("\"{\\\"a\\\": 1}\"") Some("{\"a\": 1}")',
+        r'Some("\"{\\\"a\\\": 1}\"") Some("{\"a\":1}")',
         r'Some("\"x\"") None',
     ]
 
 
 def test_a_row_that_is_no_case_is_an_error_and_no_other(same):
-    table = pyarrow.table({"output": [1, 2, 3], "expected": [1, 2, 3], "attempt": [0, -1, 0], "id": ["a", "b", None]})
+    too_long = "b" * 1000
+    table = pyarrow.table({"output": [1, 2, 3], "expected": [1, 2, 3], "id": ["a", too_long, None]})
     scored = same.score_table(table)
     assert scored["status"].to_pylist() == ["scored", "error", "scored"]
     assert scored["error_kind"].to_pylist() == [None, "invalid-case", None]
-    assert "attempt" in scored["error_message"].to_pylist()[1]
+    assert "`id`" in scored["error_message"].to_pylist()[1]
     assert scores(scored) == [1.0, None, 1.0]
 
 
-def test_numbers_that_are_not_finite_are_null(tell):
-    table = pyarrow.table({"output": [float("nan")], "input": [float("inf")]})
-    assert tell.score_table(table)["reason"].to_pylist() == ['Some("null") None']
+def test_numbers_that_are_not_finite_are_null():
+    tell = misbehaving("tell")
+    table = pyarrow.table({"output": [float("nan"), 1.0], "input": [float("inf"), 2.5]})
+    # An input that is null is none.
+    assert tell.score_table(table)["reason"].to_pylist() == ["None None", 'Some("2.5") None']
 
 
 def test_a_scorer_that_fails_is_an_error_of_its_row():

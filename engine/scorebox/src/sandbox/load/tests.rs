@@ -124,9 +124,9 @@ async fn a_configuration_that_the_schema_refuses_is_one_that_the_scorer_refuses_
     let sandbox = Sandbox::new(&options).unwrap();
     let registry = Registry::with_builtins();
     let limits = Limits::default().of_loading();
-    let budget = sandbox.compile_budget();
     let (mut refused, mut taken) = (0, 0);
     for name in registry.list() {
+        let budget = sandbox.compile_budget();
         let component = registry.get(name).unwrap().component;
         let info = registry.info_of(&Reference::Name(name.to_owned())).unwrap();
         let source = sandbox.source(&component, None, Grant::ALL.into_iter().collect()).unwrap();
