@@ -103,7 +103,7 @@ impl Meter {
     }
 
     /// Counts a call that is about to be sent. `false`, and nothing is counted, if those under way might spend the rest: then
-    /// wait for [`ended`](Meter::ended) and try again.
+    /// wait until one has ended, and try again.
     ///
     /// The first call is under way alone, since nobody knows before what calls cost.
     ///
