@@ -53,6 +53,8 @@ mod command_leaderboard;
 mod command_live;
 /// Locks of suites, and `scorebox fetch`.
 mod command_locks;
+/// `scorebox merge`: the parts of a run together.
+mod command_merge;
 /// `migrate`: a configuration of promptfoo as a suite.
 mod command_migrate;
 /// `scorebox new`: what it makes works.
@@ -97,7 +99,7 @@ mod command_script_judges;
 mod command_search;
 /// `scorebox serve`: pages in a real browser, and who may see them.
 mod command_serve;
-/// `scorebox shard` and `merge`: a run in parts.
+/// `scorebox shard`: a run in parts.
 mod command_shard;
 /// Signatures of published scorers, and what is made of them.
 mod command_signing;
@@ -216,6 +218,8 @@ mod sandbox_loading;
 mod scorer_desk;
 /// Parquet files for the tests of shards.
 mod shard_fixture;
+/// A suite and cases for the tests of shards.
+mod shard_suite;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
 mod split_and_whole;
 /// A small run of every outcome, for the tests of reports and pages.

@@ -9,7 +9,7 @@ use scorebox::{
 
 use super::{count, counted, score};
 
-/// Decimals up to which two figures are told apart; of closer ones all digits are shown.
+/// Decimals with which two figures are shown so that they differ; closer ones are shown with all digits.
 const MOST_DECIMALS: usize = 9;
 
 /// `passed`, marked if soft requirements do not hold.

@@ -20,7 +20,7 @@ use super::{source_error::SourceError, stop::StopSign};
 /// How often a file at its end is looked at again.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long nothing may be written to a file that was renamed away before the next one is read: a program goes on writing
-/// to it until it is told to open the new one. Fluent Bit waits as long (`rotate_wait`).
+/// to it until a signal makes it open the new one. Fluent Bit waits as long (`rotate_wait`).
 const QUIET: Duration = Duration::from_secs(5);
 /// Bytes of a file's first line that tell its content from another's.
 const HEAD_BYTES: usize = 512;

@@ -8,7 +8,7 @@ use crate::row::Status;
 
 /// Bytes of the output and of each reason whose words are found. What is behind them is not.
 const MOST_TEXT_BYTES: i64 = 64 << 10;
-/// Characters of an input or a ground truth by which questions are told apart.
+/// Characters of an input or a ground truth that are compared.
 const QUESTION_CHARACTERS: i64 = 1000;
 
 /// The name of a case within its run.

@@ -1,6 +1,6 @@
 //! A share in percent, in as few digits as do not contradict what it is the share of. Says nothing of scores.
 
-/// Decimals of the smallest share that is told from none.
+/// Decimals of the smallest share that is not shown as 0.
 const MOST_DECIMALS: usize = 12;
 
 /// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of what is

@@ -1,0 +1,307 @@
+//! `scorebox merge`: shards become a shard or a run, and what is said where they do not fit together.
+
+use std::{fs, ops::ControlFlow};
+
+use insta::assert_snapshot;
+use scorebox::{registry::Registry, store::StoreError};
+use scorebox_shards::{Merge, ShardError, Shards, merge_into_database};
+use serde_json::Value;
+
+use crate::{
+    fixture::Folder,
+    sandbox_fixture::sandbox,
+    shard_fixture::{Shard, write_texts},
+    shard_suite::{SHARD, SUITE, stored, with_shards},
+};
+
+#[test]
+fn merged_shards_are_a_shard_and_cases_of_several_shards_are_one() {
+    let folder = with_shards();
+    folder.sh("scorebox merge out-0.parquet out-1.parquet -o all.parquet").exits_with(0);
+    let again =
+        folder.sh("scorebox merge all.parquet out-1.parquet -o again.parquet").exits_with(0);
+    assert_snapshot!(again, @"
+    [stderr]
+    again.parquet: 40 cases of 2 shards
+    20 rows are of cases that another shard has, with the same results
+    [exit code 0]
+    ");
+    let [all, again] = ["all.parquet", "again.parquet"].map(|it| Shard::read(&folder.path(it)));
+    assert_eq!(all.batch, again.batch);
+    // A folder is its files, without those that are not complete.
+    folder
+        .sh("mkdir parts && cp out-?.parquet parts && cp in-0.parquet parts/.half.parquet")
+        .exits_with(0);
+    folder.sh("scorebox merge parts -o of-folder.parquet").exits_with(0);
+    assert_eq!(Shard::read(&folder.path("of-folder.parquet")).batch, all.batch);
+    let exists = folder.sh("scorebox merge parts -o all.parquet").exits_with(2);
+    assert!(exists.stderr.contains("--force"), "{exists}");
+}
+
+#[test]
+fn a_result_that_no_scorer_gives_is_refused_before_anything_is_written() {
+    let folder = with_shards();
+    let shard = Shard::read(&folder.path("out-0.parquet"));
+    let deep = "[".repeat(300) + &"]".repeat(300);
+    for (changed, why) in [
+        (shard.with_score(0, Some(5.0)), "the score is 5.0, and must be 0 to 1"),
+        (shard.with_text("label", 0, &"x".repeat(1000)), "the label has 1000 bytes"),
+        (shard.with_text("meta", 0, "{"), "meta is not a JSON document"),
+        (shard.with_text("meta", 0, &deep), "meta is not a JSON document"),
+        (shard.with_text("log", 0, "no"), "the log cannot be read"),
+        (shard.with_text("assertions", 0, "{}"), "the assertions cannot be read"),
+    ] {
+        changed.write(&folder.path("changed.parquet"));
+        for target in ["--db merged.db", "-o merged.parquet"] {
+            let command = format!("scorebox merge out-1.parquet changed.parquet {target}");
+            let refused = folder.sh(&command).exits_with(2);
+            let said = format!("`changed.parquet`, row 1: the result of `same`: {why}");
+            assert!(refused.stderr.contains(&said), "{refused}");
+        }
+        assert!(!folder.path("merged.db").exists() && !folder.path("merged.parquet").exists());
+    }
+}
+
+#[test]
+fn a_case_that_one_file_has_twice_is_said_to_be_in_one_file() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    let shard = |outputs: &[Option<&str>; 2]| {
+        let table = [
+            ("id", &[Some("a"), Some("a")][..]),
+            ("output", &outputs[..]),
+            ("expected", &[Some("x"); 2]),
+        ];
+        write_texts(&folder.path("in.parquet"), &table);
+        folder.sh("rm -f out.parquet && scorebox shard suite.toml in.parquet -o out.parquet --run-id r").exits_with(0);
+    };
+    shard(&[Some("x"), Some("x")]);
+    assert_snapshot!(folder.sh("scorebox merge out.parquet -o merged.parquet").exits_with(0), @"
+    [stderr]
+    merged.parquet: 1 case of 1 shard
+    1 row is of cases that the same file has in another row, with the same results
+    [exit code 0]
+    ");
+    shard(&[Some("x"), Some("y")]);
+    assert_snapshot!(folder.sh("scorebox merge out.parquet -o no.parquet").exits_with(2), @r#"
+    case  scorer             in one shard                               in another                                 shards
+    a     (the case itself)  {"id":"a","output":"x","groundTruth":"x"}  {"id":"a","output":"y","groundTruth":"x"}  out.parquet, twice
+    [stderr]
+    error: 1 result differs between rows of one shard that have the same case
+    hint: nothing was written; the file has the case twice: give each row of its input an id of its own, or leave it out
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn a_finished_run_is_not_merged_into_and_not_said_to_be_resumed() {
+    let folder = with_shards();
+    folder.sh("scorebox merge out-0.parquet --db scorebox.db").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox merge out-0.parquet --db scorebox.db").exits_with(2), @"
+    [stderr]
+    error: there is already a run `r` in [folder]/scorebox.db
+    hint: the run is finished; name another database, or remove the run: `scorebox rm`
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn shards_of_two_suites_or_versions_are_not_put_together() {
+    let folder = with_shards();
+    let merge = |shards: &str| {
+        let output = folder.sh(&format!("scorebox merge {shards} -o merged.parquet")).exits_with(2);
+        assert!(!folder.path("merged.parquet").exists());
+        output.stderr
+    };
+    folder.write("suite.toml", SUITE.replace("max = 3", "max = 4"));
+    folder.sh(&format!("{SHARD} in-1.parquet -o other.parquet")).exits_with(0);
+    assert_snapshot!(merge("out-0.parquet other.parquet"), @"
+    error: `out-0.parquet` and `other.parquet` are not of one run: the configuration of `some` differs
+    hint: shards of one run need one suite, the same components and one version of scorebox
+    ");
+    let mut newer = Shard::read(&folder.path("out-1.parquet"));
+    let mut plan: Value = serde_json::from_str(newer.metadata("scorebox.plan")).unwrap();
+    plan["engineVersion"] = "9.9.9".into();
+    *newer.metadata("scorebox.plan") = plan.to_string();
+    newer.write(&folder.path("newer.parquet"));
+    assert_snapshot!(merge("out-0.parquet newer.parquet"), @"
+    error: `out-0.parquet` and `newer.parquet` are not of one run: the version of scorebox is `0.1.0` and `9.9.9`
+    hint: shards of one run need one suite, the same components and one version of scorebox
+    ");
+    *newer.metadata("scorebox.schema") = "2".to_owned();
+    newer.write(&folder.path("schema.parquet"));
+    assert_snapshot!(merge("schema.parquet"), @"
+    error: `schema.parquet` is not a shard: its schema has the version `2`, and this scorebox reads 1
+    hint: `scorebox shard` writes shards; of what a data engine wrote, --suite names the suite
+    ");
+    // A row that was scored with another plan than its file says.
+    let mut mixed = Shard::read(&folder.path("out-1.parquet"));
+    *mixed.metadata("scorebox.plan") =
+        Shard::read(&folder.path("other.parquet")).metadata("scorebox.plan").clone();
+    mixed.write(&folder.path("mixed.parquet"));
+    let said = merge("mixed.parquet");
+    assert!(said.contains("row 1: it was scored with the plan"), "{said}");
+}
+
+#[test]
+fn a_shard_that_is_cut_off_or_damaged_is_refused() {
+    let folder = with_shards();
+    let bytes = fs::read(folder.path("out-0.parquet")).unwrap();
+    folder.write("half.parquet", &bytes[..bytes.len() / 2]);
+    assert_snapshot!(folder.sh("scorebox merge half.parquet out-1.parquet --db m.db").exits_with(2), @"
+    [stderr]
+    error: `half.parquet` cannot be read as Parquet: it is cut off, or not Parquet: the mark at its end is missing
+    hint: make the shard again; one that `scorebox shard` was writing when it ended has another name
+    [exit code 2]
+    ");
+    assert!(!folder.path("m.db").exists());
+    let shard = Shard::read(&folder.path("out-0.parquet"));
+    let wrong = [
+        (shard.with_text("status", 4, "fine"), "`fine` is not a status"),
+        (
+            shard.with_text("scorer", 0, "other"),
+            "a result of `other` stands where one of `same` should be",
+        ),
+        (
+            shard.with_score(4, Some(1.0)),
+            "a result with the status `error` has the score Some(1.0)",
+        ),
+        (shard.with_text("input_digest", 0, "12"), "`input_digest` is not a digest"),
+    ];
+    for (shard, why) in wrong {
+        shard.write(&folder.path("wrong.parquet"));
+        let said = folder.sh("scorebox merge wrong.parquet -o merged.parquet").exits_with(2).stderr;
+        assert!(said.contains(&format!("error: `wrong.parquet`, row 1: {why}")), "{said}");
+    }
+    let no_shard = folder.sh("scorebox merge in-0.parquet -o merged.parquet").exits_with(2);
+    assert!(no_shard.stderr.contains("is not a shard"), "{no_shard}");
+}
+
+#[test]
+fn results_that_differ_are_shown_and_nothing_is_written() {
+    let folder = with_shards();
+    let shard = Shard::read(&folder.path("out-0.parquet"));
+    shard.with_score(0, Some(0.75)).write(&folder.path("other.parquet"));
+    let command = "scorebox merge out-0.parquet out-1.parquet other.parquet --db m.db";
+    assert_snapshot!(folder.sh(command).exits_with(2), @r#"
+    case    scorer  in one shard                 in another                      shards
+    case 0  same    0 ("a" does not equal "ab")  0.75 ("a" does not equal "ab")  out-0.parquet and other.parquet
+    [stderr]
+    error: 1 result differs between shards of one run
+    hint: nothing was written; score one of the two shards again, or leave one out
+    [exit code 2]
+    "#);
+    assert!(!folder.path("m.db").exists());
+}
+
+#[test]
+fn a_result_that_a_time_out_ended_is_taken_from_another_shard() {
+    let folder = with_shards();
+    let shard = Shard::read(&folder.path("out-0.parquet"));
+    // `same` of the first case, so that `same.sure`, which scores its result, has none.
+    let slow = shard.timed_out(0).with_text("status", 1, "skipped").with_score(1, None);
+    slow.write(&folder.path("slow.parquet"));
+    for order in ["slow.parquet out-0.parquet", "out-0.parquet slow.parquet"] {
+        let merged =
+            folder.sh(&format!("scorebox merge {order} -o merged.parquet --force")).exits_with(0);
+        let says_so =
+            merged.stderr.contains("1 result that a time-out ended: taken from another shard");
+        assert_eq!(says_so, order.starts_with("slow"), "{merged}");
+        let merged = Shard::read(&folder.path("merged.parquet"));
+        assert_eq!(merged.without_times(), shard.without_times());
+    }
+    // Alone it stays what it is.
+    folder.sh("scorebox merge slow.parquet -o merged.parquet --force").exits_with(0);
+    assert_eq!(Shard::read(&folder.path("merged.parquet")).batch, slow.batch);
+}
+
+#[test]
+fn a_merge_into_a_database_that_was_killed_is_continued() {
+    let folder = with_shards();
+    let merge = "scorebox merge out-0.parquet out-1.parquet --db scorebox.db";
+    let whole = folder.sh(merge).exits_with(0);
+    let rows = stored(&folder, "scorebox.db");
+    let twice = folder.sh(merge).exits_with(2);
+    assert!(twice.stderr.contains("`r`"), "{twice}");
+    // What a process leaves that dies after its first commits.
+    folder.database("scorebox.db").execute_batch(
+        "DELETE FROM score_rows WHERE case_key % 3 = 0 OR case_key % 1024 > 30;
+         DELETE FROM cases WHERE case_key % 1024 > 30;
+         UPDATE runs SET state = 'running', root = NULL, root_version = NULL, size_bytes = NULL, finished_at_ms = NULL;",
+    ).unwrap();
+    let other =
+        folder.sh("scorebox merge out-1.parquet out-0.parquet --db scorebox.db").exits_with(2);
+    assert!(other.stderr.contains("the database has a part of the run `r`"), "{other}");
+    let again = folder.sh(merge).exits_with(0);
+    assert_eq!(stored(&folder, "scorebox.db"), rows);
+    assert_eq!(again.to_string().lines().nth(1), whole.to_string().lines().nth(1));
+    folder.sh("scorebox verify").exits_with(0);
+}
+
+/// Enough cases of one scorer that a merge commits before its end.
+const CASES_OF_TWO_BATCHES: usize = 5_010;
+
+#[tokio::test]
+async fn a_merge_of_a_run_that_another_merge_finished_meanwhile_is_refused_and_its_root_stays() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "version = 1\n[scorers.same]\nuse = \"exact-match\"\n");
+    let ids: Vec<String> = (0..CASES_OF_TWO_BATCHES).map(|number| number.to_string()).collect();
+    let ids: Vec<_> = ids.iter().map(|id| Some(id.as_str())).collect();
+    write_texts(&folder.path("in.parquet"), &[("id", &ids), ("answer", &ids), ("expected", &ids)]);
+    folder.sh(&format!("{SHARD} in.parquet -o out.parquet")).exits_with(0);
+
+    let go_on = |_| ControlFlow::Continue(());
+    let shards = Shards::open(&[folder.path("out.parquet")], None).unwrap();
+    let merge = Merge::of(shards, go_on).unwrap();
+    let database = folder.path("scorebox.db");
+    let mut of_other = None;
+    let progress = |cases| {
+        // The first batch is committed: others may write.
+        if cases == 5_000 {
+            let other = folder.sh("scorebox merge out.parquet --db scorebox.db").exits_with(0);
+            of_other =
+                other.stderr.lines().find_map(|line| line.strip_prefix("root ").map(str::to_owned));
+        }
+        ControlFlow::Continue(())
+    };
+    let (registry, sandbox) = (Registry::with_builtins(), sandbox(1));
+    let merged = merge_into_database(&merge, &database, &registry, &sandbox, progress).await;
+    let Err(ShardError::Store(error @ StoreError::Finished { .. })) = merged else {
+        panic!("{merged:?}")
+    };
+    let message = error.to_string();
+    assert!(message.starts_with("another process finished the run `r` in "), "{message}");
+    assert!(message.ends_with("scorebox.db meanwhile"), "{message}");
+    let root = folder.rows("SELECT lower(hex(root)) FROM runs");
+    assert_eq!(root, [of_other.unwrap()]);
+    folder.sh(&format!("scorebox verify --root {}", root[0])).exits_with(0);
+}
+
+#[test]
+fn a_merge_of_no_shards_says_so() {
+    let none = Shards::open(&[], None).unwrap_err();
+    assert_eq!(none.to_string(), "no shard is named");
+}
+
+#[test]
+fn files_that_an_engine_wrote_without_the_plan_need_the_suite() {
+    let folder = with_shards();
+    Shard::read(&folder.path("out-0.parquet"))
+        .without_metadata()
+        .write(&folder.path("bare.parquet"));
+    let bare = folder.sh("scorebox merge bare.parquet -o merged.parquet").exits_with(2);
+    assert!(
+        bare.stderr.contains("does not name the plan") && bare.stderr.contains("--suite"),
+        "{bare}"
+    );
+    folder
+        .sh("scorebox merge bare.parquet --suite suite.toml --run-id r -o merged.parquet")
+        .exits_with(0);
+    let [merged, whole] =
+        ["merged.parquet", "out-0.parquet"].map(|it| Shard::read(&folder.path(it)));
+    assert_eq!(merged.batch.columns(), whole.batch.columns());
+    let other = folder
+        .sh("scorebox merge bare.parquet --suite suite.toml --run-id q -o no.parquet")
+        .exits_with(2);
+    assert!(other.stderr.contains("row 1: it was scored with the plan"), "{other}");
+}
