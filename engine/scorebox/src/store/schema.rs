@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 
 /// `PRAGMA application_id` of every database of scorebox: the bytes `SBOX`. `file(1)` shows it.
 pub(super) const APPLICATION_ID: i64 = 0x5342_4F58;
@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
     include_str!("migrations/0008.sql"),
+    include_str!("migrations/0009.sql"),
 ];
 
 /// What a file holds.
@@ -129,7 +130,17 @@ fn objects(conn: &Connection, most: usize) -> rusqlite::Result<Objects> {
 
 /// Runs the scripts that the file has not seen, in one transaction. Two processes may do this at
 /// once: the second waits, looks again and finds nothing to do.
+///
+/// Scripts may describe a table anew, which a connection that defends itself refuses.
 pub(super) fn migrate(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<()> {
+    let defends = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    let migrated = migrate_undefended(conn, scripts);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, defends)?;
+    migrated
+}
+
+fn migrate_undefended(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<()> {
     let change = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let seen = version(&change)? as usize;
     if seen >= scripts.len() {
@@ -161,6 +172,7 @@ mod tests {
         include_str!("fixtures/0006.sql"),
         include_str!("fixtures/0007.sql"),
         include_str!("fixtures/0008.sql"),
+        include_str!("fixtures/0009.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -193,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
-        for version in [4, 5, 6, 7, 8] {
+        for version in [4, 5, 6, 7, 8, 9] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("old.db");
             let old = Connection::open(&path).unwrap();
@@ -318,5 +330,54 @@ mod tests {
             let sql = format!("UPDATE score_rows SET {set} WHERE status = 'skipped'");
             assert!(conn.execute(&sql, []).is_err(), "{what}");
         }
+    }
+
+    /// The rules of schema 9 are written otherwise than those of schema 8.
+    #[test]
+    fn rules_that_are_described_anew_accept_the_same_rows() {
+        let [before, after] = [8, 9].map(|version| {
+            let conn = Connection::open_in_memory().unwrap();
+            migrate(&conn, &MIGRATIONS[..version]).unwrap();
+            conn.execute_batch(FIXTURES[version - 1]).unwrap();
+            conn
+        });
+        let values: [&[&str]; 8] = [
+            &["'scored'", "'not-applicable'", "'skipped'", "'error'", "'fine'"],
+            &["NULL", "-0.5", "0.0", "1.7976931348623157e308", "9e999"],
+            &["NULL", "'trap'"],
+            &["NULL", "'x'"],
+            &["NULL", "'[]'"],
+            &[
+                "fuel = NULL, memory_bytes = NULL",
+                "fuel = 0, memory_bytes = 0",
+                "fuel = -1",
+                "memory_bytes = -1",
+            ],
+            &["0.0", "-1.0"],
+            &["NULL", "zeroblob(32)", "x'00'"],
+        ];
+        let (mut accepted, mut refused) = (0, 0);
+        for mut number in 0..values.iter().map(|all| all.len()).product() {
+            let [status, score, kind, message, assertions, cost, duration, digest] =
+                values.map(|all| {
+                    let chosen = all[number % all.len()];
+                    number /= all.len();
+                    chosen
+                });
+            let update = format!(
+                "UPDATE score_rows SET status = {status}, score = {score}, error_kind = {kind}, error_message = {message},
+                     assertions_json = {assertions}, {cost}, duration_ms = {duration}, input_digest = {digest}
+                 WHERE case_key = (1 << 40) + 1 AND scorer = 1"
+            );
+            let [then, now] = [&before, &after].map(|conn| {
+                conn.execute_batch("SAVEPOINT update_one").unwrap();
+                let changed = conn.execute(&update, []);
+                conn.execute_batch("ROLLBACK TO update_one").unwrap();
+                changed.is_ok_and(|rows| rows == 1)
+            });
+            assert_eq!(then, now, "{update}");
+            *if now { &mut accepted } else { &mut refused } += 1;
+        }
+        assert!(accepted > 10 && refused > 1000, "{accepted} accepted, {refused} refused");
     }
 }
