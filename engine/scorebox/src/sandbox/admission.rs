@@ -58,9 +58,13 @@ impl Admission {
         let pages = limits.memory_bytes.div_ceil(PAGE_BYTES).min(self.all_pages.into());
         let pages = u32::try_from(pages).unwrap_or(self.all_pages);
         // Neither semaphore is ever closed. Slots first, everywhere, so that no two wait for each
-        // other.
+        // other. Asking for one gives other tasks their turn from time to time.
         let slot = self.slots.acquire().await;
-        let pages = self.pages.acquire_many(pages).await;
+        // Where nobody waits, without what waiting needs, which costs more than the pages.
+        let pages = match self.pages.try_acquire_many(pages) {
+            Ok(pages) => Ok(pages),
+            Err(_) => self.pages.acquire_many(pages).await,
+        };
         Admitted { _slot: slot.ok(), _pages: pages.ok() }
     }
 }

@@ -81,7 +81,7 @@ impl Capabilities {
             _ => None,
         };
         let asker = asker.filter(|_| needs.contains(Grant::Judge));
-        let calls = asker.map(|asker| Calls::new(asker.clone(), input.repeat));
+        let calls = asker.map(|asker| Box::new(Calls::new(asker.clone(), input.repeat)));
         Ok(Granted { workspace, calls })
     }
 }
@@ -91,19 +91,19 @@ impl Capabilities {
 pub(super) struct Granted {
     /// The files that the task left.
     workspace: Option<Workspace>,
-    /// What it asks a judge.
-    calls: Option<Calls>,
+    /// What it asks a judge. Boxed, because few scores ask and all move this.
+    calls: Option<Box<Calls>>,
 }
 
 impl Granted {
     /// The same, with answers of a judge that need not be asked for.
     pub(super) fn knowing(self, answers: &[Arc<Recording>]) -> Granted {
-        Granted { calls: self.calls.map(|calls| calls.knowing(answers)), ..self }
+        Granted { calls: self.calls.map(|calls| Box::new(calls.knowing(answers))), ..self }
     }
 
     /// What the score asks a judge; `None` if it has no access to one.
     pub(super) fn calls(&mut self) -> Option<&mut Calls> {
-        self.calls.as_mut()
+        self.calls.as_deref_mut()
     }
 
     /// The digest of the files, which are part of the score's input.

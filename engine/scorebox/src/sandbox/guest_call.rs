@@ -2,7 +2,10 @@
 //! it cost, and what a failure means. The same for every export; what is asked stands in `load`, `score` and
 //! `summarize`.
 
-use std::time::{Duration, Instant};
+use std::{
+    pin::pin,
+    time::{Duration, Instant},
+};
 
 use wasmtime::{Store, UpdateDeadline, component::Instance};
 
@@ -91,7 +94,10 @@ impl<'a> Guest<'a> {
         check: impl FnOnce(C::Answer) -> Result<T, ScoreError>,
     ) -> Result<T, ScoreError> {
         let clock = self.store.data().clock.clone();
-        let asked = clock.within(call.ask(&mut self.store)).await;
+        let asked = {
+            let call = pin!(call.ask(&mut self.store));
+            clock.within(call).await
+        };
         self.store.data_mut().collect_printed();
         let checked = match asked {
             Err(time) => {

@@ -70,8 +70,8 @@ impl LoadedScorer {
     /// the files where it imports them. Reads these and waits for a place first. Nothing runs where the files
     /// cannot be read: that is an `invalid-input`, or a `timed-out` if it takes longer than the score may. Nothing runs
     /// either in a process that was forked from the one that made the sandbox: that is `failed`.
-    pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
-        self.score_knowing(input, Vec::new()).await
+    pub fn score(&self, input: ScorerInput<'_>) -> impl Future<Output = Outcome> + Send {
+        self.score_knowing(input, Vec::new())
     }
 
     /// The same, with answers of judges that need not be asked for.
