@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
-    model_server::{Asked, ModelServer, REFUSES},
+    model_server::{Asked, ModelServer, REFUSES, UNCOUNTED},
 };
 
 #[test]
@@ -160,6 +160,19 @@ fn money_is_counted_by_the_price_and_ends_a_budget() {
     // Two leave something of it, and the third spends that: no call is sent while another might.
     assert_eq!(server.asked().len(), 3, "{run}");
     assert!(folder.rows("SELECT DISTINCT cost_usd FROM calls") == ["0.000016"], "{run}");
+}
+
+#[test]
+fn a_budget_of_money_stops_a_run_whose_server_counts_no_tokens() {
+    let server = ModelServer::saying(|_| UNCOUNTED.into());
+    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
+    let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
+    assert_eq!(run.code, Some(1), "{run}");
+    let unknown = "the run: an answer does not say how many tokens it took, so a budget of 1 US dollars cannot be kept; one of calls can";
+    assert!(run.stderr.contains(unknown), "{run}");
+    assert_eq!(server.asked().len(), 1, "{run}");
+    let without = sh(&folder, RUN);
+    assert_eq!(without.code, Some(0), "{without}");
 }
 
 #[test]

@@ -30,6 +30,9 @@ impl Asked {
 /// What a server says whose model refuses.
 pub(crate) const REFUSES: &str = "(refuses)";
 
+/// What a server says that does not count tokens.
+pub(crate) const UNCOUNTED: &str = "1e0";
+
 type Answering = Box<dyn Fn(&Asked) -> (u16, String) + Send + Sync>;
 
 /// A server, until it is dropped.
@@ -144,9 +147,13 @@ fn reply(asked: &Value, status: u16, text: &str) -> Value {
         REFUSES => json!({"role": "assistant", "content": null, "refusal": "I cannot."}),
         text => json!({"role": "assistant", "content": text}),
     };
+    let usage = match text {
+        UNCOUNTED => Value::Null,
+        _ => json!({"prompt_tokens": 12, "completion_tokens": 2}),
+    };
     json!({
         "model": model,
         "choices": [{"message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 12, "completion_tokens": 2},
+        "usage": usage,
     })
 }

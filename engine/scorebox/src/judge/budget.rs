@@ -24,6 +24,8 @@ struct Used {
     ended: u64,
     /// Calls that began and have not ended.
     under_way: u64,
+    /// An answer did not say what it cost.
+    is_cost_unknown: bool,
 }
 
 impl Used {
@@ -84,6 +86,11 @@ pub enum Spent {
         /// What may be spent.
         budget: f64,
     },
+    /// Nobody knows how much money is left.
+    #[error(
+        "an answer does not say how many tokens it took, so a budget of {0} US dollars cannot be kept; one of calls can"
+    )]
+    CostUnknown(f64),
 }
 
 impl Meter {
@@ -130,9 +137,10 @@ impl Meter {
             return Err(Spent::Calls(most));
         }
         let spent = used.consumed.cost_usd;
-        match self.budget.cost_usd.filter(|budget| spent >= *budget) {
-            Some(budget) => Err(Spent::Cost { used: spent, budget }),
-            None => Ok(()),
+        match self.budget.cost_usd {
+            Some(budget) if spent >= budget => Err(Spent::Cost { used: spent, budget }),
+            Some(budget) if used.is_cost_unknown => Err(Spent::CostUnknown(budget)),
+            _ => Ok(()),
         }
     }
 
@@ -159,6 +167,11 @@ impl Meter {
     pub fn consume(&self, cost_usd: Option<f64>, usage: TokenUsage) {
         self.lock().end(cost_usd, usage);
         self.ended.notify_waiters();
+    }
+
+    /// An answer that costs something does not say how much: no money is spent from here on, if there is a budget of it.
+    pub(super) fn cost_is_unknown(&self) {
+        self.lock().is_cost_unknown = true;
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
@@ -229,6 +242,18 @@ mod tests {
         meter.consume(Some(0.0), TokenUsage::default());
         assert_eq!(meter.begin(), Ok(true));
         assert!(!meter.is_spent());
+    }
+
+    #[test]
+    fn a_budget_of_money_ends_with_an_answer_of_unknown_cost() {
+        let meter = Meter::new(Budget::default().with_cost_usd(0.5));
+        assert_eq!(meter.begin(), Ok(true));
+        meter.cost_is_unknown();
+        meter.consume(None, TokenUsage::default());
+        assert_eq!(meter.begin(), Err(Spent::CostUnknown(0.5)));
+        let of_calls = Meter::new(Budget::default().with_calls(9));
+        of_calls.cost_is_unknown();
+        assert_eq!(of_calls.begin(), Ok(true));
     }
 
     #[test]

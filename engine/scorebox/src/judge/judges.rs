@@ -374,7 +374,7 @@ impl Judges {
             }
         };
         let recording = Arc::new(recording_of(call, answer, &judge.settings));
-        permit.answered(recording.cost_usd, recording.usage);
+        permit.answered(recording.cost_usd, recording.usage, judge.settings.price.is_some());
         self.keep(&recording).await?;
         Ok(recording)
     }

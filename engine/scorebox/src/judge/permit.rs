@@ -52,9 +52,15 @@ impl<'a> Permit<'a> {
         self.settle().iter().for_each(|(_, meter)| meter.failed(cost_usd, usage));
     }
 
-    /// There is an answer.
-    pub(super) fn answered(mut self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.settle().iter().for_each(|(_, meter)| meter.consume(cost_usd, usage));
+    /// There is an answer, of a judge that `has_price` or has none. One without is free as far as the run's budget goes, which is that of
+    /// all judges; who has a budget of its own in dollars costs something.
+    pub(super) fn answered(mut self, cost_usd: Option<f64>, usage: TokenUsage, has_price: bool) {
+        for (whose, meter) in self.settle() {
+            if cost_usd.is_none() && (has_price || *whose != BudgetOf::Run) {
+                meter.cost_is_unknown();
+            }
+            meter.consume(cost_usd, usage);
+        }
     }
 
     fn settle(&mut self) -> &'a Meters<'a> {
@@ -105,11 +111,26 @@ mod tests {
         let first = Permit::wait(&places, &meters, "j").await.unwrap();
         let mut second = pin!(Permit::wait(&places, &meters, "j"));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
-        first.answered(Some(0.25), TokenUsage::default());
-        second.await.unwrap().answered(Some(0.75), TokenUsage::default());
+        first.answered(Some(0.25), TokenUsage::default(), true);
+        second.await.unwrap().answered(Some(0.75), TokenUsage::default(), true);
         let spent = Permit::wait(&places, &meters, "j").await.err().unwrap();
         assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
         assert_eq!((run.consumed().calls, scorer.consumed().calls), (2, 2));
+    }
+
+    #[tokio::test]
+    async fn a_judge_without_a_price_is_free_and_one_with_a_price_is_not() {
+        let (places, run) = (Semaphore::new(9), dollar());
+        let meters = [(BudgetOf::Run, &run)];
+        for has_price in [false, true] {
+            let permit = Permit::wait(&places, &meters, "j").await.unwrap();
+            permit.answered(None, TokenUsage::default(), has_price);
+        }
+        let unknown = Permit::wait(&places, &meters, "j").await.err().unwrap();
+        assert_eq!(
+            unknown.message,
+            "the run: an answer does not say how many tokens it took, so a budget of 1 US dollars cannot be kept; one of calls can"
+        );
     }
 
     #[tokio::test]
