@@ -6,7 +6,7 @@ use scorebox::{
     aggregate::{Aggregate, DecidedRun, aggregate_with_intervals},
     contract::{Direction, Severity},
     stats::{Histogram, Interval, Rate},
-    store::{RunRecord, ScoreFilter, ScorerRecord, Store, StoreError},
+    store::{RunRecord, ScoreFilter, ScorerRecord, SortedScores, Store, StoreError},
 };
 use serde::{Deserialize, Serialize};
 
@@ -88,10 +88,16 @@ impl Figures {
         let id = run.spec.id.as_str();
         let filter = ScoreFilter::of_run(id);
         let aggregates = aggregate_with_intervals(store, id, None, None)?;
-        let figures = aggregates
-            .iter()
-            .map(|aggregate| of_scorer(store, &filter, aggregate, scorers, decided))
-            .collect::<Result<Vec<_>, StoreError>>()?;
+        let wanted = aggregates.iter().map(|it| (it.scorer_id.clone(), it.count));
+        let mut sorted = SortedScores::of(store, &filter, wanted);
+        let mut figures = Vec::with_capacity(aggregates.len());
+        for (place, aggregate) in aggregates.iter().enumerate() {
+            let high = aggregate.max.unwrap_or(0.0).max(1.0);
+            let mut distribution = Histogram::new(0.0..=high, PARTS);
+            sorted.for_each(place, |score| distribution.add(score))?;
+            let distribution = distribution.counts().to_vec();
+            figures.push(of_scorer(aggregate, (distribution, high), scorers, decided));
+        }
         let verdict = &decided.verdict;
         Ok(Figures {
             decides: decided.decides(),
@@ -122,21 +128,14 @@ impl ScorerFigures {
 }
 
 fn of_scorer(
-    store: &Store,
-    filter: &ScoreFilter,
     aggregate: &Aggregate,
+    (distribution, high): (Vec<u64>, f64),
     scorers: &[ScorerRecord],
     decided: &DecidedRun,
-) -> Result<ScorerFigures, StoreError> {
-    let high = aggregate.max.unwrap_or(0.0).max(1.0);
-    let mut distribution = Histogram::new(0.0..=high, PARTS);
-    if aggregate.count > 0 {
-        store
-            .for_each_score_sorted(filter, &aggregate.scorer_id, |score| distribution.add(score))?;
-    }
+) -> ScorerFigures {
     let stored = scorers.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
     let policy = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
-    Ok(ScorerFigures {
+    ScorerFigures {
         id: aggregate.scorer_id.clone(),
         severity: stored.map_or(Severity::Soft, |it| it.spec.severity),
         threshold: stored.and_then(|it| it.spec.threshold),
@@ -155,7 +154,7 @@ fn of_scorer(
         mean_duration_ms: aggregate.mean_duration_ms,
         failed: policy.map_or(0, |it| it.failed),
         regressed: policy.map_or(0, |it| it.regressed),
-        distribution: distribution.counts().to_vec(),
+        distribution,
         high,
-    })
+    }
 }

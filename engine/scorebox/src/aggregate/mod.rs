@@ -38,7 +38,7 @@ use serde::Serialize;
 
 use crate::{
     stats::{Ascending, Histogram, Interval, Summary},
-    store::{ScoreFilter, ScorerCounts, Store, StoreError},
+    store::{ScoreFilter, ScorerCounts, SortedScores, Store, StoreError},
 };
 
 pub use agreeing::agreement;
@@ -119,18 +119,22 @@ pub struct Aggregate {
 pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, StoreError> {
     store.snapshot(|store| {
         let counts = store.counts(filter)?;
-        counts.into_iter().map(|counts| aggregate_scorer(store, filter, counts)).collect()
+        let wanted = counts.iter().map(|counts| (counts.scorer_id.clone(), counts.scored));
+        let mut scores = SortedScores::of(store, filter, wanted);
+        let of_scorer =
+            |(place, counts)| aggregate_scorer(counts, |take| scores.for_each(place, take));
+        counts.iter().enumerate().map(of_scorer).collect()
     })
 }
 
+/// The figures of one scorer; `each` hands over its scores in ascending order, as often as it is asked.
 fn aggregate_scorer(
-    store: &Store,
-    filter: &ScoreFilter,
-    counts: ScorerCounts,
+    counts: &ScorerCounts,
+    mut each: impl FnMut(&mut dyn FnMut(f64)) -> Result<(), StoreError>,
 ) -> Result<Aggregate, StoreError> {
     let mut ascending = Ascending::new(counts.scored);
     let mut unit = Histogram::new(0.0..=1.0, BUCKETS);
-    store.for_each_score_sorted(filter, &counts.scorer_id, |score| {
+    each(&mut |score| {
         ascending.add(score);
         unit.add(score);
     })?;
@@ -138,14 +142,14 @@ fn aggregate_scorer(
     let highest = summary.map_or(0.0, |summary| summary.max);
     let distribution = if highest > 1.0 {
         let mut points = Histogram::new(0.0..=highest, BUCKETS);
-        store.for_each_score_sorted(filter, &counts.scorer_id, |score| points.add(score))?;
+        each(&mut |score| points.add(score))?;
         points
     } else {
         unit
     };
     Ok(Aggregate {
-        scorer_id: counts.scorer_id,
-        scorer_name: counts.scorer_name,
+        scorer_id: counts.scorer_id.clone(),
+        scorer_name: counts.scorer_name.clone(),
         count: counts.scored,
         mean: summary.map(|summary| summary.mean),
         interval: None,

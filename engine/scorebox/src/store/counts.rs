@@ -89,7 +89,8 @@ impl Store {
         })
     }
 
-    fn named_scorers(
+    /// The scorers that `filter` names: key, id and name, in the order in which they were stored.
+    pub(super) fn named_scorers(
         &self,
         filter: &ScoreFilter,
         run: Option<RunKey>,

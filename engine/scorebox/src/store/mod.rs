@@ -32,6 +32,7 @@
 //! | `names.rs`      | stored names of cases and nodes, for one that is not there           |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
+//! | `sorted.rs`     | scores in ascending order, of many scorers in one pass               |
 //! | `deciding.rs`   | cases with what their scorers say, for verdicts                      |
 //! | `attempts.rs`   | the attempts at each case, one after the other                       |
 //! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
@@ -45,7 +46,7 @@
 //! Invariant: a score row is written once. The primary key says so, and no statement here updates
 //! one; `remove.rs` alone deletes rows, those of a whole run. (An index of `case_index/` is another file.)
 //!
-//! Invariant: nothing here holds more than one case or one page of rows in memory.
+//! Invariant: nothing here holds more than one case, one page of rows or, in `sorted.rs`, 16 MiB of scores in memory.
 
 mod attempts;
 mod browsing;
@@ -78,6 +79,7 @@ mod schema;
 mod scorer;
 mod session;
 mod size;
+mod sorted;
 mod summary;
 mod tree;
 mod writer;
@@ -119,6 +121,7 @@ pub use run::{RunHandle, RunRecord, RunSpec};
 pub use run_words::{RunSource, RunState};
 pub use scorer::{ConditionSpec, ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;
+pub use sorted::SortedScores;
 pub use summary::{NewSummary, SummaryRecord};
 pub use writer::{NewScore, Outcome, RunWriter};
 

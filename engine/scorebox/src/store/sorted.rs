@@ -1,0 +1,140 @@
+//! Scores in ascending order, scorer by scorer, in few passes over the rows: those of many scorers are read together.
+//! Computes nothing of them.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{ScoreFilter, ScorerKey, Store, StoreError, filter::Conditions};
+
+/// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files for it.
+const MOST_HELD: u64 = 2 << 20;
+
+/// The scores that a filter names, of scorers of which it is known how many they have.
+#[derive(Debug)]
+pub struct SortedScores<'s> {
+    store: &'s Store,
+    filter: &'s ScoreFilter,
+    /// Scorer ids, and how many scores each has.
+    wanted: Vec<(String, u64)>,
+    most: u64,
+    /// The places of the scorers whose scores are in memory.
+    held: Range<usize>,
+    /// Each one's scores, in ascending order.
+    scores: Vec<Vec<f64>>,
+}
+
+impl<'s> SortedScores<'s> {
+    /// The scores that `filter` names, of the `wanted` scorers: their ids, and how many scores each has, as [`Store::counts`]
+    /// gives them for the same filter in the same [`snapshot`](Store::snapshot). Reads nothing yet.
+    pub fn of(
+        store: &'s Store,
+        filter: &'s ScoreFilter,
+        wanted: impl IntoIterator<Item = (String, u64)>,
+    ) -> SortedScores<'s> {
+        let (wanted, scores) = (wanted.into_iter().collect(), Vec::new());
+        SortedScores { store, filter, wanted, most: MOST_HELD, held: 0..0, scores }
+    }
+
+    /// Hands over every score of the scorer at this place of the wanted ones, in ascending order. Ask for one scorer after the other:
+    /// what was read for the next ones is kept for them.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn for_each(&mut self, place: usize, mut take: impl FnMut(f64)) -> Result<(), StoreError> {
+        let Some((scorer_id, count)) = self.wanted.get(place) else { return Ok(()) };
+        if *count > self.most {
+            return self.store.for_each_score_sorted(self.filter, scorer_id, take);
+        }
+        if !self.held.contains(&place) {
+            self.read_from(place)?;
+        }
+        self.scores[place - self.held.start].iter().for_each(|score| take(*score));
+        Ok(())
+    }
+
+    /// Reads the scores of as many scorers as there is memory for, from this place on.
+    fn read_from(&mut self, place: usize) -> Result<(), StoreError> {
+        let mut all = 0;
+        let fits = self.wanted[place..].iter().take_while(|(_, count)| {
+            all += count;
+            all <= self.most
+        });
+        let together = place..place + fits.count();
+        let room = |(_, count): &(String, u64)| Vec::with_capacity(*count as usize);
+        let mut scores: Vec<Vec<f64>> = self.wanted[together.clone()].iter().map(room).collect();
+        let places = self.places(&together)?;
+        let mut conditions = Conditions::of(self.filter, self.store.run_of(self.filter)?, None);
+        conditions.add("score_rows.status = 'scored'", []);
+        let sql = format!("SELECT scorer, score FROM score_rows{}", conditions.sql());
+        self.store.each(&sql, &conditions, |row| {
+            if let Some(place) = places.get(&row.get(0)?) {
+                scores[*place].push(row.get(1)?);
+            }
+            Ok(())
+        })?;
+        scores.iter_mut().for_each(|scores| scores.sort_unstable_by(f64::total_cmp));
+        (self.held, self.scores) = (together, scores);
+        Ok(())
+    }
+
+    /// Where in the range the scores of a scorer go. Scorers of several runs that have one id share a place.
+    fn places(&self, of: &Range<usize>) -> Result<HashMap<ScorerKey, usize>, StoreError> {
+        let ids = self.wanted[of.clone()].iter().map(|(id, _)| id.as_str());
+        let places: HashMap<&str, usize> = ids.zip(0..).collect();
+        let named = self.store.named_scorers(self.filter, self.store.run_of(self.filter)?)?;
+        let found =
+            |(key, id, _): (ScorerKey, String, String)| Some((key, *places.get(id.as_str())?));
+        Ok(named.into_iter().filter_map(found).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{RunState, RunWriter, sample::*},
+        *,
+    };
+
+    /// Two runs of the scorers `a` and `b`, whose scores descend, and one of `c`.
+    fn filled() -> (tempfile::TempDir, Store) {
+        let (folder, mut store) = database();
+        for (run, scorers) in [("r", vec!["a", "b"]), ("s", vec!["b", "c"])] {
+            let mut writer: RunWriter = writer(store, run, &scorers);
+            let keys = writer.run().scorers.clone();
+            for number in 0..5_u32 {
+                let key = added(&mut writer, &case(number.into(), &format!("case {number}")));
+                for (place, scorer) in (0_u32..).zip(&keys) {
+                    let score = f64::from(9 - number - place) / 10.0;
+                    writer.add_score(key, *scorer, &scored(score)).unwrap();
+                }
+            }
+            writer.finish(RunState::Finished, None, 1).unwrap();
+            drop(writer);
+            store = Store::open(folder.path().join("scores.db")).unwrap();
+        }
+        (folder, store)
+    }
+
+    #[test]
+    fn scores_are_those_that_sqlite_sorts_however_many_are_in_memory() {
+        let (_folder, store) = filled();
+        for filter in [ScoreFilter::default(), ScoreFilter::of_run("r"), ScoreFilter::of_run("s")] {
+            let counts = store.counts(&filter).unwrap();
+            // None; one scorer; two; all.
+            for most in [0, 5, 10, 100] {
+                let wanted = counts.iter().map(|counts| (counts.scorer_id.clone(), counts.scored));
+                let mut sorted = SortedScores { most, ..SortedScores::of(&store, &filter, wanted) };
+                for (place, counts) in counts.iter().enumerate() {
+                    let (mut found, mut expected) = (Vec::new(), Vec::new());
+                    sorted.for_each(place, |score| found.push(score)).unwrap();
+                    store
+                        .for_each_score_sorted(&filter, &counts.scorer_id, |score| {
+                            expected.push(score)
+                        })
+                        .unwrap();
+                    assert_eq!(found, expected, "{filter:?} {most} {}", counts.scorer_id);
+                    assert_eq!(found.len() as u64, counts.scored);
+                }
+            }
+        }
+    }
+}
