@@ -9,7 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, limits::Limit};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, Transaction, config::DbConfig, limits::Limit,
+};
 
 use super::{
     Store, StoreError,
@@ -77,9 +79,10 @@ impl Opening<'_> {
     fn to_write(&self) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let store = self.connect(&self.path, flags)?;
-        let version = match store.explained(schema::content(&store.conn))? {
+        let content = self.checked(&store, schema::looking(&store.conn))?;
+        let version = match content {
             Content::Nothing => 0,
-            Content::Ours(version) => self.ours(&store, version)?,
+            Content::Ours(version) => version,
             Content::Foreign => return Err(StoreError::Foreign { path: self.path.clone() }),
         };
         // Without the right to write, SQLite opens for reading and says so only here.
@@ -101,17 +104,29 @@ impl Opening<'_> {
         match content {
             Content::Nothing => Err(StoreError::Empty { path: self.path.clone() }),
             Content::Foreign => Err(StoreError::Foreign { path: self.path.clone() }),
-            Content::Ours(version) => {
-                self.ours(&store, version)?;
-                match (version as usize) < self.scripts.len() {
-                    true => {
-                        drop(store);
-                        self.update(version)
-                    }
-                    false => Ok(store),
-                }
+            Content::Ours(version) if (version as usize) < self.scripts.len() => {
+                drop(store);
+                self.update(version)
             }
+            Content::Ours(_) => Ok(store),
         }
+    }
+
+    /// What the file holds, in a transaction that has just begun: between its version and its schema no other process migrates it.
+    ///
+    /// # Errors
+    /// It has tables of ours, and others or other ones as well, or of a newer version.
+    fn checked(
+        &self,
+        store: &Store,
+        looking: rusqlite::Result<Transaction<'_>>,
+    ) -> Result<Content, StoreError> {
+        let looking = store.explained(looking)?;
+        let content = store.explained(schema::content(&looking))?;
+        if let Content::Ours(found) = content {
+            self.ours(store, found)?;
+        }
+        Ok(content)
     }
 
     /// A connection that can read, and what it sees.
@@ -122,10 +137,13 @@ impl Opening<'_> {
     /// Without a log to read they are not needed, and `immutable` says so.
     fn look(&self) -> Result<(Store, Content), StoreError> {
         let store = self.connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let content = match schema::content(&store.conn) {
-            Err(error) if is_folder_trouble(&error) => return self.look_immutable(),
-            content => store.explained(content)?,
-        };
+        // The first statement in it opens the file.
+        let looking = schema::looking(&store.conn)
+            .and_then(|looking| schema::content(&looking).map(|_| looking));
+        if looking.as_ref().is_err_and(is_folder_trouble) {
+            return self.look_immutable();
+        }
+        let content = self.checked(&store, looking)?;
         store.explained(store.conn.pragma_update(None, "query_only", true))?;
         Ok((store, content))
     }
@@ -138,7 +156,7 @@ impl Opening<'_> {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let store = self.connect(Path::new(&immutable_uri(&self.path)), flags)?;
-        let content = store.explained(schema::content(&store.conn))?;
+        let content = self.checked(&store, schema::looking(&store.conn))?;
         Ok((store, content))
     }
 
@@ -167,8 +185,8 @@ impl Opening<'_> {
         Ok(store)
     }
 
-    /// The version, if this build knows it and the schema is what that version's scripts make.
-    fn ours(&self, store: &Store, found: u32) -> Result<u32, StoreError> {
+    /// Whether this build knows the version, and the schema is what that version's scripts make.
+    fn ours(&self, store: &Store, found: u32) -> Result<(), StoreError> {
         let known = self.scripts.len() as u32;
         let path = || self.path.clone();
         let Some(scripts) = self.scripts.get(..found as usize) else {
@@ -176,7 +194,7 @@ impl Opening<'_> {
         };
         match store.explained(schema::not_ours(&store.conn, scripts))? {
             Some(what) => Err(StoreError::Strange { path: path(), what }),
-            None => Ok(found),
+            None => Ok(()),
         }
     }
 }

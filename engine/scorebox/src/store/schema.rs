@@ -33,19 +33,23 @@ pub(super) enum Content {
     Foreign,
 }
 
-/// Looks at what the open file holds; changes nothing.
+/// Looks at what the open file holds; changes nothing. Ask within one transaction ([`looking`]), or another process
+/// creates or migrates the tables between two questions.
 pub(super) fn content(conn: &Connection) -> rusqlite::Result<Content> {
-    // In one transaction, or another process creates the tables between two of these questions.
-    let look = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
-    let application: i64 = look.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let version = version(&look)?;
+    let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version = version(conn)?;
     let empty: bool =
-        look.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+        conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
     Ok(match (application, version, empty) {
         (APPLICATION_ID, 1.., _) => Content::Ours(version),
         (0, 0, true) => Content::Nothing,
         _ => Content::Foreign,
     })
+}
+
+/// A transaction in which the file stays as it is at the first look.
+pub(super) fn looking(conn: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    Transaction::new_unchecked(conn, TransactionBehavior::Deferred)
 }
 
 /// What in the schema of the open file differs from what `scripts` make, in words; `None` if nothing does.
@@ -200,6 +204,26 @@ mod tests {
             assert_eq!(scores[0].id.to_string(), "nightly.1:exact-match:0:0:capital-of-france");
             assert_eq!(scores[3].row.answer.error.as_ref().unwrap().kind, "trap");
             assert_eq!(store.latest_run().unwrap().unwrap().state, RunState::Finished);
+        }
+    }
+
+    #[test]
+    fn an_old_database_that_many_open_at_once_is_read_by_all() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..10 {
+            let path = folder.path().join(format!("{round}.db"));
+            let old = Connection::open(&path).unwrap();
+            migrate(&old, &MIGRATIONS[..8]).unwrap();
+            old.execute_batch(FIXTURES[7]).unwrap();
+            drop(old);
+            std::thread::scope(|scope| {
+                for _ in 0..6 {
+                    scope.spawn(|| {
+                        let store = Store::open_read_only(&path).unwrap();
+                        assert_eq!(store.runs(9).unwrap().len(), 1);
+                    });
+                }
+            });
         }
     }
 
