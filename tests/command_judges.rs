@@ -168,7 +168,7 @@ fn a_budget_of_money_stops_a_run_whose_server_counts_no_tokens() {
     let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
     let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
     assert_eq!(run.code, Some(1), "{run}");
-    let unknown = "the run: an answer does not say how many tokens it took, so a budget of 1 US dollars cannot be kept; one of calls can";
+    let unknown = "the run: what an answer cost is not known, because it does not say how many tokens it took: a budget of 1 US dollars cannot be kept";
     assert!(run.stderr.contains(unknown), "{run}");
     assert_eq!(server.asked().len(), 1, "{run}");
     let without = sh(&folder, RUN);

@@ -66,6 +66,11 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
                                          there"
             .into(),
         Advice::Record => "ask it once: run without `--judge-cache only`".into(),
+        Advice::BoundCalls => {
+            "bound the calls in its place: `calls` in the `budget` of the judge or of the scorer in the suite, \
+             --judge-budget calls=N for the run"
+                .into()
+        }
         Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
         Advice::Lock => "add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE".into(),

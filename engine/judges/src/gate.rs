@@ -84,6 +84,7 @@ impl<'a> Arrived<'a> {
             time_outs: 0,
             usage: TokenUsage::default(),
             cost_usd: None,
+            is_uncounted: false,
         }
     }
 }
@@ -106,6 +107,8 @@ pub(crate) struct Call<'a> {
     /// What all answers so far consumed.
     usage: TokenUsage,
     cost_usd: Option<f64>,
+    /// Whether a refusal does not say what it consumed.
+    is_uncounted: bool,
 }
 
 impl Call<'_> {
@@ -207,10 +210,15 @@ impl Call<'_> {
             cost_usd.map(|cost| cost + self.cost_usd.unwrap_or_default()).or(self.cost_usd);
     }
 
+    /// Notes that a refusal, which is paid for, does not say what it consumed.
+    pub(crate) fn refusal_is_uncounted(&mut self) {
+        self.is_uncounted = true;
+    }
+
     /// As the caller sees the failure that ends this.
     pub(crate) fn error(&self, failure: Failure) -> AskError {
         let error = AskError::new(failure.kind, failure.message, self.attempts);
-        error.with_consumed(self.usage, self.cost_usd)
+        error.with_consumed(self.usage, self.cost_usd).with_uncounted(self.is_uncounted)
     }
 
     pub(crate) fn attempts(&self) -> u32 {

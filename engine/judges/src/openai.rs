@@ -160,12 +160,20 @@ struct Usage {
     #[serde(default)]
     completion_tokens: Count,
     #[serde(default)]
+    total_tokens: Count,
+    #[serde(default)]
     cost: Amount,
 }
 
 impl Usage {
     fn tokens(&self) -> TokenUsage {
         TokenUsage { input_tokens: self.prompt_tokens.0, output_tokens: self.completion_tokens.0 }
+    }
+
+    /// Vectors are no tokens: servers count those of the texts, some of them only as the total.
+    fn tokens_of_vectors(&self) -> TokenUsage {
+        let input_tokens = self.prompt_tokens.0.or(self.total_tokens.0);
+        TokenUsage { input_tokens, output_tokens: input_tokens.map(|_| 0) }
     }
 }
 
@@ -239,7 +247,8 @@ pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Heard {
         Err(error) => return Heard::misshapen(error),
     };
     let usage = answer.usage.take().unwrap_or_default();
-    Heard { said: vectors(answer, texts), usage: usage.tokens(), cost_usd: usage.cost.0 }
+    let cost_usd = usage.cost.0;
+    Heard { said: vectors(answer, texts), usage: usage.tokens_of_vectors(), cost_usd }
 }
 
 fn vectors(answer: Vectors, texts: usize) -> Result<Said, Unsaid> {

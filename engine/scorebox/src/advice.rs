@@ -112,6 +112,8 @@ pub enum Advice {
     Record,
     /// Allow the scorer to name this model, if it may cost what it costs.
     AllowModel,
+    /// Bound the questions to a judge in place of their cost.
+    BoundCalls,
     /// Try again when the machine is less busy.
     TryLater,
     /// Only a newer version knows this format.
@@ -149,6 +151,7 @@ impl Advice {
             Advice::SameScorers,
             Advice::Record,
             Advice::AllowModel,
+            Advice::BoundCalls,
             Advice::TryLater,
             Advice::Update,
             Advice::UseItsWriter,

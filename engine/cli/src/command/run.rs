@@ -10,7 +10,7 @@ use std::{
 };
 
 use scorebox::{
-    advice::Advised as _,
+    advice::{Advice, Advised as _},
     case::CaseReader,
     judge::Judges,
     registry::Reference,
@@ -257,8 +257,12 @@ impl Run {
             }
             Some(Stop::OverBudget { message, advice }) => {
                 words::error_with(message, advice.as_ref());
+                let budget = match advice {
+                    Some(Advice::BoundCalls) => "another",
+                    _ => "a larger",
+                };
                 words::say(&format!(
-                    "No more questions were asked. Scores so far are kept. With a larger budget, resume with:\n  {}",
+                    "No more questions were asked. Scores so far are kept. With {budget} budget, resume with:\n  {}",
                     resume_command(&report.run)
                 ));
                 return Ok(Exit::SomeErrors);

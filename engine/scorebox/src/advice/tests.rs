@@ -47,10 +47,11 @@ fn there_is_one_of_each() {
         | Advice::SameScorers
         | Advice::Record
         | Advice::AllowModel
+        | Advice::BoundCalls
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 37,
+        | Advice::Report => 38,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

@@ -88,7 +88,7 @@ pub enum Spent {
     },
     /// Nobody knows how much money is left.
     #[error(
-        "an answer does not say how many tokens it took, so a budget of {0} US dollars cannot be kept; one of calls can"
+        "what an answer cost is not known, because it does not say how many tokens it took: a budget of {0} US dollars cannot be kept"
     )]
     CostUnknown(f64),
 }

@@ -23,6 +23,8 @@ pub enum JudgeErrorKind {
     ModelNotAllowed,
     /// A budget is spent.
     OverBudget(BudgetOf),
+    /// What is left of a budget in US dollars is not known.
+    CostUnknown(BudgetOf),
     /// The provider does not take the question.
     Refused,
     /// The provider cannot be reached, or fails.
@@ -58,7 +60,11 @@ impl JudgeError {
             BudgetOf::Judge => format!("judge `{judge}`"),
             BudgetOf::Scorer => "the scorer".to_owned(),
         };
-        JudgeError::new(JudgeErrorKind::OverBudget(whose), format!("{whose_words}: {spent}"))
+        let kind = match spent {
+            Spent::CostUnknown(_) => JudgeErrorKind::CostUnknown(whose),
+            Spent::Calls(_) | Spent::Cost { .. } => JudgeErrorKind::OverBudget(whose),
+        };
+        JudgeError::new(kind, format!("{whose_words}: {spent}"))
     }
 }
 

@@ -385,7 +385,8 @@ impl Judges {
             return permit.not_sent();
         }
         let cost_usd = cost(error.cost_usd, error.usage, settings);
-        permit.failed(cost_usd, error.usage);
+        let is_uncounted = error.is_uncounted && cost_usd.is_none() && settings.price.is_some();
+        permit.failed(cost_usd, error.usage, is_uncounted);
         self.0.counts.attempts.fetch_add(error.attempts.into(), Ordering::Relaxed);
         let mut unanswered = self.0.counts.unanswered();
         unanswered.calls += 1;

@@ -47,16 +47,21 @@ impl<'a> Permit<'a> {
         self.settle().iter().for_each(|(_, meter)| meter.not_sent());
     }
 
-    /// There is no answer.
-    pub(super) fn failed(mut self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.settle().iter().for_each(|(_, meter)| meter.failed(cost_usd, usage));
+    /// There is no answer, or one that is refused. `is_uncounted`: it costs something, and nobody knows how much.
+    pub(super) fn failed(mut self, cost_usd: Option<f64>, usage: TokenUsage, is_uncounted: bool) {
+        for (_, meter) in self.settle() {
+            if is_uncounted {
+                meter.cost_is_unknown();
+            }
+            meter.failed(cost_usd, usage);
+        }
     }
 
-    /// There is an answer, of a judge that `has_price` or has none. One without is free as far as the run's budget goes, which is that of
-    /// all judges; who has a budget of its own in dollars costs something.
+    /// There is an answer, of a judge that `has_price` or has none. One without is free, unless it has a budget of its own in dollars:
+    /// then it says itself what an answer costs.
     pub(super) fn answered(mut self, cost_usd: Option<f64>, usage: TokenUsage, has_price: bool) {
         for (whose, meter) in self.settle() {
-            if cost_usd.is_none() && (has_price || *whose != BudgetOf::Run) {
+            if cost_usd.is_none() && (has_price || *whose == BudgetOf::Judge) {
                 meter.cost_is_unknown();
             }
             meter.consume(cost_usd, usage);
@@ -129,7 +134,7 @@ mod tests {
         let unknown = Permit::wait(&places, &meters, "j").await.err().unwrap();
         assert_eq!(
             unknown.message,
-            "the run: an answer does not say how many tokens it took, so a budget of 1 US dollars cannot be kept; one of calls can"
+            "the run: what an answer cost is not known, because it does not say how many tokens it took: a budget of 1 US dollars cannot be kept"
         );
     }
 

@@ -115,19 +115,27 @@ pub struct AskError {
     pub usage: TokenUsage,
     /// What that cost in US dollars, if the provider says so itself.
     pub cost_usd: Option<f64>,
+    /// Whether the model answered, so that it costs something, and the provider does not say what it consumed.
+    pub is_uncounted: bool,
 }
 
 impl AskError {
     /// An error of this kind after so many attempts.
     pub fn new(kind: AskErrorKind, message: impl Into<String>, attempts: u32) -> AskError {
         let usage = TokenUsage::default();
-        AskError { kind, message: message.into(), attempts, usage, cost_usd: None }
+        AskError { kind, message: message.into(), attempts, usage, cost_usd: None, is_uncounted: false }
     }
 
     /// The same, after answers that consumed this much.
     #[must_use]
     pub fn with_consumed(self, usage: TokenUsage, cost_usd: Option<f64>) -> AskError {
         AskError { usage, cost_usd, ..self }
+    }
+
+    /// The same with this [`is_uncounted`](AskError::is_uncounted).
+    #[must_use]
+    pub fn with_uncounted(self, is_uncounted: bool) -> AskError {
+        AskError { is_uncounted, ..self }
     }
 }
 

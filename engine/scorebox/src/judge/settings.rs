@@ -65,6 +65,11 @@ impl JudgeSettings {
             budget: Budget::default(),
         }
     }
+
+    /// Whether it can be known what its answers cost: it has a price, or is a command, which may say so itself.
+    pub(crate) fn knows_cost(&self) -> bool {
+        self.price.is_some() || matches!(self.provider, ProviderSettings::Command { .. })
+    }
 }
 
 /// Who answers.
@@ -163,11 +168,15 @@ impl Price {
         Price { input, output }
     }
 
-    /// What so many tokens cost, in US dollars; `None` if the provider did not count them.
+    /// What so many tokens cost, in US dollars; `None` if the provider did not count some that cost something.
     pub fn of(self, usage: TokenUsage) -> Option<f64> {
-        // No answer has 2^53 tokens.
-        let cost = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
-        Some(cost(usage.input_tokens?, self.input) + cost(usage.output_tokens?, self.output))
+        let cost = |tokens: Option<u64>, price: f64| match (tokens, price) {
+            // No answer has 2^53 tokens.
+            (Some(tokens), price) => Some(tokens as f64 * price / 1e6),
+            (None, 0.0) => Some(0.0),
+            (None, _) => None,
+        };
+        Some(cost(usage.input_tokens, self.input)? + cost(usage.output_tokens, self.output)?)
     }
 }
 

@@ -68,6 +68,9 @@ pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
             JudgeErrorKind::InvalidQuestion => (ErrorKind::Failed, None),
             JudgeErrorKind::ModelNotAllowed => (ErrorKind::JudgeRefused, Some(Advice::AllowModel)),
             JudgeErrorKind::OverBudget(_) => (ErrorKind::JudgeOverBudget, None),
+            JudgeErrorKind::CostUnknown(_) => {
+                (ErrorKind::JudgeOverBudget, Some(Advice::BoundCalls))
+            }
             JudgeErrorKind::Refused => (ErrorKind::JudgeRefused, None),
             JudgeErrorKind::Unavailable | JudgeErrorKind::Recordings => {
                 (ErrorKind::JudgeUnavailable, None)

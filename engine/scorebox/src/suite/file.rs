@@ -108,7 +108,7 @@ fn parse(
     for scorer in written.scorers.iter_mut().chain(&mut written.target) {
         scorer.entry = mem::take(&mut scorer.entry).with_jury_seated();
         let judge = scorer.entry.judge.as_ref();
-        if let Some(mistake) = judge.and_then(|it| judge_choice::unknown(it, &written.judges)) {
+        if let Some(mistake) = judge.and_then(|it| judge_choice::mistake(it, &written.judges)) {
             scorer.entry.is_unclear = true;
             files.mistakes.push(mistake);
         }

@@ -103,8 +103,28 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
     Some(jury)
 }
 
-/// The mistake of an entry that names a judge which no file describes.
-pub(super) fn unknown(
+/// The mistake of an entry that names a judge which no file describes, or sets a budget that cannot be kept.
+pub(super) fn mistake(
+    chosen: &(JudgeChoice, Place),
+    judges: &BTreeMap<String, SuiteJudge>,
+) -> Option<Mistake> {
+    unknown(chosen, judges).or_else(|| without_price(chosen, judges))
+}
+
+/// The mistake of a budget in US dollars of which nobody knows what is left.
+fn without_price(
+    (choice, place): &(JudgeChoice, Place),
+    judges: &BTreeMap<String, SuiteJudge>,
+) -> Option<Mistake> {
+    choice.budget.cost_usd?;
+    let knows = |name: &str| judges.get(name).is_some_and(|judge| judge.settings.knows_cost());
+    let name = choice.names().into_iter().find(|name| !knows(name))?;
+    let reason =
+        format!("a budget in US dollars needs the `price` of the judge `{}`", name.escape_debug());
+    Some(Mistake { place: place.clone(), reason, advice: None })
+}
+
+fn unknown(
     (choice, place): &(JudgeChoice, Place),
     judges: &BTreeMap<String, SuiteJudge>,
 ) -> Option<Mistake> {

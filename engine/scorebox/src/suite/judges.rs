@@ -133,9 +133,7 @@ fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Ju
     }
     settings.provider = provider(reading, member, said, folder)?;
     let is_named = matches!(settings.provider, ProviderSettings::Command { .. });
-    // A command may say itself what an answer costs.
-    let has_price = settings.price.is_some() || is_named;
-    if let Some(node) = budget_in_dollars(node).filter(|_| !has_price) {
+    if let Some(node) = budget_in_dollars(node).filter(|_| !settings.knows_cost()) {
         reading.wrong(&node.span, "a budget in US dollars needs the judge's `price`");
     }
     if settings.model.is_none() && !is_named {
