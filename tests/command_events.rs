@@ -188,7 +188,7 @@ fn a_file_that_is_there_is_appended_to() {
 #[test]
 fn a_place_that_events_cannot_go_to_is_an_error_before_the_first_score() {
     let folder = folder();
-    folder.sh("mkfifo pipe && mkdir sub").exits_with(0);
+    folder.sh("mkfifo pipe && mkdir sub && ln cases.jsonl linked.jsonl").exits_with(0);
     for (place, why) in [
         ("sub", "cannot write the events to `sub`: Is a directory"),
         ("none/events.jsonl", "cannot write the events to `none/events.jsonl`: No such file"),
@@ -196,6 +196,8 @@ fn a_place_that_events_cannot_go_to_is_an_error_before_the_first_score() {
         ("cases.jsonl", "the events cannot go to `cases.jsonl`"),
         ("./suite.toml", "the events cannot go to `suite.toml`"),
         ("scorebox.db", "the events cannot go to `scorebox.db`"),
+        ("scorebox.db-wal", "the events cannot go to `scorebox.db-wal`"),
+        ("linked.jsonl", "the events cannot go to `cases.jsonl`"),
         ("out.csv --report csv=out.csv", "the events cannot go to `out.csv`"),
         ("- --report csv=-", "both a report and the events go to standard output"),
     ] {

@@ -149,7 +149,7 @@ fn success_is_what_the_case_says_or_else_its_verdict() {
         "cases.jsonl",
         "{\"id\": \"a\", \"output\": 1, \"groundTruth\": 1, \"entrant\": \"own\"}\n\
          {\"id\": \"b\", \"output\": 2, \"groundTruth\": 1, \"metadata\": {\"entrant\": 7}}\n\
-         {\"id\": \"c\", \"output\": 2, \"groundTruth\": 1, \"metadata\": {\"entrant\": \"says\", \"succeeded\": 1}}\n\
+         {\"id\": \"c\", \"output\": 2, \"groundTruth\": 1, \"metadata\": {\"entrant\": \"says\", \"succeeded\": 1.0}}\n\
          {\"id\": \"d\", \"output\": 1, \"groundTruth\": 1, \"metadata\": {\"entrant\": \"left\"}, \"skip\": true}\n\
          {\"id\": \"e\", \"output\": 1, \"groundTruth\": 1}\n",
     );

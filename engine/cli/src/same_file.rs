@@ -10,6 +10,32 @@ pub(crate) fn file_name(path: &Path) -> String {
 
 /// Whether both are the same file, however they are named.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    is_linked(one, other) || is_same_name(one, other)
+}
+
+/// Whether `path` is one of the files that SQLite has beside a database.
+pub(crate) fn is_beside_database(path: &Path, database: &Path) -> bool {
+    ["-wal", "-shm", "-journal"].iter().any(|suffix| {
+        let mut beside = database.as_os_str().to_owned();
+        beside.push(suffix);
+        is_same(path, Path::new(&beside))
+    })
+}
+
+/// Whether both are there and are one file, which may have several names (hard links).
+#[cfg(unix)]
+fn is_linked(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = |path: &Path| path.metadata().ok().map(|file| (file.dev(), file.ino()));
+    file(one).is_some_and(|one| Some(one) == file(other))
+}
+
+#[cfg(not(unix))]
+fn is_linked(_one: &Path, _other: &Path) -> bool {
+    false
+}
+
+fn is_same_name(one: &Path, other: &Path) -> bool {
     // Of a file that is not there yet, the folder is.
     let real = |path: &Path| {
         path.canonicalize().or_else(|_| {

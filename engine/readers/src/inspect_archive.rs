@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use flate2::read::DeflateDecoder;
+use flate2::{Crc, read::DeflateDecoder};
 use serde::Deserialize;
 use zip::{CompressionMethod, ZipArchive, read::ZipFile};
 
@@ -97,6 +97,7 @@ fn decompressed<'a>(file: ZipFile<'a, BufReader<File>>) -> std::io::Result<Box<d
         reason = "the number says what a method is that the crate was not built for"
     )]
     let (method, encrypted) = (file.compression().to_u16(), file.encrypted());
+    let expected = file.crc32();
     if encrypted {
         return Err(std::io::Error::other("it is encrypted"));
     }
@@ -106,5 +107,70 @@ fn decompressed<'a>(file: ZipFile<'a, BufReader<File>>) -> std::io::Result<Box<d
         _ if method == ZSTD => Box::new(zstd::stream::read::Decoder::new(file)?),
         other => return Err(std::io::Error::other(format!("{other} is not read"))),
     };
-    Ok(Box::new(BufReader::new(text)))
+    Ok(Box::new(BufReader::new(Summed { text, sum: Crc::new(), expected })))
+}
+
+/// What is in a member, whose checksum must be the one that the archive states.
+struct Summed<'a> {
+    text: Box<dyn Read + 'a>,
+    sum: Crc,
+    expected: u32,
+}
+
+impl Read for Summed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.text.read(buffer)?;
+        self.sum.update(&buffer[..count]);
+        let has_ended = count == 0 && !buffer.is_empty();
+        if has_ended && self.sum.sum() != self.expected {
+            let why = "its content does not have its checksum";
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, why));
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io::Write as _};
+
+    use scorebox::case::{CaseReader, Mapping};
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use crate::{Settings, open};
+
+    /// The ids of an archive's cases, or what is wrong with it.
+    fn ids(archive: &[u8]) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.eval");
+        fs::write(&path, archive).unwrap();
+        let opened = open(&path, &Settings::new()).map_err(|error| error.to_string())?;
+        let cases = CaseReader::open(vec![opened.source], Mapping::default()).unwrap();
+        cases.map(|case| Ok(case.map_err(|error| error.to_string())?.id().to_owned())).collect()
+    }
+
+    #[test]
+    fn a_member_that_does_not_have_its_checksum_is_damaged() {
+        let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        let stored =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        for (name, content) in [
+            ("header.json", r#"{"eval": {"task": "t", "model": "m"}}"#),
+            (
+                "samples/a_epoch_1.json",
+                r#"{"id": "lima", "epoch": 1, "input": "?", "target": "Lima"}"#,
+            ),
+        ] {
+            archive.start_file(name, stored).unwrap();
+            archive.write_all(content.as_bytes()).unwrap();
+        }
+        let archive = archive.finish().unwrap().into_inner();
+        assert_eq!(ids(&archive), Ok(vec!["lima".to_owned()]));
+        let place = archive.windows(4).position(|bytes| bytes == b"Lima").unwrap();
+        let mut damaged = archive.clone();
+        damaged[place + 3] = b'e';
+        let error = ids(&damaged).unwrap_err();
+        let expected = "`samples/a_epoch_1.json` in the archive is damaged: its content does not have its checksum";
+        assert!(error.contains(expected), "{error}");
+    }
 }

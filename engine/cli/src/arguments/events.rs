@@ -15,7 +15,7 @@ use crate::{
     failure::{Exit, Failure},
     output::is_stdout,
     report::printable_json_line,
-    same_file::is_same,
+    same_file::{is_beside_database, is_same},
     words,
 };
 
@@ -43,10 +43,11 @@ impl EventArguments {
                 ..Events::default()
             });
         }
-        if let Some(other) = others.iter().find(|other| is_same(path, other)) {
-            let other = other.display();
+        let is_used = |other: &&&Path| is_same(path, other) || is_beside_database(path, other);
+        if let Some(other) = others.iter().find(is_used) {
+            let used = if is_same(path, other) { other.display() } else { path.display() };
             return Err(Failure::new(format!(
-                "the events cannot go to `{other}`: the run itself uses this file"
+                "the events cannot go to `{used}`: the run itself uses this file"
             ))
             .hint("name another file"));
         }

@@ -137,11 +137,11 @@ fn number(raw: &RawValue) -> Option<f64> {
     serde_json::from_str::<f64>(raw.get()).ok().filter(|number| number.is_finite())
 }
 
-/// `true` or `false`, or 1 or 0 as databases write them.
+/// `true` or `false`, or 1 or 0 as databases and tables write them (`1.0`).
 fn flag(raw: &RawValue) -> Option<bool> {
-    match raw.get() {
-        "true" | "1" => Some(true),
-        "false" | "0" => Some(false),
+    match (raw.get(), number(raw)) {
+        ("true", _) | (_, Some(1.0)) => Some(true),
+        ("false", _) | (_, Some(0.0)) => Some(false),
         _ => None,
     }
 }
