@@ -1,9 +1,10 @@
 //! What was handed over, what arrived and what was lost, and how much may wait. Sends nothing.
 
 use std::{
+    mem,
     sync::{
         Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -12,6 +13,8 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes of a reason that are kept.
 const REASON_BYTES: usize = 200;
+/// The reason if a part was rejected. What the collector says of it is not repeated: it may quote what it was sent.
+const REJECTED: &str = "it rejected a part";
 
 /// How the export went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +49,7 @@ pub(crate) struct Delivery {
     room: u64,
     state: Mutex<State>,
     settled: Condvar,
-    is_closed: AtomicBool,
+    is_closed: Mutex<bool>,
     sent: AtomicU64,
 }
 
@@ -58,6 +61,10 @@ struct State {
     is_out_of_reach: bool,
     /// What the transport knows about a failure that the exporter does not say.
     cause: Option<&'static str>,
+    /// Items of the export under way that a collector rejects although it answers with success.
+    rejected: u64,
+    /// The latest export arrived in part.
+    is_partial: bool,
     reason: Option<String>,
 }
 
@@ -67,7 +74,7 @@ impl Delivery {
             room,
             state: Mutex::default(),
             settled: Condvar::new(),
-            is_closed: AtomicBool::new(false),
+            is_closed: Mutex::new(false),
             sent: AtomicU64::new(0),
         }
     }
@@ -97,15 +104,25 @@ impl Delivery {
         self.lock().cause = Some(cause);
     }
 
+    /// The collector rejects so many items of the export under way, and answers with success.
+    pub(crate) fn note_rejected(&self, items: u64) {
+        self.lock().rejected = items;
+    }
+
     /// So many items are not on their way any more: they arrived, or they are lost.
     pub(crate) fn settle(&self, items: u64, outcome: Result<(), String>) {
         let mut state = self.lock();
         state.waiting = state.waiting.saturating_sub(items);
         state.is_out_of_reach = outcome.is_err();
         let cause = state.cause.take();
+        let rejected = mem::take(&mut state.rejected);
+        state.is_partial = outcome.is_ok() && rejected > 0;
+        if state.is_partial {
+            state.reason = Some(REJECTED.to_owned());
+        }
         match outcome {
             Ok(()) => {
-                self.sent.fetch_add(items, Ordering::Relaxed);
+                self.sent.fetch_add(items.saturating_sub(rejected), Ordering::Relaxed);
             }
             Err(reason) => {
                 let mut reason = cause.map_or(reason, str::to_owned);
@@ -117,13 +134,20 @@ impl Delivery {
         self.settled.notify_all();
     }
 
-    /// From now on nothing is sent any more.
+    /// From now on nothing is sent any more, and [`unless_closed`](Delivery::unless_closed) does nothing. Waits for what it
+    /// does at the moment.
     pub(crate) fn close(&self) {
-        self.is_closed.store(true, Ordering::Release);
+        *self.closing() = true;
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::Acquire)
+    /// Does it, unless nothing is sent any more. It must not block: it holds up [`close`](Delivery::close).
+    pub(crate) fn unless_closed<T>(&self, act: impl FnOnce() -> T) -> Option<T> {
+        let is_closed = self.closing();
+        (!*is_closed).then(act)
+    }
+
+    fn closing(&self) -> MutexGuard<'_, bool> {
+        self.is_closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Items that were offered, and those that arrived.
@@ -134,6 +158,11 @@ impl Delivery {
     /// Whether the latest attempt failed.
     pub(crate) fn is_out_of_reach(&self) -> bool {
         self.lock().is_out_of_reach
+    }
+
+    /// Whether the latest export arrived in part.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.lock().is_partial
     }
 
     /// Why the latest failure was one.
@@ -158,6 +187,26 @@ mod tests {
         delivery.settle(2, Ok(()));
         assert!(delivery.offer(false));
         assert_eq!(delivery.counts(), (4, 2));
+    }
+
+    #[test]
+    fn what_is_rejected_did_not_arrive() {
+        let delivery = Delivery::new(4);
+        assert_eq!([(); 4].map(|()| delivery.offer(false)), [true; 4]);
+        delivery.note_rejected(1);
+        delivery.settle(3, Ok(()));
+        assert_eq!((delivery.counts(), delivery.is_partial()), ((4, 2), true));
+        assert_eq!(delivery.reason().unwrap(), REJECTED);
+        delivery.settle(1, Ok(()));
+        assert_eq!((delivery.counts(), delivery.is_partial()), ((4, 3), false));
+    }
+
+    #[test]
+    fn nothing_is_done_once_it_is_closed() {
+        let delivery = Delivery::new(1);
+        assert_eq!(delivery.unless_closed(|| 1), Some(1));
+        delivery.close();
+        assert_eq!(delivery.unless_closed(|| 1), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The exporters of OTLP, counted: each export has a time-out, and runs on the runtime of the telemetry, whatever thread
 //! of OpenTelemetry asks for it.
 
-use std::{future::poll_fn, pin::pin, sync::Arc, time::Duration};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use opentelemetry_sdk::{
     Resource,
@@ -26,22 +26,34 @@ pub(crate) struct Counted<E> {
 }
 
 impl<E> Counted<E> {
-    /// Exports so many items; the outcome is counted.
+    /// Exports so many items; the outcome is counted, unless the delivery is closed before there is one.
     async fn export(
         &self,
         items: u64,
         export: impl Future<Output = OTelSdkResult>,
     ) -> OTelSdkResult {
-        if self.delivery.is_closed() {
-            return Err(OTelSdkError::AlreadyShutdown);
-        }
         // A time-out needs a runtime when it is made, too.
         let limited = async { tokio::time::timeout(self.timeout + GRACE, export).await };
-        let outcome = within(&self.runtime, limited)
-            .await
-            .unwrap_or(Err(OTelSdkError::Timeout(self.timeout)));
+        let Some(limited) = self.until_closed(limited).await else {
+            return Err(OTelSdkError::AlreadyShutdown);
+        };
+        let outcome = limited.unwrap_or(Err(OTelSdkError::Timeout(self.timeout)));
         self.delivery.settle(items, outcome.as_ref().copied().map_err(words));
         outcome
+    }
+
+    /// Runs a future of the runtime on another thread. It is never polled once the delivery is closed: the runtime may be
+    /// gone then, and timers of one that is gone panic.
+    async fn until_closed<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        poll_fn(|context| {
+            let polled = self.delivery.unless_closed(|| {
+                let _entered = self.runtime.enter();
+                future.as_mut().poll(context)
+            });
+            polled.map_or(Poll::Ready(None), |it| it.map(Some))
+        })
+        .await
     }
 }
 
@@ -52,16 +64,6 @@ fn words(error: &OTelSdkError) -> String {
         OTelSdkError::InternalFailure(message) => message.clone(),
         OTelSdkError::AlreadyShutdown => "the export had ended".to_owned(),
     }
-}
-
-/// Runs a future of a runtime on another thread.
-async fn within<F: Future>(runtime: &Handle, future: F) -> F::Output {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        let _entered = runtime.enter();
-        future.as_mut().poll(context)
-    })
-    .await
 }
 
 impl LogExporter for Counted<opentelemetry_otlp::LogExporter> {

@@ -4,6 +4,7 @@
 //!
 //! - `settings`: what the standard variables ask for.
 //! - `transport`: the exporters of OTLP, by protocol, with their certificates and time-outs.
+//! - `rejected`: what a collector rejects although it answers with success.
 //! - `delivery`: what was handed over, sent and lost; room for what waits.
 //! - `exporting`: the exporters, counted, on a runtime of their own.
 //! - `instruments`: the metrics, and what of an event counts in which.
@@ -40,6 +41,7 @@ mod error;
 mod evaluation;
 mod exporting;
 mod instruments;
+mod rejected;
 mod settings;
 mod telemetry;
 mod transport;

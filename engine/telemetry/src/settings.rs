@@ -1,10 +1,15 @@
 //! What the standard variables of OpenTelemetry ask for, as far as the crates of OpenTelemetry do not read them: whether
-//! anything is exported, by which protocol, with which time-out and certificates. Opens no file.
+//! anything is exported, by which protocol, with which time-out and certificates. Those that they ignore if they cannot be used
+//! are checked. Opens no file.
 
 use std::{env, time::Duration};
 
+use reqwest::header::{HeaderName, HeaderValue};
+
 /// The time-out of an export, unless a variable says another.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time between exports of metrics, unless a variable says another.
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +59,20 @@ impl Signal {
         }
     }
 
+    const fn compression_variable(self) -> &'static str {
+        match self {
+            Signal::Logs => "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION",
+            Signal::Metrics => "OTEL_EXPORTER_OTLP_METRICS_COMPRESSION",
+        }
+    }
+
+    const fn headers_variable(self) -> &'static str {
+        match self {
+            Signal::Logs => "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+            Signal::Metrics => "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+        }
+    }
+
     const fn exporter_variable(self) -> &'static str {
         match self {
             Signal::Logs => "OTEL_LOGS_EXPORTER",
@@ -66,6 +85,9 @@ const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
 const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
 const CERTIFICATE: &str = "OTEL_EXPORTER_OTLP_CERTIFICATE";
+const COMPRESSION: &str = "OTEL_EXPORTER_OTLP_COMPRESSION";
+const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+const INTERVAL: &str = "OTEL_METRIC_EXPORT_INTERVAL";
 
 /// How OTLP is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +116,8 @@ pub(crate) struct Route {
     /// An address that the program gave; `None` for that of the variables, or the standard's.
     pub(crate) given: Option<String>,
     pub(crate) is_encrypted: bool,
+    /// The address is of `http` or `https`, or has no scheme and is one of gRPC, which adds it.
+    pub(crate) is_of_web: bool,
     pub(crate) timeout: Duration,
     /// The file with the certificates that the collector's is checked against, and the variable that names it.
     pub(crate) certificate: Option<(String, &'static str)>,
@@ -104,6 +128,8 @@ pub(crate) struct Route {
 pub(crate) struct Settings {
     pub(crate) logs: Option<Route>,
     pub(crate) metrics: Option<Route>,
+    /// The time between exports of metrics, if there are any.
+    pub(crate) interval: Duration,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -140,21 +166,27 @@ impl Settings {
             if !is_wanted || !settings.is_exported(signal, variable) {
                 continue;
             }
-            let is_encrypted = endpoint.is_some_and(|it| {
-                it.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
-            });
+            let speaks = settings.protocol(signal, variable);
+            let scheme = endpoint.as_deref().map_or(Some("http"), scheme);
+            settings.check_compression(signal, variable);
+            settings.check_headers(signal, variable);
             let certificate = [signal.certificate_variable(), CERTIFICATE];
             let route = Route {
                 signal,
-                speaks: settings.protocol(signal, variable),
+                speaks,
                 given: given.map(str::to_owned),
-                is_encrypted,
+                is_encrypted: scheme.is_some_and(|it| it.eq_ignore_ascii_case("https")),
+                is_of_web: scheme.map_or(speaks == Speaks::Grpc, is_of_web),
                 timeout: settings.timeout(signal, variable),
                 certificate: certificate.into_iter().find_map(|name| Some((variable(name)?, name))),
             };
             match signal {
                 Signal::Logs => settings.logs = Some(route),
-                Signal::Metrics => settings.metrics = Some(route),
+                Signal::Metrics => {
+                    settings.metrics = Some(route);
+                    let interval = settings.milliseconds(INTERVAL, variable);
+                    settings.interval = interval.unwrap_or(DEFAULT_INTERVAL);
+                }
             }
         }
         settings
@@ -194,14 +226,50 @@ impl Settings {
     }
 
     fn timeout(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) -> Duration {
-        for name in [signal.timeout_variable(), TIMEOUT] {
+        let names = [signal.timeout_variable(), TIMEOUT];
+        let given = names.into_iter().find_map(|name| self.milliseconds(name, variable));
+        given.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// The time that a variable says, if it says one that can be used.
+    fn milliseconds(
+        &mut self,
+        name: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<Duration> {
+        match variable(name)?.trim().parse() {
+            Ok(0) => self.warn(format!("{name} must be more than 0 milliseconds")),
+            Ok(milliseconds) => return Some(Duration::from_millis(milliseconds)),
+            Err(_) => self.warn(format!("{name} is not a number of milliseconds")),
+        }
+        None
+    }
+
+    /// The exporters take the first of the variables that they can use.
+    fn check_compression(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) {
+        for name in [signal.compression_variable(), COMPRESSION] {
             let Some(written) = variable(name) else { continue };
-            match written.trim().parse() {
-                Ok(milliseconds) if milliseconds > 0 => return Duration::from_millis(milliseconds),
-                _ => self.warn(format!("{name} is not a number of milliseconds")),
+            if ["gzip", "none"].iter().any(|known| written.eq_ignore_ascii_case(known)) {
+                return;
+            }
+            self.warn(format!("{name} is neither `gzip` nor `none`, and is ignored"));
+        }
+    }
+
+    /// The exporters leave out headers that are not valid. A header is told by its place: its value may be a key, and so may
+    /// its name if the `=` is missing or at the wrong place.
+    fn check_headers(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) {
+        let names = [signal.headers_variable(), HEADERS];
+        let found = names.into_iter().find_map(|name| Some((name, variable(name)?)));
+        let Some((name, headers)) = found else { return };
+        for (index, header) in headers.split_terminator(',').enumerate() {
+            if !header.trim().is_empty() && !is_header(header) {
+                let place = index + 1;
+                self.warn(format!(
+                    "header {place} of {name} is not a valid `name=value`, and is not sent"
+                ));
             }
         }
-        DEFAULT_TIMEOUT
     }
 
     /// Both signals may find the same.
@@ -210,6 +278,33 @@ impl Settings {
             self.warnings.push(warning);
         }
     }
+}
+
+/// What an address has before `://`.
+fn scheme(address: &str) -> Option<&str> {
+    let (scheme, _) = address.split_once("://")?;
+    // A path or a query may have the same signs.
+    (!scheme.contains(['/', '?', '#'])).then_some(scheme)
+}
+
+fn is_of_web(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+/// Whether the exporters send a header that is written like this. Its value may be in percent-encoding.
+fn is_header(written: &str) -> bool {
+    let Some((name, value)) = written.split_once('=') else { return false };
+    name.trim().parse::<HeaderName>().is_ok()
+        && !value.trim().is_empty()
+        && value.trim().parse::<HeaderValue>().is_ok()
+        && value.split('%').skip(1).all(is_visible)
+}
+
+/// Whether the two digits that follow a `%` are those of a byte that a header may have. If they are none, they stand for
+/// themselves.
+fn is_visible(escape: &str) -> bool {
+    let byte = escape.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    byte.is_none_or(|byte| byte == b'\t' || !byte.is_ascii_control())
 }
 
 /// A variable of the process; an empty one counts as none.
@@ -266,7 +361,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "500"),
             ("OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE", "logs.pem"),
         ];
-        let Settings { logs, metrics, warnings } = settings(None, false, &variables);
+        let Settings { logs, metrics, warnings, .. } = settings(None, false, &variables);
         let (logs, metrics) = (logs.unwrap(), metrics.unwrap());
         assert_eq!((logs.speaks, metrics.speaks), (Speaks::Http, Speaks::Grpc));
         assert_eq!((logs.is_encrypted, metrics.is_encrypted), (false, true));
@@ -282,5 +377,61 @@ mod tests {
         assert_eq!(wrong.warnings.len(), 2, "{:?}", wrong.warnings);
         let logs = wrong.logs.unwrap();
         assert_eq!((logs.speaks, logs.timeout), (Speaks::Http, DEFAULT_TIMEOUT));
+    }
+
+    #[test]
+    fn a_time_must_be_more_than_0() {
+        let zero = settings(None, true, &[(TIMEOUT, "0"), (INTERVAL, "0")]);
+        let said = |name| format!("{name} must be more than 0 milliseconds");
+        assert_eq!(zero.warnings, [said(TIMEOUT), said(INTERVAL)]);
+        assert_eq!(zero.logs.unwrap().timeout, DEFAULT_TIMEOUT);
+        assert_eq!(zero.interval, DEFAULT_INTERVAL);
+        let wrong = settings(None, true, &[(INTERVAL, "-1")]);
+        assert_eq!(wrong.warnings, [format!("{INTERVAL} is not a number of milliseconds")]);
+        let right = settings(None, true, &[(INTERVAL, "200")]);
+        assert_eq!((right.interval.as_millis(), right.warnings.len()), (200, 0));
+    }
+
+    #[test]
+    fn a_compression_that_is_not_known_is_said() {
+        let said = |name| format!("{name} is neither `gzip` nor `none`, and is ignored");
+        assert_eq!(settings(None, true, &[(COMPRESSION, "zstd")]).warnings, [said(COMPRESSION)]);
+        let of_logs = "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION";
+        let both = settings(None, true, &[(COMPRESSION, "GZIP"), (of_logs, "br")]);
+        assert_eq!(both.warnings, [said(of_logs)]);
+        let hidden = settings(None, true, &[(COMPRESSION, "none"), (of_logs, "gzip")]);
+        assert_eq!(hidden.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_header_that_is_not_valid_is_said_by_its_place() {
+        let right = "authorization=Bearer%20k3y==, x-key = 100%,x=%C3%A9,";
+        assert_eq!(settings(None, true, &[(HEADERS, right)]).warnings, Vec::<String>::new());
+        for wrong in ["no name=k3y", "k3y", "=k3y", "x-k3y=", "x=k3y%0a", "x=k3y%7F"] {
+            let headers = format!("a=1,{wrong}");
+            let said =
+                format!("header 2 of {HEADERS} is not a valid `name=value`, and is not sent");
+            assert_eq!(settings(None, true, &[(HEADERS, &headers)]).warnings, [said], "{wrong}");
+        }
+        let of_logs = [(HEADERS, "k3y"), ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "a=1")];
+        assert_eq!(settings(None, true, &of_logs).warnings.len(), 1);
+    }
+
+    #[test]
+    fn an_address_is_one_of_the_web() {
+        let is_of_web = |address, protocol| {
+            let given = settings(Some(address), false, &[(PROTOCOL, protocol)]);
+            let named = settings(None, false, &[(ENDPOINT, address), (PROTOCOL, protocol)]);
+            let [given, named] = [given, named].map(|it| it.metrics.unwrap().is_of_web);
+            assert_eq!(given, named, "{address}");
+            given
+        };
+        for protocol in ["grpc", "http/protobuf"] {
+            assert!(["http://a", "HTTPS://a:1/b"].iter().all(|it| is_of_web(it, protocol)));
+            assert!(!["ftp://a", "unix:///a", "://a"].iter().any(|it| is_of_web(it, protocol)));
+        }
+        // It is given the scheme that OTEL_EXPORTER_OTLP_INSECURE says.
+        assert!(is_of_web("a:4317", "grpc"));
+        assert!(!is_of_web("a:4318", "http/protobuf"));
     }
 }

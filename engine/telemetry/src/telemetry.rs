@@ -75,64 +75,67 @@ impl TelemetryBuilder {
     /// If an address or a file of certificates cannot be used.
     pub fn start(self) -> Result<Telemetry, TelemetryError> {
         let settings = Settings::of_process(self.endpoint.as_deref(), !self.follows_variables);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("scorebox-telemetry")
-            .enable_all()
-            .build()
-            .map_err(|error| TelemetryError::Prepare(error.to_string()))?;
-        let handle = runtime.handle().clone();
-        let runtime = Background(Some(runtime));
-        let resource = resource();
-        let scope = InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build();
-        let entered = handle.enter();
-        let room = room();
-        let log_delivery = Arc::new(Delivery::new(room));
-        let logs = match &settings.logs {
-            None => None,
-            Some(route) => {
-                let exporter = Counted {
-                    exporter: transport::logs(route, &log_delivery)?,
-                    runtime: handle.clone(),
-                    timeout: route.timeout,
-                    delivery: Arc::clone(&log_delivery),
-                };
-                // What there is room for is counted here, so that nothing is lost there.
-                let queue = usize::try_from(room).unwrap_or(usize::MAX);
-                let config = BatchConfigBuilder::default().with_max_queue_size(queue).build();
-                let processor =
-                    BatchLogProcessor::builder(exporter).with_batch_config(config).build();
-                let provider = SdkLoggerProvider::builder()
-                    .with_resource(resource.clone())
-                    .with_log_processor(processor)
-                    .build();
-                Some((provider.logger_with_scope(scope.clone()), provider))
-            }
-        };
-        let metric_delivery = Arc::new(Delivery::new(u64::MAX));
-        let metrics = match &settings.metrics {
-            None => None,
-            Some(route) => {
-                let exporter = Counted {
-                    exporter: transport::metrics(route, &metric_delivery)?,
-                    runtime: handle.clone(),
-                    timeout: route.timeout,
-                    delivery: Arc::clone(&metric_delivery),
-                };
-                let provider = SdkMeterProvider::builder()
-                    .with_resource(resource)
-                    .with_reader(PeriodicReader::builder(exporter).build())
-                    .build();
-                Some((provider.meter_with_scope(scope), provider))
-            }
-        };
-        drop(entered);
-        Ok(Telemetry {
-            waits: self.waits,
-            warnings: settings.warnings,
-            going: Some(Going { logs, log_delivery, metrics, metric_delivery, runtime }),
-        })
+        begin(settings, self.waits)
     }
+}
+
+fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("scorebox-telemetry")
+        .enable_all()
+        .build()
+        .map_err(|error| TelemetryError::Prepare(error.to_string()))?;
+    let handle = runtime.handle().clone();
+    let runtime = Background(Some(runtime));
+    let resource = resource();
+    let scope = InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build();
+    let entered = handle.enter();
+    let room = room();
+    let log_delivery = Arc::new(Delivery::new(room));
+    let logs = match &settings.logs {
+        None => None,
+        Some(route) => {
+            let exporter = Counted {
+                exporter: transport::logs(route, &log_delivery)?,
+                runtime: handle.clone(),
+                timeout: route.timeout,
+                delivery: Arc::clone(&log_delivery),
+            };
+            // What there is room for is counted here, so that nothing is lost there.
+            let queue = usize::try_from(room).unwrap_or(usize::MAX);
+            let config = BatchConfigBuilder::default().with_max_queue_size(queue).build();
+            let processor = BatchLogProcessor::builder(exporter).with_batch_config(config).build();
+            let provider = SdkLoggerProvider::builder()
+                .with_resource(resource.clone())
+                .with_log_processor(processor)
+                .build();
+            Some((provider.logger_with_scope(scope.clone()), provider))
+        }
+    };
+    let metric_delivery = Arc::new(Delivery::new(u64::MAX));
+    let metrics = match &settings.metrics {
+        None => None,
+        Some(route) => {
+            let exporter = Counted {
+                exporter: transport::metrics(route, &metric_delivery)?,
+                runtime: handle.clone(),
+                timeout: route.timeout,
+                delivery: Arc::clone(&metric_delivery),
+            };
+            let reader = PeriodicReader::builder(exporter).with_interval(settings.interval);
+            let reader = reader.build();
+            let provider =
+                SdkMeterProvider::builder().with_resource(resource).with_reader(reader).build();
+            Some((provider.meter_with_scope(scope), provider))
+        }
+    };
+    drop(entered);
+    Ok(Telemetry {
+        waits,
+        warnings: settings.warnings,
+        going: Some(Going { logs, log_delivery, metrics, metric_delivery, runtime }),
+    })
 }
 
 /// How many score events may wait.
@@ -271,7 +274,9 @@ impl Going {
         };
         // Whether scores arrived is counted by their exporter.
         let _ = logs.as_ref().map(wait);
-        let metrics_lost = metrics.as_ref().is_some_and(|end| wait(end) != Ok(true));
+        let has_failed = metrics.as_ref().is_some_and(|end| wait(end) != Ok(true));
+        let metrics_lost = has_failed || metric_delivery.is_partial();
+        // Exports that are under way use the runtime until then.
         log_delivery.close();
         metric_delivery.close();
         drop(runtime);
@@ -292,4 +297,135 @@ fn ending(end: impl FnOnce() -> bool + Send + 'static) -> mpsc::Receiver<bool> {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || done.send(end()));
     is_done
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        net::{SocketAddr, TcpListener, TcpStream},
+        panic,
+        sync::{
+            Weak,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    use super::*;
+    use crate::settings::{Route, Signal, Speaks};
+
+    /// Has each connection to a new address treated by a thread of its own.
+    fn server(treat: fn(TcpStream)) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for connection in listener.incoming() {
+                thread::spawn(move || treat(connection.unwrap()));
+            }
+        });
+        address
+    }
+
+    /// Reads all there is, and never answers.
+    fn listen(mut connection: TcpStream) {
+        while connection.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {}
+    }
+
+    /// Says that it took the request but for one item.
+    fn reject_one(mut connection: TcpStream) {
+        let mut request = Vec::new();
+        while !is_whole(&request) {
+            let mut part = [0; 4096];
+            let read = connection.read(&mut part).unwrap();
+            assert!(read > 0, "the request is cut");
+            request.extend_from_slice(&part[..read]);
+        }
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\n\
+                       \x0a\x08\x08\x01\x12\x04s3kt";
+        connection.write_all(answer).unwrap();
+    }
+
+    fn is_whole(request: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(request).to_lowercase();
+        let Some(head) = text.split("\r\n\r\n").next().filter(|head| head.len() < text.len())
+        else {
+            return false;
+        };
+        let length = head.split("content-length: ").nth(1).and_then(|it| it.lines().next());
+        request.len() >= head.len() + 4 + length.unwrap().parse::<usize>().unwrap()
+    }
+
+    /// Telemetry over a protocol, with two score events and a metric.
+    fn with_two_scores(address: SocketAddr, speaks: Speaks) -> Telemetry {
+        let route = |signal| Route {
+            signal,
+            speaks,
+            given: Some(format!("http://{address}")),
+            is_encrypted: false,
+            is_of_web: true,
+            timeout: Duration::from_secs(600),
+            certificate: None,
+        };
+        let settings = Settings {
+            logs: Some(route(Signal::Logs)),
+            metrics: Some(route(Signal::Metrics)),
+            interval: Duration::from_secs(600),
+            warnings: Vec::new(),
+        };
+        let telemetry = begin(settings, false).unwrap();
+        let going = telemetry.going.as_ref().unwrap();
+        let (logger, _) = going.logs.as_ref().unwrap();
+        for _ in 0..2 {
+            assert!(going.log_delivery.offer(false));
+            logger.emit(logger.create_log_record());
+        }
+        going.metrics.as_ref().unwrap().0.u64_counter("c").build().add(1, &[]);
+        telemetry
+    }
+
+    fn deliveries(telemetry: &Telemetry) -> [Weak<Delivery>; 2] {
+        let going = telemetry.going.as_ref().unwrap();
+        [&going.log_delivery, &going.metric_delivery].map(Arc::downgrade)
+    }
+
+    #[test]
+    fn no_thread_panics_after_the_end_of_one_that_never_answers() {
+        static PANICS: AtomicUsize = AtomicUsize::new(0);
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panicked| {
+            if thread::current().name().is_some_and(|name| name.starts_with("OpenTelemetry")) {
+                PANICS.fetch_add(1, Ordering::SeqCst);
+            }
+            usual(panicked);
+        }));
+        let address = server(listen);
+        for speaks in [Speaks::Http, Speaks::Grpc] {
+            let telemetry = with_two_scores(address, speaks);
+            let deliveries = deliveries(&telemetry);
+            let delivered = telemetry.end();
+            assert_eq!((delivered.events, delivered.events_sent), (2, 0));
+            assert!(delivered.metrics_lost);
+            assert_eq!(delivered.reason.as_deref(), Some("no answer within 5 s"), "{speaks:?}");
+            // The threads of the exporters have the last references.
+            while deliveries.iter().any(|it| it.strong_count() > 0) {
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
+        assert_eq!(PANICS.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn what_is_rejected_in_an_answer_of_success_is_counted() {
+        let delivered = with_two_scores(server(reject_one), Speaks::Http).end();
+        assert_eq!((delivered.events, delivered.events_sent), (2, 1));
+        assert!(delivered.metrics_lost);
+        assert_eq!(delivered.reason.as_deref(), Some("it rejected a part"));
+    }
+
+    #[test]
+    fn only_addresses_of_the_web_are_taken() {
+        let error = Telemetry::builder().endpoint("ftp://x").start().unwrap_err();
+        let said = "the address of the OpenTelemetry collector for logs is not a valid HTTP URL";
+        assert_eq!(error.to_string(), said);
+    }
 }

@@ -12,6 +12,7 @@ use opentelemetry_otlp::{
 use crate::{
     delivery::Delivery,
     error::TelemetryError,
+    rejected::rejected,
     settings::{Route, Speaks},
 };
 
@@ -51,6 +52,10 @@ enum Transport {
 
 impl Transport {
     fn of(route: &Route, delivery: &Arc<Delivery>) -> Result<Transport, TelemetryError> {
+        // The exporters take an address of any scheme, and fail to connect.
+        if !route.is_of_web {
+            return Err(invalid(route));
+        }
         Ok(match route.speaks {
             Speaks::Http => Transport::Http(http_client(route, delivery)?),
             Speaks::Grpc => Transport::Grpc(certificates(route)?),
@@ -109,7 +114,8 @@ fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, Teleme
     Ok(Client { client, delivery: Arc::clone(delivery) })
 }
 
-/// A client that notes why it could not send something, which the exporter calls a network error whatever it is.
+/// A client that notes why it could not send something, which the exporter calls a network error whatever it is, and what
+/// was rejected, which the exporter does not say.
 #[derive(Clone, Debug)]
 struct Client {
     client: reqwest::Client,
@@ -130,6 +136,9 @@ impl HttpClient for Client {
             let failure = answer.as_ref().err().and_then(|it| it.downcast_ref::<reqwest::Error>());
             if let Some(cause) = failure.and_then(cause) {
                 self.delivery.note_cause(cause);
+            }
+            if let Some(answer) = answer.as_ref().ok().filter(|it| it.status().is_success()) {
+                self.delivery.note_rejected(rejected(answer.body()));
             }
             answer
         })
@@ -192,9 +201,11 @@ fn use_ring() {
 /// The exporters' own words have the address in them.
 fn unusable(route: &Route, error: &ExporterBuildError) -> TelemetryError {
     match error {
-        ExporterBuildError::InvalidConfiguration(_) => {
-            TelemetryError::Endpoint { signal: route.signal.name(), protocol: route.speaks.name() }
-        }
+        ExporterBuildError::InvalidConfiguration(_) => invalid(route),
         _ => TelemetryError::Prepare("the exporter does not start".to_owned()),
     }
+}
+
+fn invalid(route: &Route) -> TelemetryError {
+    TelemetryError::Endpoint { signal: route.signal.name(), protocol: route.speaks.name() }
 }
