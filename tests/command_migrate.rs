@@ -256,6 +256,89 @@ fn what_a_scorer_refuses_for_one_test_stays_for_the_others() {
 }
 
 #[test]
+fn an_assertion_without_weight_only_measures() {
+    let folder = Folder::new();
+    let said = migrated(
+        &folder,
+        &[
+            json!({ "type": "contains", "value": "Paris" }),
+            json!({ "type": "contains", "value": "Lima", "weight": 0 }),
+            json!({ "type": "trajectory:tool-used", "value": "book", "weight": 0 }),
+            json!({ "type": "contains", "value": "Rome", "weight": -1 }),
+        ],
+    );
+    assert_snapshot!(said, @"
+    3 assertions became 3 scorers
+    warning: not in the suite:
+      defaultTest.assert[3] (contains): its `weight` is negative
+    ");
+    let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
+    let measures = "severity = \"soft\"\nthreshold = 0.0\nweight = 0.0\n";
+    assert_eq!(suite.matches(measures).count(), 2, "{suite}");
+    // The component of `called-tool` is a gate with a threshold of its own.
+    let trace = json!([{ "tool": "search", "args": {}, "result": "done" }]);
+    let case = |output: &str| json!({ "output": output, "trace": trace });
+    assert_eq!(judged(&folder, &case("Paris")).1, "passed");
+    folder.sh("scorebox run migrated.toml case.jsonl -q --strict").exits_with(0);
+    assert_eq!(judged(&folder, &case("Lima")).1, "failed");
+}
+
+#[test]
+fn options_of_the_default_test_and_files_decide_about_the_numbers_of_tests() {
+    let folder = Folder::new();
+    folder.write(
+        "config.yaml",
+        "
+        defaultTest:
+          options: {disableVarExpansion: true}
+          assert: [{type: contains, value: a}]
+        tests:
+        - vars: {list: [a, b]}
+          options: {disableDefaultAsserts: true}
+        - vars: {page: 'file://pages/*.txt'}
+          options: {disableVarExpansion: false}
+          assert: [{type: contains, value: b}]
+        ",
+    );
+    let said = folder.sh("scorebox migrate config.yaml -o migrated.toml").exits_with(0).stderr;
+    assert_snapshot!(said, @"
+    2 assertions became 2 scorers
+    warning: not in the suite:
+      tests[1].vars.page (file://pages/*.txt): each file that the pattern finds is a value: write a list of them. How many tests they make is unknown, and so are the numbers of those behind them
+    ");
+    let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
+    assert_eq!(suite.matches("nodes = [\"test-1\"]").count(), 2, "{suite}");
+    folder.sh("scorebox suite check migrated.toml").exits_with(0);
+}
+
+#[test]
+fn judges_and_their_prompts_that_are_not_taken_over_are_listed() {
+    let folder = Folder::new();
+    folder.write(
+        "config.yaml",
+        "
+        defaultTest: {assert: [{type: llm-rubric, value: Fine.}]}
+        tests:
+        - options: {provider: 'openai:chat:gpt-4o', rubricPrompt: Judge.}
+          assert: [{type: factuality, value: Lima, provider: 'anthropic:messages:claude'}]
+        ",
+    );
+    let said = folder.sh("scorebox migrate config.yaml -o migrated.toml").exits_with(0).stderr;
+    assert_snapshot!(said, @r#"
+    2 assertions became 2 scorers
+    warning: not in the suite:
+      tests[0].options.rubricPrompt (rubricPrompt): a prompt for the judge: the scorers have their own, and only what they are to judge is configured
+      tests[0].options.provider (provider): another judge than `[judges.default]`: write it as `[judges.NAME]`, and `judge = "NAME"` for the scorers that ask it
+      tests[0].assert[0] (provider): another judge than `[judges.default]`: write it as `[judges.NAME]`, and `judge = "NAME"` for the scorers that ask it
+    hint: some scorers ask a language model: check `[judges.default]` in the suite
+    "#);
+    let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
+    assert!(!suite.contains("names none"), "{suite}");
+    assert!(suite.contains("judges in the places that are listed above"), "{suite}");
+    folder.sh("scorebox suite check migrated.toml").exits_with(0);
+}
+
+#[test]
 fn the_best_of_several_references_counts() {
     let folder = Folder::new();
     let references = ["It is Paris today", "Paris it is"];

@@ -57,6 +57,10 @@ pub(super) fn translated(
             return Err(why.to_owned());
         }
     }
+    let weight = assertion.get("weight").and_then(Value::as_f64);
+    if weight.is_some_and(|weight| weight < 0.0) {
+        return Err("its `weight` is negative".to_owned());
+    }
     let (negated, kind) = match written.strip_prefix("not-") {
         Some(kind) => (true, kind),
         None => (false, written),
@@ -72,6 +76,8 @@ pub(super) fn translated(
     }
     // Inverted, a score is 1 less the other.
     let threshold = threshold.map(|it| if negated { 1.0 - it } else { it });
+    // What only measures cannot fail, whatever its own threshold or the scorer's.
+    let threshold = if weight == Some(0.0) { Some(ANY_SCORE) } else { threshold };
     let config = Value::Object(making.config.clone());
     if has(&config, Value::is_null) {
         return Err("a suite in TOML has no `null`".to_owned());
@@ -85,7 +91,7 @@ pub(super) fn translated(
         uses,
         config: making.config,
         threshold,
-        weight: assertion.get("weight").and_then(Value::as_f64).filter(|weight| *weight >= 0.0),
+        weight,
         judged,
         takes_ground_truth: TAKES_GROUND_TRUTH.contains(&uses),
     })
@@ -431,6 +437,15 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_weight_passes_with_every_score() {
+        for kind in ["llm-rubric", "not-rouge-n", "contains", "trajectory:tool-used"] {
+            let equal = of(json!({"type": kind, "value": "a", "threshold": 0.9, "weight": 0}));
+            let equal = equal.unwrap();
+            assert_eq!((equal.threshold, equal.weight), (Some(0.0), Some(0.0)), "{kind}");
+        }
+    }
+
+    #[test]
     fn what_has_no_equal_says_why() {
         for (assertion, why) in [
             (json!({"type": "python", "value": "x"}), "it is code"),
@@ -439,6 +454,7 @@ mod tests {
             (json!({"type": "equals", "value": {"a": null}}), "no `null`"),
             (json!({"type": "is-json", "value": "file://schema.json"}), "file://schema.json"),
             (json!({"type": "latency"}), "no `threshold`"),
+            (json!({"type": "contains", "value": "x", "weight": -1}), "negative"),
             (json!({"type": "context-recall"}), "no `value`"),
             (json!({"type": "context-recall", "value": "Paris"}), "ground truth"),
             (json!({"type": "rouge-n", "value": ["a"]}), "no text"),

@@ -7,6 +7,14 @@ use super::LeftOut;
 /// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
 const MOST_TESTS: usize = 10_000;
 
+/// Why a judge is not taken over.
+pub(super) const OTHER_JUDGE: &str = "another judge than `[judges.default]`: write it as `[judges.NAME]`, and `judge = \"NAME\"` for the scorers that ask it";
+/// Why what a judge is asked is not taken over.
+pub(super) const OTHER_PROMPT: &str = "a prompt for the judge: the scorers have their own, and only what they are to judge is configured";
+/// What follows where the number of tests is not known.
+const UNKNOWN_NUMBERS: &str =
+    ". How many tests they make is unknown, and so are the numbers of those behind them";
+
 /// What counts of a configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
@@ -73,13 +81,22 @@ impl Reading {
         };
         self.config.judge = judge(&default);
         self.test_options("defaultTest", &default);
+        let spread = is_spread_out(&object(default.get("options")));
+        self.variables_in_files("defaultTest", &default, spread);
         let repeat = document.get("evaluateOptions").and_then(|it| it.get("repeat"));
         let repeat = repeat.and_then(Value::as_u64).unwrap_or(1).max(1);
-        let mut all = Vec::new();
+        // Those that have the assertions of `defaultTest`.
+        let (mut all, mut are_all) = (Vec::new(), true);
         for (index, test) in list(document.get("tests")).iter().enumerate() {
             let place = format!("tests[{index}]");
             match test {
-                Value::Object(test) => all.extend(self.test(&place, test, &default, repeat)),
+                Value::Object(test) => {
+                    let tests = self.test(&place, test, &default, repeat);
+                    match has_default_assertions(test) {
+                        true => all.extend(tests),
+                        false => are_all = false,
+                    }
+                }
                 Value::String(file) => self.leave_out(
                     &place,
                     file,
@@ -104,10 +121,25 @@ impl Reading {
         if document.contains_key("scenarios") {
             self.leave_out("scenarios", "", "a suite has no scenarios: write their tests out");
         }
-        let assertions = list(default.get("assert"));
-        // They come first, as they hold for all.
+        self.default_assertions(list(default.get("assert")), &all, are_all);
+    }
+
+    /// Takes up the assertions of `defaultTest` before the others, as they hold for all tests, or for most.
+    fn default_assertions(&mut self, assertions: &[Value], tests: &[Test], of_all: bool) {
+        const PLACE: &str = "defaultTest.assert";
+        if assertions.is_empty() {
+            return;
+        }
+        // Without a node, a scorer would be for all cases.
+        if tests.is_empty() && !of_all {
+            return self.leave_out(
+                PLACE,
+                "",
+                "each test that is known here says `disableDefaultAsserts`",
+            );
+        }
         let behind = std::mem::take(&mut self.config.assertions);
-        self.assertions("defaultTest.assert", assertions, &all, true);
+        self.assertions(PLACE, assertions, tests, of_all);
         self.config.assertions.extend(behind);
     }
 
@@ -122,10 +154,11 @@ impl Reading {
         self.test_options(place, test);
         let mut variables = object(default.get("vars"));
         variables.extend(object(test.get("vars")));
-        let options = object(test.get("options"));
-        let spread = options.get("disableVarExpansion") != Some(&Value::Bool(true));
+        let mut options = object(default.get("options"));
+        options.extend(object(test.get("options")));
+        let spread = is_spread_out(&options);
+        self.variables_in_files(place, test, spread);
         let combinations = if spread { combinations(&variables) } else { vec![variables] };
-        let repeat = options.get("repeat").and_then(Value::as_u64).unwrap_or(repeat);
         let mut tests = Vec::new();
         for _ in 0..repeat.min(MOST_TESTS as u64) {
             for variables in &combinations {
@@ -160,6 +193,20 @@ impl Reading {
                 "scores for the verdicts of `factuality`: here every verdict except a contradiction passes",
             );
         }
+        if options.contains_key("rubricPrompt") {
+            self.leave_out(&format!("{place}.options.rubricPrompt"), "rubricPrompt", OTHER_PROMPT);
+        }
+        let judge = self.config.judge.as_deref();
+        if options.get("provider").is_some_and(|it| is_other_judge(it, judge)) {
+            self.leave_out(&format!("{place}.options.provider"), "provider", OTHER_JUDGE);
+        }
+        if options.contains_key("transformVars") {
+            self.leave_out(
+                &format!("{place}.options.transformVars"),
+                "transformVars",
+                "it is code that changes the variables: the suite has the values that are written",
+            );
+        }
         for key in ["transform", "postprocess"] {
             if options.contains_key(key) {
                 self.leave_out(
@@ -168,6 +215,32 @@ impl Reading {
                     "it is code that changes the output before it is judged: the results have the output as it was changed",
                 );
             }
+        }
+    }
+
+    /// What is not known of a test because its variables are in files; with `spread`, their values also make tests.
+    fn variables_in_files(&mut self, place: &str, test: &Map<String, Value>, spread: bool) {
+        const NOT_READ: &str = "variables in another file are not read: put them into this one";
+        const EACH_FILE: &str = "each file that the pattern finds is a value: write a list of them";
+        let place = format!("{place}.vars");
+        let behind = if spread { UNKNOWN_NUMBERS } else { "" };
+        match test.get("vars") {
+            Some(Value::String(file)) => {
+                self.leave_out(&place, file, &format!("{NOT_READ}{behind}"));
+            }
+            Some(Value::Array(files)) if !files.is_empty() => {
+                let files: Vec<&str> = files.iter().filter_map(Value::as_str).collect();
+                self.leave_out(&place, &files.join(", "), &format!("{NOT_READ}{behind}"));
+            }
+            Some(Value::Object(variables)) if spread => {
+                let why = format!("{EACH_FILE}{UNKNOWN_NUMBERS}");
+                for (name, pattern) in variables {
+                    if let Some(pattern) = pattern.as_str().filter(|it| finds_files(it)) {
+                        self.leave_out(&format!("{place}.{name}"), pattern, &why);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -216,12 +289,38 @@ impl Reading {
     }
 }
 
-/// The model that judges: `openai:chat:gpt-4o` of the default test's provider.
+/// The model that judges: `openai:chat:gpt-4o` of the default test's grader, or of its provider, which is promptfoo's next choice.
 fn judge(default: &Map<String, Value>) -> Option<String> {
-    let options = default.get("options")?;
-    let provider = options.get("provider")?;
+    let grader = default.get("options").and_then(|options| options.get("provider"));
+    grader.or_else(|| default.get("provider")).and_then(grader_name)
+}
+
+fn grader_name(provider: &Value) -> Option<String> {
     let provider = provider.get("text").unwrap_or(provider);
     text(Some(provider)).or_else(|| text(provider.get("id")))
+}
+
+/// Whether a provider names more than the suite's judge.
+pub(super) fn is_other_judge(provider: &Value, judge: Option<&str>) -> bool {
+    let name = grader_name(provider);
+    !provider.is_null()
+        && (name.is_none() || name.as_deref() != judge || provider.get("embedding").is_some())
+}
+
+/// Whether a variable that is a list makes a test of each value.
+fn is_spread_out(options: &Map<String, Value>) -> bool {
+    options.get("disableVarExpansion") != Some(&Value::Bool(true))
+}
+
+/// Whether a test has the assertions of `defaultTest`. promptfoo reads this before it adds the options of `defaultTest`.
+fn has_default_assertions(test: &Map<String, Value>) -> bool {
+    let disabled = test.get("options").and_then(|options| options.get("disableDefaultAsserts"));
+    disabled != Some(&Value::Bool(true))
+}
+
+/// Whether it is a path that several files may have.
+fn finds_files(text: &str) -> bool {
+    text.strip_prefix("file://").is_some_and(|path| path.contains(['*', '?', '[', '{']))
 }
 
 /// Each combination of the values of variables that are lists of texts. With several lists, which combination has which number

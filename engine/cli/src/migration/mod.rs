@@ -22,7 +22,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use assertion::{Equal, NEEDS_GROUND_TRUTH, READ_CONTEXT, translated};
-use config::{Config, Written};
+use config::{Config, OTHER_JUDGE, OTHER_PROMPT, Written, is_other_judge};
 
 pub(crate) use config::read;
 pub(crate) use suite_text::suite_text;
@@ -129,6 +129,11 @@ impl Migration {
         truth.into_iter().chain(context).collect()
     }
 
+    /// Whether the configuration names judges that are not taken over.
+    fn names_other_judges(&self) -> bool {
+        self.left_out.iter().any(|left_out| left_out.why == OTHER_JUDGE)
+    }
+
     /// Leaves out the scorers that `why` has a reason for, by their names.
     pub(crate) fn without_refused(mut self, why: &BTreeMap<String, String>) -> Migration {
         let refused = self.scorers.extract_if(.., |scorer| why.contains_key(&scorer.name));
@@ -186,6 +191,23 @@ impl Migration {
         }
     }
 
+    /// Leaves out what a judged assertion says about its judge; it may be here once for each test.
+    fn leave_out_judge(&mut self, Written { place, assertion, .. }: &Written) {
+        let is_listed = |what: &str| {
+            self.left_out.iter().any(|left_out| left_out.place == *place && left_out.what == what)
+        };
+        let judge = self.judge.as_deref();
+        let provider = assertion.get("provider").filter(|it| is_other_judge(it, judge));
+        let provider = provider.is_some() && !is_listed("provider");
+        let prompt = assertion.contains_key("rubricPrompt") && !is_listed("rubricPrompt");
+        if provider {
+            self.leave_out(place, "provider", OTHER_JUDGE);
+        }
+        if prompt {
+            self.leave_out(place, "rubricPrompt", OTHER_PROMPT);
+        }
+    }
+
     fn leave_out(&mut self, place: &str, kind: &str, why: impl Into<String>) {
         let (place, what) = (place.to_owned(), kind.to_owned());
         self.left_out.push(LeftOut { place, what, why: why.into() });
@@ -193,6 +215,9 @@ impl Migration {
 
     /// Adds a scorer, or its tests to one that is the same otherwise.
     fn put(&mut self, written: &Written, equal: Equal, nodes: Vec<String>) {
+        if equal.judged {
+            self.leave_out_judge(written);
+        }
         let Equal { name: label, uses, config, threshold, weight, judged, .. } = equal;
         let kind = written.assertion.get("type").and_then(Value::as_str).unwrap_or_default();
         let from = vec![(written.place.clone(), kind.to_owned())];
@@ -359,6 +384,97 @@ mod tests {
         assert_eq!(names, ["contains", "contains-2"]);
         assert_eq!((migration.translated(), migration.left_out.len()), (2, 1));
         assert_eq!(migration.left_out[0].why, "for test-0: too short");
+    }
+
+    #[test]
+    fn options_of_the_default_test_hold_for_each_test_that_does_not_say_otherwise() {
+        let migration = of("
+            defaultTest: {options: {disableVarExpansion: true}}
+            tests:
+            - vars: {list: [a, b]}
+            - vars: {list: [a, b]}
+              options: {disableVarExpansion: false}
+              assert: [{type: contains, value: a}]
+            - assert: [{type: contains, value: b}]
+        ");
+        let nodes: Vec<&[String]> = migration.scorers.iter().map(|it| &*it.nodes).collect();
+        assert_eq!(nodes, [&["test-1", "test-2"][..], &["test-3"]]);
+    }
+
+    #[test]
+    fn default_assertions_are_for_the_tests_that_do_not_disable_them() {
+        let migration = of("
+            defaultTest: {assert: [{type: contains, value: a}]}
+            tests: [{vars: {list: [a, b]}}, {options: {disableDefaultAsserts: true}}, {}]
+        ");
+        assert_eq!(migration.scorers[0].nodes, ["test-0", "test-1", "test-3"]);
+        // Only a test can disable them.
+        let migration = of("
+            defaultTest: {options: {disableDefaultAsserts: true}, assert: [{type: contains, value: a}]}
+            tests: [{}]
+        ");
+        assert!(migration.scorers[0].nodes.is_empty());
+        let migration = of("
+            defaultTest: {assert: [{type: contains, value: a}]}
+            tests: [{options: {disableDefaultAsserts: true}}]
+        ");
+        assert!(migration.scorers.is_empty());
+        assert_eq!(migration.left_out[0].place, "defaultTest.assert");
+    }
+
+    #[test]
+    fn what_is_said_about_judges_is_listed_unless_it_is_the_suites_judge() {
+        let places = |yaml: &str| {
+            let migration = of(yaml);
+            let place = |it: &LeftOut| format!("{} {}", it.place, it.what);
+            migration.left_out.iter().map(place).collect::<Vec<_>>()
+        };
+        let listed = places("
+            defaultTest: {options: {provider: 'openai:a', rubricPrompt: Judge.}}
+            tests:
+            - vars: {x: [one, two]}
+              options: {provider: 'openai:b'}
+              assert:
+              - {type: llm-rubric, value: 'It is {{x}}.', provider: {id: 'openai:b'}, rubricPrompt: Judge.}
+              - {type: contains, value: a, provider: 'openai:b'}
+            - options: {provider: {text: 'openai:a'}}
+              assert: [{type: llm-rubric, value: Fine., provider: 'openai:a'}]
+        ");
+        let expected = [
+            "defaultTest.options.rubricPrompt rubricPrompt",
+            "tests[0].options.provider provider",
+            "tests[0].assert[0] provider",
+            "tests[0].assert[0] rubricPrompt",
+        ];
+        assert_eq!(listed, expected);
+        let embeds = "
+            defaultTest: {options: {provider: {embedding: 'openai:embedding:a'}}}
+            tests: []
+        ";
+        assert_eq!(places(embeds), ["defaultTest.options.provider provider"]);
+    }
+
+    #[test]
+    fn variables_in_files_make_the_numbers_of_tests_unknown() {
+        let migration = of("
+            tests:
+            - vars: file://a.yaml
+            - vars: {page: 'file://pages/*.txt', one: 'file://one.txt'}
+            - vars: [a.yaml, b.yaml]
+              options: {disableVarExpansion: true}
+            - vars: {page: 'file://pages/*.txt'}
+              options: {disableVarExpansion: true}
+        ");
+        let said = migration
+            .left_out
+            .iter()
+            .map(|it| (it.place.as_str(), it.what.as_str(), it.why.contains("is unknown")));
+        let expected = [
+            ("tests[0].vars", "file://a.yaml", true),
+            ("tests[1].vars.page", "file://pages/*.txt", true),
+            ("tests[2].vars", "a.yaml, b.yaml", false),
+        ];
+        assert_eq!(said.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
     }
     if migration.scorers.iter().any(|scorer| scorer.judged) {
         text.push('\n');
-        text.push_str(&judge(migration.judge.as_deref()));
+        text.push_str(&judge(migration));
     }
     // Each assertion of a test must hold.
     text.push_str("\n[defaults]\nseverity = \"gate\"\n");
@@ -48,6 +48,10 @@ fn put(text: &mut String, scorer: &Scorer) {
     if *judged {
         text.push_str("grants = [\"judge\"]\n");
     }
+    // A gate has a say in the verdict even without a weight.
+    if *weight == Some(0.0) {
+        text.push_str("severity = \"soft\"\n");
+    }
     if let Some(threshold) = threshold {
         let _ = writeln!(text, "threshold = {threshold:?}");
     }
@@ -61,7 +65,8 @@ fn put(text: &mut String, scorer: &Scorer) {
 }
 
 /// The judge that the configuration names, as far as the suite knows its provider.
-fn judge(named: Option<&str>) -> String {
+fn judge(migration: &Migration) -> String {
+    let named = migration.judge.as_deref();
     let mut parts = named.unwrap_or_default().split(':');
     let provider = match parts.next() {
         Some("anthropic") => "anthropic",
@@ -70,6 +75,9 @@ fn judge(named: Option<&str>) -> String {
     let model = parts.rfind(|part| !part.is_empty()).unwrap_or("gpt-4o-mini");
     let said = match named {
         Some(named) => format!("# The configuration says {}.\n", one_line(named)),
+        None if migration.names_other_judges() => {
+            "# The configuration names judges in the places that are listed above: choose the model.\n".to_owned()
+        }
         None => "# The configuration names none: choose the model.\n".to_owned(),
     };
     format!(
