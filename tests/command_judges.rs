@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
-    model_server::{Asked, ModelServer, REFUSES, UNCOUNTED},
+    model_server::{Asked, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
 };
 
 #[test]
@@ -173,6 +173,43 @@ fn a_budget_of_money_stops_a_run_whose_server_counts_no_tokens() {
     assert_eq!(server.asked().len(), 1, "{run}");
     let without = sh(&folder, RUN);
     assert_eq!(without.code, Some(0), "{without}");
+}
+
+#[test]
+fn a_budget_of_money_stops_a_run_whose_server_refuses_and_counts_no_tokens() {
+    let server = ModelServer::saying(|_| REFUSES_UNCOUNTED.into());
+    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
+    let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(run.stderr.contains("a budget of 1 US dollars cannot be kept"), "{run}");
+    assert!(run.stderr.contains("hint: bound the calls in its place"), "{run}");
+    assert_eq!(server.asked().len(), 1, "{run}");
+}
+
+#[test]
+fn vectors_are_priced_by_the_tokens_of_their_texts() {
+    let server = ModelServer::saying(|_| "1".into());
+    let entries = entry("vectors", "{ how = \"embed\", times = 2 }");
+    let folder = folder(&server.base_url(), &["a", "b", "c"], &entries);
+    let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!(folder.rows("SELECT DISTINCT cost_usd FROM calls"), ["0.000003"]);
+}
+
+#[test]
+fn a_budget_of_money_needs_the_price_of_every_judge_that_is_asked() {
+    let entries = format!(
+        "{ONE}judge = {{ budget = {{ cost_usd = 1.0 }} }}\njury = {{ judges = [\"default\", \"free\"] }}\n\
+         [judges.free]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"tiny\"\n"
+    );
+    let folder = folder("http://127.0.0.1:9/v1", &["a"], &entries);
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert!(
+        run.stderr.contains("a budget in US dollars needs the `price` of the judge `free`"),
+        "{run}"
+    );
+    assert!(run.stderr.contains("suite.toml:"), "{run}");
 }
 
 #[test]

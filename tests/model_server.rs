@@ -30,6 +30,9 @@ impl Asked {
 /// What a server says whose model refuses.
 pub(crate) const REFUSES: &str = "(refuses)";
 
+/// The same of a server that does not count tokens.
+pub(crate) const REFUSES_UNCOUNTED: &str = "(refuses, uncounted)";
+
 /// What a server says that does not count tokens.
 pub(crate) const UNCOUNTED: &str = "1e0";
 
@@ -144,11 +147,13 @@ fn reply(asked: &Value, status: u16, text: &str) -> Value {
         return json!({"model": model, "data": data, "usage": {"prompt_tokens": 3}});
     }
     let message = match text {
-        REFUSES => json!({"role": "assistant", "content": null, "refusal": "I cannot."}),
+        REFUSES | REFUSES_UNCOUNTED => {
+            json!({"role": "assistant", "content": null, "refusal": "I cannot."})
+        }
         text => json!({"role": "assistant", "content": text}),
     };
     let usage = match text {
-        UNCOUNTED => Value::Null,
+        UNCOUNTED | REFUSES_UNCOUNTED => Value::Null,
         _ => json!({"prompt_tokens": 12, "completion_tokens": 2}),
     };
     json!({
