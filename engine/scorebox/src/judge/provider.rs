@@ -123,7 +123,14 @@ impl AskError {
     /// An error of this kind after so many attempts.
     pub fn new(kind: AskErrorKind, message: impl Into<String>, attempts: u32) -> AskError {
         let usage = TokenUsage::default();
-        AskError { kind, message: message.into(), attempts, usage, cost_usd: None, is_uncounted: false }
+        AskError {
+            kind,
+            message: message.into(),
+            attempts,
+            usage,
+            cost_usd: None,
+            is_uncounted: false,
+        }
     }
 
     /// The same, after answers that consumed this much.

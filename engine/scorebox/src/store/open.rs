@@ -9,9 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, Transaction, config::DbConfig, limits::Limit,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, config::DbConfig, limits::Limit};
 
 use super::{
     Store, StoreError,
