@@ -75,8 +75,12 @@ impl Scorer for AnswerCorrectness {
                 return Err(ConfigError::new(key, format!("should be 0 or more, found {weight}")));
             }
         }
-        if weights.0 + weights.1 <= 0.0 {
+        let sum = weights.0 + weights.1;
+        if sum <= 0.0 {
             return Err(ConfigError::whole("both weights are 0; one of them must be more"));
+        }
+        if sum.is_infinite() {
+            return Err(ConfigError::whole("the weights are too large to be added"));
         }
         let settings = Settings::new(config.model, Reasoning(true), config.unreadable);
         Ok(Self { weights, embedding_model: config.embedding_model, settings })

@@ -10,7 +10,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Score,
     ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_judges::{cosine, embed};
+use scorebox_sdk_judges::similarity;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -67,37 +67,16 @@ impl Scorer for EmbeddingSimilarity {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         let with_prefix = |text: &str| [self.prefix.as_str(), text].concat();
-        let mut texts = vec![with_prefix(&case.output().text()?)];
+        let output = with_prefix(&case.output().text()?);
+        let mut texts = Vec::new();
         for part in accepted.at_least_one()? {
             texts.push(with_prefix(&part.text()?));
         }
-        let cosine = self.closest(&texts)?;
+        let alike = similarity(&output, &texts, self.model.as_deref())?;
+        let cosine = alike.into_iter().fold(-1.0, f64::max);
         let score = ((cosine - self.expected_min) / (1.0 - self.expected_min)).clamp(0.0, 1.0);
         let reason = format!("the cosine of the embeddings is {cosine:.4}");
         Ok(Score::new(score).reason(reason).meta(json!({ "cosine": cosine })))
-    }
-}
-
-impl EmbeddingSimilarity {
-    /// The largest cosine of a text with the first one.
-    fn closest(&self, texts: &[String]) -> Result<f64, ScoreError> {
-        if texts.iter().any(|text| text.trim().is_empty()) {
-            let message = "an empty text cannot be compared by its meaning";
-            return Err(ScoreError::invalid_input(message));
-        }
-        let vectors = embed(texts, self.model.as_deref());
-        // It has no direction, and a cosine of 0 would hide the fault.
-        if vectors.iter().any(|vector| vector.iter().all(|number| *number == 0.0)) {
-            let message =
-                "the model for embeddings gave a vector of zeros, which is close to nothing";
-            return Err(ScoreError::failed(message));
-        }
-        match vectors.split_first() {
-            Some((first, others)) => {
-                Ok(others.iter().map(|other| cosine(first, other)).fold(-1.0, f64::max))
-            }
-            None => Err(ScoreError::failed("the model for embeddings gave no vectors")),
-        }
     }
 }
 

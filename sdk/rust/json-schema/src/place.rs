@@ -12,7 +12,7 @@ use super::rewrite::Rewritten;
 pub(super) struct Place {
     /// Keys and indices.
     pub(super) path: Vec<Value>,
-    /// The last keyword on the way, that is of a subschema; empty if there is none.
+    /// The last keyword on the way to a subschema; empty at the root.
     pub(super) keyword: &'static str,
     /// The schema's location, as text that is not encoded.
     location: String,

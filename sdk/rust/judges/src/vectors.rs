@@ -18,7 +18,8 @@ pub fn cosine(left: &[f32], right: &[f32]) -> f64 {
 /// The cosine of each text with the first one.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] if one of the texts is empty, which has no meaning to compare.
+/// [`ScoreError::InvalidInput`] if one of the texts is empty, which has no meaning to compare; [`ScoreError::Failed`] if one of
+/// the vectors is of zeros: it has no direction, and a cosine of 0 would hide the fault.
 pub fn similarity(
     first: &str,
     others: &[String],
@@ -30,8 +31,12 @@ pub fn similarity(
     let mut texts = vec![first.to_owned()];
     texts.extend_from_slice(others);
     let vectors = embed(&texts, model);
+    if vectors.iter().any(|vector| vector.iter().all(|number| *number == 0.0)) {
+        let message = "the model for embeddings gave a vector of zeros, which is close to nothing";
+        return Err(ScoreError::failed(message));
+    }
     match vectors.split_first() {
         Some((first, others)) => Ok(others.iter().map(|other| cosine(first, other)).collect()),
-        None => Err(ScoreError::failed("the embedder gave no vectors")),
+        None => Err(ScoreError::failed("the model for embeddings gave no vectors")),
     }
 }

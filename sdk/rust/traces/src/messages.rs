@@ -108,8 +108,8 @@ const METADATA: [&str; 11] = [
     "usage_metadata",
 ];
 
-/// Whether a message says nothing where messages say it, and has something where nothing is read. Where its
-/// content is null, it says itself that there is none, and only a list may still be one.
+/// Whether a message has no content under the keys that are read, and some under keys that are not. A content of null
+/// states that there is none; only a list may be some nevertheless.
 fn is_unknown(message: &Object, role: &Role) -> bool {
     let stated = |key: &&str| message.get(*key).is_some_and(|found| !found.is_null());
     if CONTENT.iter().any(stated) || *role == Role::Tool && RESULTS.iter().any(stated) {
