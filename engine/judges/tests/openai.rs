@@ -152,7 +152,7 @@ async fn vectors_come_in_the_order_of_their_texts() {
     let answer = judge(&server).ask(&texts(&["a", "b"]), LONG).await.unwrap();
     assert_eq!(answer.reply, Reply::Vectors(vec![vec![1.0, 0.25], vec![0.5, -1.0]]));
     assert_eq!(answer.model, "m-embed");
-    assert_eq!(answer.usage, TokenUsage { input_tokens: Some(8), output_tokens: None });
+    assert_eq!(answer.usage, TokenUsage { input_tokens: Some(8), output_tokens: Some(0) });
     let asked = &server.asked()[0];
     assert_eq!(asked.target, "/v1/embeddings");
     assert_eq!(asked.body, json!({"model": "m", "input": ["a", "b"]}));

@@ -57,11 +57,11 @@ impl<'a> Permit<'a> {
         }
     }
 
-    /// There is an answer, of a judge that `has_price` or has none. One without is free, unless it has a budget of its own in dollars:
-    /// then it says itself what an answer costs.
+    /// There is an answer, of a judge that `has_price` or has none. One without is free as far as the run's budget goes; who has a budget
+    /// of its own in dollars costs something.
     pub(super) fn answered(mut self, cost_usd: Option<f64>, usage: TokenUsage, has_price: bool) {
         for (whose, meter) in self.settle() {
-            if cost_usd.is_none() && (has_price || *whose == BudgetOf::Judge) {
+            if cost_usd.is_none() && (has_price || *whose != BudgetOf::Run) {
                 meter.cost_is_unknown();
             }
             meter.consume(cost_usd, usage);
