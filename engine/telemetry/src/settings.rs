@@ -256,7 +256,7 @@ impl Settings {
         }
     }
 
-    /// The exporters leave out headers that are not valid. A header is told by its place: its value may be a key, and so may
+    /// The exporters leave out headers that are not valid. A warning names a header by its place: its value may be a key, and so may
     /// its name if the `=` is missing or at the wrong place.
     fn check_headers(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) {
         let names = [signal.headers_variable(), HEADERS];
@@ -300,8 +300,8 @@ fn is_header(written: &str) -> bool {
         && value.split('%').skip(1).all(is_visible)
 }
 
-/// Whether the two digits that follow a `%` are those of a byte that a header may have. If they are none, they stand for
-/// themselves.
+/// Whether the two digits that follow a `%` are those of a byte that a header may have. If they are not digits, they stand
+/// for themselves.
 fn is_visible(escape: &str) -> bool {
     let byte = escape.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
     byte.is_none_or(|byte| byte == b'\t' || !byte.is_ascii_control())

@@ -135,7 +135,7 @@ fn objects(conn: &Connection, most: usize) -> rusqlite::Result<Objects> {
 /// Runs the scripts that the file has not seen, in one transaction. Two processes may do this at
 /// once: the second waits, looks again and finds nothing to do.
 ///
-/// Scripts may describe a table anew, which a connection that defends itself refuses.
+/// Scripts may replace a table's definition, which SQLite refuses in its defensive mode.
 pub(super) fn migrate(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<()> {
     let defends = conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
@@ -358,7 +358,7 @@ mod tests {
 
     /// The rules of schema 9 are written otherwise than those of schema 8.
     #[test]
-    fn rules_that_are_described_anew_accept_the_same_rows() {
+    fn rules_that_were_rewritten_accept_the_same_rows() {
         let [before, after] = [8, 9].map(|version| {
             let conn = Connection::open_in_memory().unwrap();
             migrate(&conn, &MIGRATIONS[..version]).unwrap();

@@ -1,5 +1,5 @@
 -- Schema 9: the rules for a score row are two expressions, because each rule by itself is a program that runs for every row. They
--- accept the same rows as before, so the table is described anew and no row is touched.
+-- accept the same rows as before, so only the table's definition is replaced, and no row is touched.
 
 PRAGMA writable_schema = ON;
 
@@ -38,6 +38,6 @@ WHERE type = 'table' AND name = 'score_rows';
 
 PRAGMA writable_schema = RESET;
 
--- A view that comes and goes changes the number of the schema, by which other connections notice that it is another one.
-CREATE VIEW described_anew AS SELECT 1;
-DROP VIEW described_anew;
+-- Creating and dropping a view changes the schema's version, so that other connections read the schema again.
+CREATE VIEW redefined AS SELECT 1;
+DROP VIEW redefined;
