@@ -36,8 +36,9 @@ pub struct Config {
     /// The tools; each of them must be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// What the arguments must contain: an object that is found in them at any depth. `{"regex":
-    /// …}` in it matches a text, or else the arguments as JSON text. Requires names.
+    /// What the arguments must contain: the keys and values of this object, and so in the objects
+    /// inside. `{"regex": …}` in it matches a text, or else the value as JSON text without spaces and
+    /// with sorted keys. Requires names.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.

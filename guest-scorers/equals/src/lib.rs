@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 /// are several, any one will do, and a list output may also equal the whole ground-truth list. A
 /// ground truth of `null` counts as absent: if `null` is right, list it in `values`.
 ///
-/// With `parse` `never`, scores as niceeval's `equals` does, which is a gate there; here a suite
-/// makes it one. With `auto`, equals promptfoo's `equals`.
+/// With `parse` `never` and a `value`, scores as niceeval's `equals` does, which is a gate there;
+/// here a suite makes it one. With `auto`, equals promptfoo's `equals`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

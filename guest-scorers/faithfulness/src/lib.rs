@@ -12,14 +12,15 @@ use scorebox_sdk_judges::{
     Grade, Model, Prompt, Reasoning, Settings, Unreadable, joined_documents,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Asks a judge how faithful the output is to the context, from 0 (entirely fabricated) to 1 (completely
 /// faithful): every claim of the output should be supported by the context.
 ///
-/// If the case has no context, the judge rates how consistent the output is in itself, and
-/// `meta.basis` is `consistency` in place of `context`. The context is a text, a list of texts, or
-/// a list of objects with a `text`, `content` or `pageContent`.
+/// If the case has no context, or an empty one because nothing was found, the judge rates how
+/// consistent the output is in itself, and `meta.basis` is `consistency` in place of `context`. The
+/// context is a text, a list of texts, or a list of objects with a `text`, `content` or
+/// `pageContent`.
 ///
 /// Equals Smithers' `faithfulnessScorer`, with its own prompts.
 #[derive(Deserialize, JsonSchema)]
@@ -68,16 +69,25 @@ impl Scorer for Faithfulness {
             prompt.part("question", &input)?;
         }
         let (judge, basis) = match case.context() {
-            Some(context) => {
+            Some(context) if !is_empty(&context.value()?) => {
                 prompt.data("context", joined_documents(&context)?);
                 (TO_CONTEXT, "context")
             }
-            None => (TO_ITSELF, "consistency"),
+            _ => (TO_ITSELF, "consistency"),
         };
         prompt.part("answer", &case.output())?;
         let score = judge.score(&prompt, &self.settings)?;
         // An unreadable answer has a meta of its own.
         Ok(if score.meta_value().is_none() { score.meta(json!({ "basis": basis })) } else { score })
+    }
+}
+
+/// Whether a context is what a search gives that found nothing.
+fn is_empty(context: &Value) -> bool {
+    match context {
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(documents) => documents.iter().all(is_empty),
+        _ => false,
     }
 }
 

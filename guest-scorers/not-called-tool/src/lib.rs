@@ -27,8 +27,9 @@ pub struct Config {
     /// The tools; none of them may be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// Forbids only calls with such arguments: an object that is found in them at any depth.
-    /// `{"regex": …}` in it matches a text, or else the arguments as JSON text.
+    /// Forbids only calls with such arguments: with the keys and values of this object, and so in the
+    /// objects inside. `{"regex": …}` in it matches a text, or else the value as JSON text without
+    /// spaces and with sorted keys.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
