@@ -14,6 +14,17 @@ pub struct Reusable {
     pub(super) scorer: ScorerKey,
 }
 
+/// What it shows if the tables refuse a copy: another program changed the row itself.
+pub(super) fn copy_error(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Rejected { path, what } => {
+            let what = format!("a row of an earlier run, which was to be reused: {what}");
+            StoreError::Corrupt { path, what }
+        }
+        other => other,
+    }
+}
+
 /// The rows that a run may reuse, found by scorer and input. Held in temporary files, not in memory.
 #[derive(Debug)]
 pub struct ReuseIndex {
@@ -179,6 +190,23 @@ mod tests {
         let answer = &rows[0].row.answer;
         assert_eq!((answer.score, answer.fuel), (Some(0.25), Some(1000)));
         assert_eq!(writer.store().counts(&filter).unwrap()[0].reused, 2);
+    }
+
+    #[test]
+    fn a_row_that_another_program_put_out_of_range_is_the_damage_of_the_file() {
+        let (folder, _) = database();
+        let path = folder.path().join("scores.db");
+        scored_run(&path, "old", &scorer("a"), &["x"]);
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.pragma_update(None, "ignore_check_constraints", true).unwrap();
+        other.execute("UPDATE score_rows SET score = -1", []).unwrap();
+        let (mut writer, index) = index(&path, &scorer("a"), "48.0.8");
+        let mine = writer.run().scorers[0];
+        let from = index.find(mine, input("x").unwrap()).unwrap().unwrap();
+        let key = added(&mut writer, &case(0, "x"));
+        let error = writer.reuse_score(key, mine, from).unwrap_err();
+        let StoreError::Corrupt { what, .. } = error else { panic!("{error:?}") };
+        assert!(what.contains("which was to be reused: CHECK constraint failed"), "{what}");
     }
 
     #[test]

@@ -238,7 +238,8 @@ impl RunWriter {
     /// Stores a copy of an earlier row as the score of this case, and answers whether it was written.
     ///
     /// # Errors
-    /// As [`RunWriter::add_score`].
+    /// [`StoreError::Rejected`] for a case or a scorer of another run; [`StoreError::Corrupt`] if the earlier row is
+    /// out of range itself; troubles of writing.
     pub fn reuse_score(
         &mut self,
         case: CaseKey,
@@ -247,8 +248,8 @@ impl RunWriter {
     ) -> Result<bool, StoreError> {
         let place = self.place_in_this_run(case, scorer)?;
         self.begin()?;
-        let written = reuse::copy(&self.store, case, scorer, from);
-        if !self.store.explained(written)? {
+        let copied = reuse::copy(&self.store, case, scorer, from);
+        if !self.store.explained(copied).map_err(reuse::copy_error)? {
             return Ok(false);
         }
         self.rows_written += 1;
