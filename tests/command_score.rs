@@ -25,6 +25,25 @@ fn a_score_is_printed_as_json() {
 }
 
 #[test]
+fn an_option_takes_a_negative_number() {
+    let folder = Folder::new();
+    let score = folder.sh("scorebox score numeric-diff --output -5 --ground-truth -5.0e0");
+    assert_eq!(score.exits_with(0).json()["score"], 1.0);
+    assert_snapshot!(folder.sh("scorebox score latency --output 1 --latency-ms -5"), @"
+    [stderr]
+    error: <case>: `latencyMs` must be a finite number of 0 or more; found the number -5
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox scores --limit -1"), @"
+    [stderr]
+    error: invalid value '-1' for '--limit <N>': invalid digit found in string
+
+    For more information, try '--help'.
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn an_output_is_json_or_with_its_own_option_plain_text() {
     let folder = Folder::new();
     let json =
@@ -152,6 +171,13 @@ fn an_unknown_scorer_is_refused_with_the_name_meant() {
     [stderr]
     error: there is no scorer `exact-mach`
     hint: did you mean `exact-match`?
+    [exit code 2]
+    ");
+    folder.write("grade.cjs", "");
+    assert_snapshot!(folder.sh("scorebox score grade.cjs --output 1"), @"
+    [stderr]
+    error: there is no scorer `grade.cjs`
+    hint: the name of a scorer's file ends in .wasm or, if it is a script, in .js, .mjs, .ts, .mts, .py; `scorebox scorers` lists the built-in scorers
     [exit code 2]
     ");
 }

@@ -21,7 +21,7 @@
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
 //! - `new_file`: a file that is written whole or not at all.
-//! - `same_file`: whether two paths name one file, and a file's name without its folder.
+//! - `same_file`: whether two paths name one file, which files the words of this process go into, and a file's name without its folder.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
 //! - `answered`: what a scorer says about one case, as data and in words.
@@ -59,7 +59,7 @@ mod words;
 
 use std::{env, ffi::OsString, panic, path::Path, thread};
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use scorebox::{
     advice::Advice,
@@ -168,7 +168,7 @@ fn exit_of(arguments: Vec<OsString>) -> Exit {
         Ok(false) => {}
         Err(error) => return words::usage(&error),
     }
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments = match Arguments::parse_all(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return words::usage(&error),
     };

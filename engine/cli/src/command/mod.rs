@@ -44,7 +44,9 @@ mod trend;
 mod update;
 mod verify;
 
-use clap::ArgAction;
+use std::ffi::OsString;
+
+use clap::{ArgAction, CommandFactory as _, FromArgMatches as _};
 
 use crate::failure::{Exit, Failure};
 
@@ -73,6 +75,30 @@ pub(crate) struct Arguments {
     /// Print version
     #[arg(long, short = 'V', action = ArgAction::Version, help_heading = GLOBAL_OPTIONS)]
     version: Option<bool>,
+}
+
+impl Arguments {
+    /// Parses what a user typed; the first is the program.
+    pub(crate) fn parse_all(
+        typed: impl IntoIterator<Item = OsString>,
+    ) -> Result<Arguments, clap::Error> {
+        let mut command = with_negative_numbers(Arguments::command());
+        let matches = command.try_get_matches_from_mut(typed)?;
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The same, with options that take `-5` as their value: a part of a case is JSON, and what cannot be negative is refused as
+/// a value.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let takes_value =
+        |argument: &clap::Arg| !argument.is_positional() && argument.get_action().takes_values();
+    command
+        .mut_args(|argument| {
+            let takes = takes_value(&argument);
+            argument.allow_negative_numbers(takes)
+        })
+        .mut_subcommands(with_negative_numbers)
 }
 
 /// The heading of what stands last in every help.
