@@ -47,6 +47,10 @@ pub(crate) struct Agree {
     #[arg(long, value_name = "X", value_parser = number, help_heading = "Labels")]
     threshold: Option<f64>,
 
+    /// Show how well people agree with each other: a JSON Pointer to one person's label (repeat it for each), or to a list of all
+    #[arg(long, value_name = "POINTER", help_heading = "Labels")]
+    raters: Vec<String>,
+
     /// Show whether errors depend on this: a JSON Pointer as for labels, or `output-length`
     #[arg(long, value_name = "POINTER|output-length", help_heading = "Output")]
     by: Option<String>,
@@ -74,7 +78,8 @@ impl Agree {
             .with_node(self.node.as_deref())
             .with_positive(self.positive.positive())
             .with_threshold(self.threshold)
-            .with_by(by);
+            .with_by(by)
+            .with_raters(&self.raters);
         let waiting = Waiting::counting("reading cases", store.rows_read());
         let agreement = agreement(&store, run.as_str(), &self.scorer, options)?;
         drop(waiting);
@@ -94,6 +99,7 @@ impl Agree {
                     agreement.categories.as_ref().map(showing::categories),
                     binary.and_then(showing::calibration),
                     agreement.bias.as_ref().map(showing::bias),
+                    agreement.raters.as_ref().map(showing::raters),
                 ];
                 more.iter().flatten().try_for_each(|table| write!(out, "\n{table}"))
             }
@@ -102,6 +108,9 @@ impl Agree {
             showing::about(agreement).iter().for_each(|line| words::say(line));
             if let Some(bias) = &agreement.bias {
                 showing::bias_words(bias).iter().for_each(|line| words::say(line));
+            }
+            if let Some(raters) = &agreement.raters {
+                words::say(&showing::rater_words(raters));
             }
         }
         showing::doubts(agreement).iter().for_each(|line| words::warn(line));

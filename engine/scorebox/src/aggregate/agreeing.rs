@@ -8,6 +8,7 @@ use super::{
     bias::{Bias, BiasUnit, By, Erring, bias},
     drawing::{Compared, InCategories, intervals},
     labels::{Found, Positive, Value, With, Words, at, keys_of, score},
+    raters::Rating,
     yes_or_no::YesOrNo,
 };
 use crate::{
@@ -62,6 +63,8 @@ pub fn agreement(
         Some(By::Key(text)) => Some(pointer(text)?),
         _ => None,
     };
+    let raters = options.raters.iter().map(|text| pointer(text));
+    let raters = raters.collect::<Result<Vec<_>, _>>()?;
     store.snapshot(|store| {
         let record = store.run(run)?;
         let scorers = store.scorers(record.key)?;
@@ -77,12 +80,14 @@ pub fn agreement(
             With::Label(_) => None,
         };
         let mut reading = Reading::default();
+        let mut rating = Rating::new(&raters);
         let other_key = other.map(|other| other.key);
         store.for_each_labelled(record.key, options.node, scorer.key, other_key, |case| {
             reading.cases += 1;
             if reading.keys.is_none() {
                 reading.keys = Some(keys_of(case));
             }
+            rating.add(case);
             let Some(of_scorer) = score(case.row.as_ref()) else {
                 reading.without_score += 1;
                 return true;
@@ -124,9 +129,15 @@ pub fn agreement(
             reading.pairs.len() <= MOST_PAIRS
         })?;
         let other_policy = other.map(|other| other.spec.policy());
+        let raters = rating.agreement(options.raters);
+        if !options.raters.is_empty() && raters.is_none() {
+            let keys = reading.keys.unwrap_or_default();
+            return Err(AgreementError::NoRaters { raters: options.raters.to_vec(), keys });
+        }
         let mut agreement = reading.agreement(scorer_id, policy, other_policy, options)?;
         agreement.run_id = record.spec.id.to_string();
         agreement.state = record.state;
+        agreement.raters = raters;
         Ok(agreement)
     })
 }
@@ -266,6 +277,7 @@ impl Reading {
             has_attempts: has_twice(&case_of),
             intervals: BTreeMap::new(),
             bias: by,
+            raters: None,
         };
         let compared = Compared {
             yes_or_no: yes_or_no.as_ref(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{
     bias::{Bias, By},
     labels::{Positive, With},
+    raters::RaterAgreement,
 };
 use crate::{
     advice::{Advice, Advised, Form, Thing},
@@ -35,6 +36,9 @@ pub struct AgreementOptions<'a> {
     pub positive: Positive<'a>,
     /// What the error may depend on.
     pub by: Option<By<'a>>,
+    /// Where labels of several people are, which are compared with each other: JSON Pointers, each to a person's label or to a list
+    /// with a label of each.
+    pub raters: &'a [String],
 }
 
 impl<'a> AgreementOptions<'a> {
@@ -46,6 +50,7 @@ impl<'a> AgreementOptions<'a> {
             threshold: None,
             positive: Positive::default(),
             by: None,
+            raters: &[],
         }
     }
 
@@ -74,6 +79,13 @@ impl<'a> AgreementOptions<'a> {
     #[must_use]
     pub fn with_by(mut self, by: impl Into<Option<By<'a>>>) -> AgreementOptions<'a> {
         self.by = by.into();
+        self
+    }
+
+    /// The same with these [`raters`](AgreementOptions::raters).
+    #[must_use]
+    pub fn with_raters(mut self, raters: &'a [String]) -> AgreementOptions<'a> {
+        self.raters = raters;
         self
     }
 }
@@ -129,6 +141,9 @@ pub struct Agreement {
     /// How errors depend on what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<Bias>,
+    /// How well people agree with each other, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raters: Option<RaterAgreement>,
 }
 
 impl Agreement {
@@ -294,6 +309,14 @@ pub enum AgreementError {
         /// The keys of the first case's metadata, and its unknown keys.
         keys: Vec<String>,
     },
+    /// No case has labels of two people.
+    #[error("no case has two labels at {}{}", listed(.raters), keys_there(.keys))]
+    NoRaters {
+        /// Where they were looked for.
+        raters: Vec<String>,
+        /// The keys of the first case's metadata, and its unknown keys.
+        keys: Vec<String>,
+    },
     /// There are labels, and no scores.
     #[error("no case of the run has a score of `{scorer_id}`")]
     NoScores {
@@ -351,6 +374,7 @@ impl Advised for AgreementError {
             AgreementError::NoScores { .. }
             | AgreementError::NoLabels { .. }
             | AgreementError::NoGroups { .. }
+            | AgreementError::NoRaters { .. }
             | AgreementError::Threshold { .. }
             | AgreementError::TooManyPairs => None,
         }

@@ -55,6 +55,8 @@ pub(super) struct Words {
 const MOST_WORDS: usize = 10_000;
 /// Bytes of a word.
 const MOST_BYTES: usize = 256;
+/// Bytes of a list of labels.
+const MOST_LIST_BYTES: usize = 64 << 10;
 
 impl Words {
     /// The place of a word; `None` if it is too long, or one too many.
@@ -88,19 +90,40 @@ pub(super) enum Found {
 
 /// The value at `pointer` in the metadata of a case, or else among its unknown keys.
 pub(super) fn at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) -> Found {
+    raw_at(pointer, case).map_or(Found::Nothing, |raw| read(raw, words))
+}
+
+/// The same; of a list, the value of each item.
+pub(super) fn all_at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) -> Vec<Found> {
+    let Some(raw) = raw_at(pointer, case) else { return Vec::new() };
+    if !raw.starts_with('[') {
+        return vec![read(raw, words)];
+    }
+    if raw.len() > MOST_LIST_BYTES {
+        return vec![Found::Unreadable];
+    }
+    let items = serde_json::from_str::<Vec<serde_json::Value>>(raw).unwrap_or_default();
+    items.iter().map(|item| read(&item.to_string(), words)).collect()
+}
+
+fn raw_at<'c>(pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
     let raw = within(pointer, case.metadata.as_ref())
         .or_else(|| within(pointer, case.other_keys.as_ref()));
-    match raw.map(str::trim) {
-        None | Some("null") => Found::Nothing,
-        Some("true") => Found::Value(Value::Number(1.0)),
-        Some("false") => Found::Value(Value::Number(0.0)),
+    raw.map(str::trim)
+}
+
+fn read(raw: &str, words: &mut Words) -> Found {
+    match raw {
+        "null" => Found::Nothing,
+        "true" => Found::Value(Value::Number(1.0)),
+        "false" => Found::Value(Value::Number(0.0)),
         // Escapes make a word at most six times as long as it is.
-        Some(raw) if raw.starts_with('"') && raw.len() <= 6 * MOST_BYTES + 2 => {
+        raw if raw.starts_with('"') && raw.len() <= 6 * MOST_BYTES + 2 => {
             let word = serde_json::from_str::<String>(raw).ok();
             word.and_then(|word| words.place(&word))
                 .map_or(Found::Unreadable, |place| Found::Value(Value::Word(place)))
         }
-        Some(raw) => match serde_json::from_str::<f64>(raw) {
+        raw => match serde_json::from_str::<f64>(raw) {
             Ok(number) if number.is_finite() => Found::Value(Value::Number(number)),
             _ => Found::Unreadable,
         },

@@ -11,6 +11,7 @@
 //! - `yes_or_no`: what passes against what is positive.
 //! - `drawing`: the intervals of figures of agreement.
 //! - `labels`: what a label is, and which ones are positive.
+//! - `raters`: how well several people's labels agree with each other.
 //! - `bias`: whether the error of scores depends on something else.
 //! - `intervals`: the intervals of the means.
 //! - `trend`: means over the runs of a database.
@@ -26,6 +27,7 @@ mod entry;
 mod intervals;
 mod labels;
 mod leaderboard;
+mod raters;
 mod repeats;
 mod side_by_side;
 mod trend;
@@ -58,6 +60,7 @@ pub use leaderboard::{
     Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, OfAttempts, Strategy, entered,
     leaderboard,
 };
+pub use raters::RaterAgreement;
 pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
     repeated_verdicts, repeats,

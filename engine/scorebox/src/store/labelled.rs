@@ -22,7 +22,7 @@ pub struct LabelledCase {
     pub metadata: Option<Json>,
     /// The keys of the case that scorebox does not know, as a JSON object.
     pub other_keys: Option<Json>,
-    /// The characters of its output, as JSON.
+    /// The characters of its output: those of the text itself, or of the JSON of what is no text.
     pub output_characters: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct LabelledRow {
 const CASES: &str = "
     SELECT cases.case_key, cases.case_id,
         a.status, a.score, a.label, b.status, b.score, b.label,
-        cases.metadata, cases.other_json, length(cases.output)
+        cases.metadata, cases.other_json, cases.output
     FROM cases
     LEFT JOIN score_rows AS a ON a.case_key = cases.case_key AND a.scorer = ?4
     LEFT JOIN score_rows AS b ON b.case_key = cases.case_key AND b.scorer = ?5
@@ -96,8 +96,14 @@ fn labelled(row: &Row<'_>) -> rusqlite::Result<LabelledCase> {
         other: said(5)?,
         metadata: json(8)?,
         other_keys: json(9)?,
-        output_characters: row.get::<_, Option<i64>>(10)?.unwrap_or_default().unsigned_abs(),
+        output_characters: characters(row.get_ref(10)?.as_str_or_null()?.unwrap_or_default()),
     })
+}
+
+/// The characters of a text, or of the JSON of what is no text.
+fn characters(output: &str) -> u64 {
+    let text = serde_json::from_str::<String>(output);
+    text.as_deref().unwrap_or(output).chars().count() as u64
 }
 
 #[cfg(test)]
@@ -142,13 +148,21 @@ mod tests {
         assert_eq!((cases[0].case_id.as_str(), &cases[0].row), ("x", &Some(first)));
         assert_eq!(cases[0].other.as_ref().map(|row| row.status), Some(Status::Error));
         assert_eq!(cases[0].metadata.as_ref().unwrap().get(), r#"{"label":1}"#);
-        // `"Paris"` with its quotes.
-        assert_eq!(cases[0].output_characters, 7);
+        assert_eq!(cases[0].output_characters, 5, "`Paris` without its quotes");
         assert_eq!(
             (cases[1].case_id.as_str(), &cases[1].row, &cases[1].other),
             ("y", &None, &None)
         );
         assert_eq!(read(Some("n"), None).len(), 1);
+    }
+
+    #[test]
+    fn the_length_of_a_text_is_that_of_what_it_says_and_not_of_how_it_is_written() {
+        for (output, length) in
+            [(r#""\n\"\u00e9\ud83d\ude00""#, 4), (r#""""#, 0), ("[1, 2]", 6), ("null", 4), ("", 0)]
+        {
+            assert_eq!(characters(output), length, "{output}");
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! How well scores agree with labels, as tables and in words.
 
 use scorebox::{
-    aggregate::{Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement, Figure},
+    aggregate::{
+        Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement, Figure, RaterAgreement,
+    },
     stats::{Rate, agreement::Confusion},
     store::RunState,
 };
@@ -118,6 +120,33 @@ pub(crate) fn calibration(binary: &BinaryAgreement) -> Option<Table> {
         ]);
     }
     Some(table)
+}
+
+/// How well people agree with each other.
+pub(crate) fn raters(raters: &RaterAgreement) -> Table {
+    let mut table = Table::new(&[("among raters", Align::Left), ("value", Align::Right)]);
+    let figures = [
+        ("pairs who say the same", raters.same),
+        ("Fleiss' kappa", raters.fleiss_kappa),
+        ("Krippendorff's alpha", raters.alpha),
+    ];
+    for (name, value) in figures {
+        table.row([name.to_owned(), figure(value)]);
+    }
+    table
+}
+
+/// Whose labels those are.
+pub(crate) fn rater_words(raters: &RaterAgreement) -> String {
+    let RaterAgreement { cases, raters, rated_by_all, .. } = raters;
+    let all = format!("{} have {raters} labels", counted(*rated_by_all, "case", "cases"));
+    match cases - rated_by_all {
+        0 => format!("among raters: {all}"),
+        others => {
+            let others = counted(others, "case has", "cases have");
+            format!("among raters: {all}, and Fleiss' kappa is over these; {others} another number")
+        }
+    }
 }
 
 /// The groups of cases, and how much the scorer favours each.

@@ -4,6 +4,7 @@
 //! |------------------|----------------------------------------------------------------------------|
 //! | `confusion.rs`   | yes and no against yes and no: accuracy, precision, recall, F1               |
 //! | `categories.rs`  | several categories: Cohen's kappa, Krippendorff's alpha                      |
+//! | `raters.rs`      | several raters among themselves: Fleiss' kappa, Krippendorff's alpha         |
 //! | `correlation.rs` | Pearson, Spearman, Kendall, and alpha of numbers                             |
 //! | `separation.rs`  | how well scores keep yes and no apart: ROC AUC, the best threshold           |
 //! | `calibration.rs` | scores as probabilities: Brier, bins                                         |
@@ -16,6 +17,7 @@ mod calibration;
 mod categories;
 mod confusion;
 mod correlation;
+mod raters;
 mod separation;
 
 pub use bias::{GroupDifference, group_difference, rank_trend};
@@ -23,6 +25,7 @@ pub use calibration::{Bin, Calibration};
 pub use categories::{Categories, Weights};
 pub use confusion::Confusion;
 pub use correlation::{Correlations, correlations};
+pub use raters::Raters;
 pub use separation::{BestThreshold, best_threshold, roc_auc};
 
 #[cfg(test)]

@@ -1,0 +1,95 @@
+//! How well people agree with each other: the labels that several of them gave to the same cases. What a scorer can be expected to
+//! reach shows beside it; knows no scorer.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::labels::{Found, Value, Words, all_at};
+use crate::{case::Pointer, stats::agreement, store::LabelledCase};
+
+/// Labels of one case that are read.
+const MOST_RATINGS: usize = 100;
+/// Different labels that are told apart.
+const MOST_CATEGORIES: usize = 1000;
+
+/// How well several raters agree. A label counts as a category: it is the same or it is not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RaterAgreement {
+    /// Where their labels are: JSON Pointers, each to a rater's label or to a list with a label of each.
+    pub at: Vec<String>,
+    /// Cases with two labels or more; with or without a score.
+    pub cases: u64,
+    /// The number of labels that most of these have.
+    pub raters: u64,
+    /// Cases with so many labels, which Fleiss' kappa is over.
+    pub rated_by_all: u64,
+    /// The mean over cases of the part of its pairs of raters who say the same, 0 to 1.
+    pub same: Option<f64>,
+    /// Fleiss' kappa; `None` if all labels are one.
+    pub fleiss_kappa: Option<f64>,
+    /// Krippendorff's alpha for categories, over all cases with two labels or more; `None` if all labels are one.
+    pub alpha: Option<f64>,
+}
+
+/// The labels that were read.
+pub(super) struct Rating<'p> {
+    at: &'p [Pointer],
+    words: Words,
+    categories: HashMap<(bool, u64), usize>,
+    raters: agreement::Raters,
+}
+
+impl<'p> Rating<'p> {
+    /// Labels at these pointers.
+    pub(super) fn new(at: &'p [Pointer]) -> Rating<'p> {
+        let raters = agreement::Raters::default();
+        Rating { at, words: Words::default(), categories: HashMap::new(), raters }
+    }
+
+    /// Adds what is readable of a case.
+    pub(super) fn add(&mut self, case: &LabelledCase) {
+        let mut ratings = Vec::new();
+        for pointer in self.at {
+            let room = MOST_RATINGS - ratings.len();
+            let found = all_at(pointer, case, &mut self.words);
+            let values = found.into_iter().take(room).filter_map(|found| match found {
+                Found::Value(value) => Some(value),
+                Found::Nothing | Found::Unreadable => None,
+            });
+            ratings.extend(values);
+        }
+        let places: Vec<usize> =
+            ratings.into_iter().filter_map(|value| self.category(value)).collect();
+        self.raters.add(&places);
+    }
+
+    fn category(&mut self, value: Value) -> Option<usize> {
+        let key = match value {
+            // -0 is 0.
+            Value::Number(number) => (false, (number + 0.0).to_bits()),
+            Value::Word(place) => (true, place as u64),
+        };
+        let next = self.categories.len();
+        if next >= MOST_CATEGORIES {
+            return self.categories.get(&key).copied();
+        }
+        Some(*self.categories.entry(key).or_insert(next))
+    }
+
+    /// What all cases say; `None` if none has two labels.
+    pub(super) fn agreement(&self, at: &[String]) -> Option<RaterAgreement> {
+        let (raters, rated_by_all) = self.raters.usual()?;
+        Some(RaterAgreement {
+            at: at.to_vec(),
+            cases: self.raters.cases(),
+            raters: raters as u64,
+            rated_by_all,
+            same: self.raters.same(),
+            fleiss_kappa: self.raters.fleiss_kappa(),
+            alpha: self.raters.alpha_nominal(),
+        })
+    }
+}
