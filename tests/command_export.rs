@@ -88,7 +88,7 @@ fn csv_has_the_columns_of_the_page_and_no_formulas() {
 #[test]
 fn parquet_has_the_same_rows() {
     let folder = with_a_run();
-    folder.sh("scorebox export r --format parquet -o scores.parquet").exits_with(0);
+    folder.sh("scorebox export r -o scores.parquet").exits_with(0);
     // It is read back as cases, whose columns it has.
     let read = folder.sh("scorebox convert scores.parquet").exits_with(0);
     let rows: Vec<Value> =
@@ -120,6 +120,12 @@ fn a_table_is_written_whole_and_no_other_file_is_replaced() {
     let refused = folder.sh("scorebox export none --format csv -o other.csv").exits_with(2);
     assert!(refused.stderr.contains("none"), "{refused}");
     assert!(!folder.path("other.csv").exists());
+    assert_snapshot!(folder.sh("scorebox export -o scores.xlsx"), @"
+    [stderr]
+    error: nothing says the format of the table
+    hint: `-o scores.csv` (or .jsonl, .parquet) writes a file, `--format csv` to standard output
+    [exit code 2]
+    ");
     let wrong = folder.sh("scorebox export --format xlsx").exits_with(2);
     assert!(wrong.stderr.contains("csv, jsonl and parquet"), "{wrong}");
 }

@@ -24,9 +24,9 @@ pub(crate) struct Export {
     #[arg(add = completing::runs())]
     run: Option<String>,
 
-    /// What to write: `csv`, `jsonl` (a JSON object for each score) or `parquet`
+    /// What to write: `csv`, `jsonl` (a JSON object for each score) or `parquet` [default: what the ending of the file says]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
-    format: ExportFormat,
+    format: Option<ExportFormat>,
 
     /// Count a case with a soft score beyond its threshold as failed
     #[arg(long, help_heading = "Filters")]
@@ -41,8 +41,9 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let format = self.format()?;
         self.output.must_be_apart([self.database.path.as_path()])?;
-        if self.format == ExportFormat::Parquet
+        if format == ExportFormat::Parquet
             && self.output.path().is_none()
             && io::stdout().is_terminal()
         {
@@ -54,7 +55,7 @@ impl Export {
         let options = ReportOptions::new(&run).with_strict(self.strict);
         let waiting = Waiting::counting("writing scores", std::sync::Arc::default());
         let written = self.output.write(|out| {
-            let exported = export(&store, options, self.format, out, |count| waiting.at(count));
+            let exported = export(&store, options, format, out, |count| waiting.at(count));
             exported.map_err(|error| match error {
                 ReportError::Write(error) => WriteError::Io(error),
                 ReportError::Store(error) => Failure::from(error).into(),
@@ -70,5 +71,15 @@ impl Export {
             ));
         }
         Ok(Exit::Done)
+    }
+
+    fn format(&self) -> Result<ExportFormat, Failure> {
+        let ending =
+            || self.output.path()?.extension()?.to_str()?.to_ascii_lowercase().parse().ok();
+        self.format.or_else(ending).ok_or_else(|| {
+            Failure::new("nothing says the format of the table").hint(
+                "`-o scores.csv` (or .jsonl, .parquet) writes a file, `--format csv` to standard output",
+            )
+        })
     }
 }
