@@ -389,6 +389,16 @@ fn a_filter_that_means_nothing_is_named() {
 }
 
 #[test]
+fn an_address_that_cannot_be_read_has_a_page_that_says_so() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let page = server.get("/runs/r/case?id=x&attempt=first", &[]);
+    assert!(page.head.starts_with("http/1.1 400"), "{}", page.head);
+    let words = "This address cannot be read: attempt: invalid digit found in string.";
+    assert!(page.text.contains("<html") && page.text.contains(words), "{}", page.text);
+}
+
+#[test]
 fn another_site_reads_nothing() {
     let folder = folder();
     let server = Server::ready(&folder, "--name scores.example");

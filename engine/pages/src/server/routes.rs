@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{Path, Query, State},
-    http::{StatusCode, header},
+    extract::{FromRequestParts, Path, Query, State},
+    http::{StatusCode, header, request},
     middleware,
     response::{IntoResponse, Response},
     routing::get,
 };
 use maud::Markup;
 use scorebox::{contract::Field, store::StoredCase};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use tokio::sync::watch;
 
 use super::{
@@ -74,6 +74,28 @@ pub(super) fn app(
         .layer(middleware::from_fn_with_state(guard, guarded))
 }
 
+/// What the URL asks for; what cannot be read has a page that says so.
+struct Asking<T>(T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for Asking<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut request::Parts,
+        app: &App,
+    ) -> Result<Asking<T>, Response> {
+        match Query::from_request_parts(parts, app).await {
+            Ok(Query(asked)) => Ok(Asking(asked)),
+            Err(rejection) => {
+                let says = rejection.body_text();
+                let why = says.rsplit_once("query string: ").map_or(says.as_str(), |(_, why)| why);
+                let words = format!("This address cannot be read: {why}.");
+                Err(explained(Trouble::Refused(words), app))
+            }
+        }
+    }
+}
+
 /// The page that says why there is none.
 fn explained(trouble: Trouble, app: &App) -> Response {
     let (status, words) = match trouble {
@@ -108,7 +130,7 @@ struct Older {
     skip: usize,
 }
 
-async fn runs(State(app): State<App>, Query(older): Query<Older>) -> Response {
+async fn runs(State(app): State<App>, Asking(older): Asking<Older>) -> Response {
     app.page(move |reader, app| views::runs::page(reader, &app.state, &app.database, older.skip))
         .await
 }
@@ -116,7 +138,7 @@ async fn runs(State(app): State<App>, Query(older): Query<Older>) -> Response {
 async fn run(
     State(app): State<App>,
     Path(run): Path<String>,
-    Query(asked): Query<Asked>,
+    Asking(asked): Asking<Asked>,
 ) -> Response {
     app.page(move |reader, app| views::run::page(reader, &app.state, &app.database, &run, &asked))
         .await
@@ -143,7 +165,7 @@ impl Named {
 async fn case(
     State(app): State<App>,
     Path(run): Path<String>,
-    Query(named): Query<Named>,
+    Asking(named): Asking<Named>,
 ) -> Response {
     app.page(move |reader, app| {
         let case = named.find(reader, &run)?;
@@ -156,7 +178,7 @@ async fn case(
 async fn part(
     State(app): State<App>,
     Path(run): Path<String>,
-    Query(named): Query<Named>,
+    Asking(named): Asking<Named>,
 ) -> Response {
     let text = Arc::clone(&app.readers)
         .read(move |reader| {
@@ -192,7 +214,7 @@ struct ScorerNamed {
     id: String,
 }
 
-async fn scorer(State(app): State<App>, Query(named): Query<ScorerNamed>) -> Response {
+async fn scorer(State(app): State<App>, Asking(named): Asking<ScorerNamed>) -> Response {
     app.page(move |reader, app| views::scorer::page(reader, &app.database, &named.id)).await
 }
 
@@ -205,7 +227,7 @@ struct Two {
     all: String,
 }
 
-async fn compare(State(app): State<App>, Query(two): Query<Two>) -> Response {
+async fn compare(State(app): State<App>, Asking(two): Asking<Two>) -> Response {
     if two.a.is_empty() || two.b.is_empty() {
         let words = "Two runs are compared: /compare?a=RUN&b=RUN".to_owned();
         return explained(Trouble::Refused(words), &app);
