@@ -484,6 +484,13 @@ fn files_that_are_too_large_or_no_text_are_not_read_as_scripts() {
     hint: `iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1
     [exit code 2]
     "#);
+    folder.write("wide.js", b"\xff\xfe1\0;\0");
+    assert_snapshot!(folder.sh("scorebox score wide.js --output 1"), @r#"
+    [stderr]
+    error: cannot read the scorer `wide.js`: it is UTF-16 text, not UTF-8
+    hint: `iconv -f utf-16 -t utf-8 FILE` converts a file
+    [exit code 2]
+    "#);
     assert_snapshot!(folder.sh("scorebox score absent.js --output 1"), @r#"
     [stderr]
     error: cannot read the scorer `absent.js`: no such file

@@ -4,12 +4,10 @@
 use scorebox_config_keys::{Described, Schema, camel_case, nearest};
 use serde_json::{Map, Value};
 
-use crate::{advice::Advice, contract::ScorerInfo};
+use crate::contract::ScorerInfo;
 
-use super::{ErrorKind, ScoreError, cut, scorer_config::ScorerConfig};
+use super::{ScoreError, mistake::Mistake, place::Place, scorer_config::ScorerConfig};
 
-/// Bytes of an error of a configuration, which may have long keys and texts.
-const MESSAGE_BYTES: usize = 4 << 10;
 /// Mistakes of one configuration that are reported.
 const MOST_MISTAKES: usize = 100;
 /// How deep a configuration is checked.
@@ -34,36 +32,32 @@ pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreErr
         return Vec::new();
     };
     let mut mistakes = Vec::new();
-    check(&config, &Described::by(&schema), "", DEEPEST, &mut mistakes);
-    mistakes.truncate(MOST_MISTAKES);
-    mistakes
-}
-
-pub(super) fn wrong(message: &str) -> ScoreError {
-    ScoreError::new(ErrorKind::InvalidConfig, cut(message, MESSAGE_BYTES))
+    check(&config, &Described::by(&schema), &Place::Whole, DEEPEST, &mut mistakes);
+    mistakes.into_iter().map(Mistake::of_config).collect()
 }
 
 fn check(
     value: &Value,
     described: &Described<'_>,
-    path: &str,
+    place: &Place<'_>,
     deepest: usize,
-    mistakes: &mut Vec<ScoreError>,
+    mistakes: &mut Vec<Mistake>,
 ) {
     let Some(deepest) = deepest.checked_sub(1) else { return };
+    if mistakes.len() >= MOST_MISTAKES {
+        return;
+    }
     if let [schema] = described.schemas()
         && let Some(expected) = expected_instead(schema, value)
     {
-        let found = found(value);
-        mistakes.push(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
+        mistakes.push(Mistake::of_type(place, value, expected));
         return;
     }
     match value {
-        Value::Object(object) => check_object(object, described, path, deepest, mistakes),
+        Value::Object(object) => check_object(object, described, place, deepest, mistakes),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                let place = format!("{path}[{index}]");
-                check(item, &described.item(index), &place, deepest, mistakes);
+                check(item, &described.item(index), &place.item(index), deepest, mistakes);
             }
         }
         _ => {}
@@ -73,23 +67,24 @@ fn check(
 fn check_object(
     object: &Map<String, Value>,
     described: &Described<'_>,
-    path: &str,
+    place: &Place<'_>,
     deepest: usize,
-    mistakes: &mut Vec<ScoreError>,
+    mistakes: &mut Vec<Mistake>,
 ) {
-    // Only a schema that says so has no further keys.
-    let closed = |schema: &&Schema| schema.get("additionalProperties") == Some(&false.into());
+    let closed = |schema: &&Schema| is_closed(schema);
     if described.takes_any_key() || !described.schemas().iter().any(closed) {
         return;
     }
     for (key, value) in object {
+        if mistakes.len() >= MOST_MISTAKES {
+            return;
+        }
         let member = described.member(key).or_else(|| described.member(&camel_case(key)));
         let Some(member) = member else {
-            mistakes.push(unknown(key, path, &described.names()));
+            mistakes.push(unknown(place, key, &described.names()));
             continue;
         };
-        let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        check(value, &member, &place, deepest, mistakes);
+        check(value, &member, &place.member(key), deepest, mistakes);
     }
 }
 
@@ -103,30 +98,23 @@ fn expected_instead(schema: &Schema, value: &Value) -> Option<&'static str> {
     }
 }
 
-/// What a value is, as errors say it.
-pub(super) fn found(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => format!("boolean `{value}`"),
-        Value::Number(number) if number.is_f64() => format!("number `{number}`"),
-        Value::Number(number) => format!("integer `{number}`"),
-        Value::String(text) => format!("string {text:?}"),
-        Value::Array(_) => "array".to_owned(),
-        Value::Object(_) => "object".to_owned(),
-    }
+/// Whether an object has no keys but those that the schema lists: only one that says so.
+pub(super) fn is_closed(schema: &Schema) -> bool {
+    schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && !schema.contains_key("patternProperties")
 }
 
-fn unknown(key: &str, path: &str, names: &[&str]) -> ScoreError {
-    let whole = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+/// A key of the object at `place` that is none of `names`.
+pub(super) fn unknown(place: &Place<'_>, key: &str, names: &[&str]) -> Mistake {
+    let whole = place.member(key);
     if let Some(name) = nearest(key, names.iter().copied()) {
-        let meant = Advice::DidYouMean(vec![name.to_owned()]);
-        return wrong(&format!("unknown key `{whole}`")).with(meant);
+        return Mistake::new(&format!("unknown key `{whole}`")).meaning(Some(name));
     }
     if names.is_empty() {
-        return wrong(&format!("unknown key `{whole}`; no keys are known here"));
+        return Mistake::new(&format!("unknown key `{whole}`; no keys are known here"));
     }
     let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    wrong(&format!("unknown key `{whole}`; known here: {}", known.join(", ")))
+    Mistake::new(&format!("unknown key `{whole}`; known here: {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -134,7 +122,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{contract::Example, registry::Registry, sandbox::Anatomy};
+    use crate::{
+        advice::Advice,
+        contract::Example,
+        registry::Registry,
+        sandbox::{Anatomy, ErrorKind},
+    };
 
     fn checked(name: &str, config: &Value) -> Result<(), ScoreError> {
         let info = Registry::with_builtins().listing(name).unwrap().unwrap().info;

@@ -23,6 +23,7 @@ use super::{
     code::{Code, Way},
     compile_limits::CompileBudget,
     config_check::check_config,
+    config_schema,
     freeze::{self, Frozen},
     guest_call::{Configure, Describe, Guest},
     host::Shared,
@@ -265,7 +266,7 @@ impl Sandbox {
     /// What a component says about itself, without a configuration.
     ///
     /// # Errors
-    /// As [`Sandbox::load`], but for `invalid-config` and `invalid-script`.
+    /// As [`Sandbox::load`], but for `invalid-config`, and for what is wrong with a script beside its schema.
     pub async fn describe(
         &self,
         component: &ComponentBytes,
@@ -283,7 +284,8 @@ impl Sandbox {
             return Ok(info);
         }
         let (code, _) = self.code_of(&source, &self.compile_budget()).await?;
-        let info = self.call_describe(&self.unconfigured(&code)?, &limits).await?;
+        let anatomy = &source.outside.anatomy;
+        let info = self.call_describe(&self.unconfigured(&code)?, anatomy, &limits).await?;
         if let Some(cache) = cache {
             cache.put_info(key, &info, &source.outside);
         }
@@ -326,12 +328,13 @@ impl Sandbox {
         limits: &Limits,
         budget: &CompileBudget,
     ) -> Result<Entry, ScoreError> {
-        let info = self.call_describe(&self.unconfigured(code)?, limits).await?;
+        let anatomy = &source.outside.anatomy;
+        let info = self.call_describe(&self.unconfigured(code)?, anatomy, limits).await?;
         // A scorer whose language has no schema at run time, such as a script, checks no keys itself.
         check_config(&info, config)?;
-        let config = script_config::given(config, &info, &source.outside.anatomy)?;
+        let config = script_config::given(config, &info, anatomy)?;
         let image = self.configure(source, code, &config, limits, budget).await;
-        let image = image.map_err(|error| about_the_script(error, &source.outside.anatomy))?;
+        let image = image.map_err(|error| about_the_script(error, anatomy))?;
         Ok(Entry { outside: source.outside.clone(), info, image })
     }
 
@@ -444,10 +447,13 @@ impl Sandbox {
     async fn call_describe(
         &self,
         image: &Image,
+        anatomy: &Anatomy,
         limits: &Limits,
     ) -> Result<ScorerInfo, ScoreError> {
         let mut guest = Guest::admit(self.shared(), limits).await;
-        guest.ask(Describe(image), result::check_info).await
+        let info = guest.ask(Describe(image), result::check_info).await?;
+        config_schema::check(&info, anatomy)?;
+        Ok(info)
     }
 }
 

@@ -16,7 +16,9 @@
 //! - `parser_thread`: the threads that parse untrusted bytes.
 //! - `scorer_config`: a configuration in its canonical spelling.
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
-//! - `script_config`: what a script is configured with: values of the types that its schema says.
+//! - `config_schema`: whether what a scorer describes as the schema of its configuration is one.
+//! - `script_config`: what a script is configured with: values such as its schema says, with its defaults.
+//! - `mistake`, `place`: what is wrong with one value of a configuration or a schema, and where it is.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `imports`: what a guest can call: the host's side of its imports.
 //! - `host`: [`Sandbox`], what all scorers share.
@@ -57,6 +59,7 @@ mod compile_child;
 mod compile_limits;
 mod compiler_process;
 mod config_check;
+mod config_schema;
 mod error;
 mod fault;
 mod freeze;
@@ -70,8 +73,10 @@ mod jury;
 mod kept_code;
 mod limits;
 mod load;
+mod mistake;
 mod parser_thread;
 mod phrases;
+mod place;
 mod result;
 mod score;
 mod scorer_config;

@@ -1,25 +1,42 @@
-//! What a script is configured with: its interpreter takes values as they are, so their types are those of the script's
-//! schema, and what the schema requires is there. What else a value must be, the script checks.
+//! What a script is configured with: its interpreter takes values as they are, so they are such as the script's schema says,
+//! with its defaults. What a schema can say beyond that, the script checks.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cmp::Ordering};
 
+use scorebox_config_keys::camel_case;
 use serde_json::{Map, Number, Value};
 
 use crate::contract::ScorerInfo;
 
 use super::{
     Anatomy, ScoreError,
-    config_check::{found, wrong},
+    config_check::{is_closed, unknown},
+    mistake::Mistake,
+    place::Place,
     scorer_config::ScorerConfig,
 };
 
-/// How deep a configuration is checked.
-const DEEPEST: usize = 32;
+/// Values that are looked at, and compared with others, in one configuration or in the defaults of one schema: a second's work.
+const MOST_STEPS: usize = 20_000_000;
+/// Bytes of all defaults that are filled in.
+const MOST_FILLED_BYTES: usize = 4 << 20;
+/// What a number must be to a bound.
+type Holds = fn(Ordering) -> bool;
+/// How bounds of numbers are written, what they mean, and when they hold.
+const BOUNDS: [(&str, &str, Holds); 4] = [
+    ("minimum", "at least", Ordering::is_ge),
+    ("maximum", "at most", Ordering::is_le),
+    ("exclusiveMinimum", "more than", Ordering::is_gt),
+    ("exclusiveMaximum", "less than", Ordering::is_lt),
+];
+/// The keywords that say how long something may be: at least, at most.
+const OF_TEXTS: [&str; 2] = ["minLength", "maxLength"];
+const OF_LISTS: [&str; 2] = ["minItems", "maxItems"];
 
 /// What a scorer's `configure` is given of a configuration: of a script's what its schema makes of it, and else all as it is.
 ///
 /// # Errors
-/// `invalid-config` for the first value of another type than the schema says, and for a key that is required and has no default.
+/// `invalid-config` for the first value that the schema does not allow, and for a key that is required and has no default.
 pub(super) fn given<'c>(
     config: &'c ScorerConfig,
     info: &ScorerInfo,
@@ -31,72 +48,296 @@ pub(super) fn given<'c>(
     }
 }
 
-/// The configuration with numbers and booleans where it has these as texts, as variables of the environment are.
+/// The configuration with numbers and booleans where it has these as texts, as variables of the environment are, and with
+/// the defaults of what it lacks.
 fn settled(info: &ScorerInfo, config: &ScorerConfig) -> Result<ScorerConfig, ScoreError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let schema = info.config_schema.as_deref().and_then(read);
-    let (Some(schema), Some(Value::Object(mut object))) = (schema, read(config.as_str())) else {
+    let (Some(schema), Some(mut value)) = (schema, read(config.as_str())) else {
         return Ok(config.clone());
     };
-    settle_members(&mut object, &schema, "", DEEPEST)?;
-    Ok(ScorerConfig::new(&object))
+    let mut settling = Settling::of_a_configuration();
+    settling.settle(&mut value, &schema, &Place::Whole).map_err(Mistake::of_config)?;
+    Ok(value.as_object().map_or_else(|| config.clone(), ScorerConfig::new))
 }
 
-fn settle(value: &mut Value, schema: &Value, path: &str, deepest: usize) -> Result<(), ScoreError> {
-    let Some(deepest) = deepest.checked_sub(1) else { return Ok(()) };
-    let kinds = kinds(schema);
-    if let Some(typed) = value.as_str().and_then(|text| typed(text, &kinds)) {
-        *value = typed;
+/// Makes values such as their schemas say, and refuses the first that cannot be. It goes as deep as the schema does.
+pub(super) struct Settling {
+    /// Whether a text may be the number or the boolean that is wanted.
+    reads_texts: bool,
+    /// How much more may be done: schema and configuration may both be a stranger's.
+    steps: usize,
+    fill_bytes: usize,
+}
+
+impl Settling {
+    fn of_a_configuration() -> Settling {
+        Settling { reads_texts: true, steps: MOST_STEPS, fill_bytes: MOST_FILLED_BYTES }
     }
-    if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, kind)) {
-        let expected: Vec<&str> = kinds.iter().map(|kind| with_article(kind)).collect();
-        let (found, expected) = (found(value), expected.join(" or "));
-        return Err(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
+
+    /// For the defaults of a schema, which are of the right types.
+    pub(super) fn of_defaults() -> Settling {
+        Settling { reads_texts: false, ..Settling::of_a_configuration() }
     }
-    match value {
-        Value::Object(object) => settle_members(object, schema, path, deepest),
-        Value::Array(items) => {
-            let Some(schema) = schema.get("items").filter(|schema| schema.is_object()) else {
-                return Ok(());
+
+    pub(super) fn settle(
+        &mut self,
+        value: &mut Value,
+        schema: &Value,
+        place: &Place<'_>,
+    ) -> Result<(), Mistake> {
+        self.step(1, place)?;
+        let Some(schema) = schema.as_object() else {
+            return match schema {
+                Value::Bool(false) => Err(Mistake::of_value(place, value, "nothing")),
+                _ => Ok(()),
             };
-            let mut places = items.iter_mut().enumerate();
-            places
-                .try_for_each(|(at, item)| settle(item, schema, &format!("{path}[{at}]"), deepest))
+        };
+        let kinds = kinds(schema);
+        let text = value.as_str().filter(|_| self.reads_texts);
+        if let Some(typed) = text.and_then(|text| typed(text, &kinds)) {
+            *value = typed;
         }
+        if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, kind)) {
+            let expected: Vec<&str> = kinds.iter().map(|kind| with_article(kind)).collect();
+            return Err(Mistake::of_type(place, value, &expected.join(" or ")));
+        }
+        self.must_be_listed(value, schema, place)?;
+        match value {
+            Value::Number(number) => must_be_within(number, schema, place),
+            Value::String(text) => {
+                must_be_as_long(|| text.chars().count(), OF_TEXTS, "character", schema, place)
+            }
+            Value::Array(items) => {
+                must_be_as_long(|| items.len(), OF_LISTS, "item", schema, place)?;
+                self.settle_items(items, schema, place)
+            }
+            Value::Object(object) => self.settle_members(object, schema, place),
+            Value::Null | Value::Bool(_) => Ok(()),
+        }
+    }
+
+    /// What `enum` and `const` say.
+    fn must_be_listed(
+        &mut self,
+        value: &Value,
+        schema: &Map<String, Value>,
+        place: &Place<'_>,
+    ) -> Result<(), Mistake> {
+        let allowed = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+        let only = schema.get("const").map(std::slice::from_ref);
+        for listed in allowed.into_iter().chain(only) {
+            self.step(size(value).saturating_mul(listed.len()), place)?;
+            if !listed.iter().any(|other| same(value, other)) {
+                return Err(Mistake::not_listed(place, value, listed));
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_items(
+        &mut self,
+        items: &mut [Value],
+        schema: &Map<String, Value>,
+        place: &Place<'_>,
+    ) -> Result<(), Mistake> {
+        let prefix = schema.get("prefixItems").and_then(Value::as_array);
+        let others = schema.get("items");
+        for (at, item) in items.iter_mut().enumerate() {
+            if let Some(schema) = prefix.and_then(|prefix| prefix.get(at)).or(others) {
+                self.settle(item, schema, &place.item(at))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_members(
+        &mut self,
+        object: &mut Map<String, Value>,
+        schema: &Map<String, Value>,
+        place: &Place<'_>,
+    ) -> Result<(), Mistake> {
+        let nothing = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+        let required = schema.get("required").and_then(Value::as_array);
+        let required = required.map_or(&[][..], Vec::as_slice);
+        self.step(object.len() + properties.len() + required.len(), place)?;
+        if is_closed(schema) {
+            must_be_known(object, schema, properties, place)?;
+        }
+        for (key, schema) in properties {
+            let place = place.member(key);
+            if let Some(default) = schema.get("default").filter(|_| !object.contains_key(key)) {
+                self.fill(default, &place)?;
+                object.insert(key.clone(), default.clone());
+            }
+            if let Some(value) = object.get_mut(key) {
+                self.settle(value, schema, &place)?;
+            }
+        }
+        let missing =
+            required.iter().filter_map(Value::as_str).find(|it| !object.contains_key(*it));
+        if let Some(key) = missing {
+            return Err(Mistake::new(&format!("`{}` is required", place.member(key))));
+        }
+        let others = schema.get("additionalProperties").filter(|others| others.is_object());
+        let Some(others) = others.filter(|_| !schema.contains_key("patternProperties")) else {
+            return Ok(());
+        };
+        let mut further = object.iter_mut().filter(|(key, _)| !properties.contains_key(*key));
+        further.try_for_each(|(key, value)| self.settle(value, others, &place.member(key)))
+    }
+
+    fn step(&mut self, steps: usize, place: &Place<'_>) -> Result<(), Mistake> {
+        self.steps = self.steps.checked_sub(steps).ok_or_else(|| {
+            Mistake::new(&format!("`{place}`: the schema has more to check than can be checked"))
+        })?;
+        Ok(())
+    }
+
+    fn fill(&mut self, default: &Value, place: &Place<'_>) -> Result<(), Mistake> {
+        let bytes = default.to_string().len();
+        self.fill_bytes = self.fill_bytes.checked_sub(bytes).ok_or_else(|| {
+            let most = MOST_FILLED_BYTES >> 20;
+            Mistake::new(&format!("`{place}`: the schema's defaults are more than {most} MiB here"))
+        })?;
+        Ok(())
+    }
+}
+
+/// Refuses a key that no property has, and gives one in snake_case the property's name, as all scorers take it.
+fn must_be_known(
+    object: &mut Map<String, Value>,
+    schema: &Map<String, Value>,
+    properties: &Map<String, Value>,
+    place: &Place<'_>,
+) -> Result<(), Mistake> {
+    let foreign: Vec<String> =
+        object.keys().filter(|key| !properties.contains_key(*key)).cloned().collect();
+    for key in foreign {
+        let name = camel_case(&key);
+        if properties.contains_key(&name) {
+            if object.contains_key(&name) {
+                let (key, name) = (place.member(&key), place.member(&name));
+                let message = format!("`{key}` and `{name}` are the same key; give it once");
+                return Err(Mistake::new(&message));
+            }
+            if let Some(value) = object.remove(&key) {
+                object.insert(name, value);
+            }
+        // The keys of these are looked for, and refused, with those of `properties`.
+        } else if !["$ref", "allOf", "anyOf", "oneOf"].iter().any(|it| schema.contains_key(*it)) {
+            let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+            return Err(unknown(place, &key, &names));
+        }
+    }
+    Ok(())
+}
+
+fn must_be_within(
+    number: &Number,
+    schema: &Map<String, Value>,
+    place: &Place<'_>,
+) -> Result<(), Mistake> {
+    let wrong = |words: &str, bound: &Number| {
+        Err(Mistake::of_value(place, &Value::Number(number.clone()), &format!("{words} {bound}")))
+    };
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_number);
+    for (keyword, words, holds) in BOUNDS {
+        if let Some(bound) = bound(keyword)
+            && !compare(number, bound).is_some_and(holds)
+        {
+            return wrong(words, bound);
+        }
+    }
+    match bound("multipleOf") {
+        Some(of) if !is_multiple(number, of) => wrong("a multiple of", of),
         _ => Ok(()),
     }
 }
 
-fn settle_members(
-    object: &mut Map<String, Value>,
-    schema: &Value,
-    path: &str,
-    deepest: usize,
-) -> Result<(), ScoreError> {
-    let place = |key: &str| match path {
-        "" => key.to_owned(),
-        path => format!("{path}.{key}"),
-    };
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (key, schema) in properties.into_iter().flatten() {
-        if let Some(value) = object.get_mut(key) {
-            settle(value, schema, &place(key), deepest)?;
-        }
+fn must_be_as_long(
+    length: impl Fn() -> usize,
+    [least, most]: [&str; 2],
+    of: &str,
+    schema: &Map<String, Value>,
+    place: &Place<'_>,
+) -> Result<(), Mistake> {
+    let (least, most) = (schema.get(least).and_then(count), schema.get(most).and_then(count));
+    if least.is_none() && most.is_none() {
+        return Ok(());
     }
-    let has_default = |key: &str| {
-        properties.and_then(|all| all.get(key)).is_some_and(|it| it.get("default").is_some())
+    let length = length();
+    let wrong = |words: &str, bound: u64| {
+        let plural = if bound == 1 { "" } else { "s" };
+        Err(Mistake::of_length(place, length, &format!("{words} {bound} {of}{plural}")))
     };
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    let missing = (required.filter_map(Value::as_str))
-        .find(|key| !object.contains_key(*key) && !has_default(key));
-    match missing {
-        Some(key) => Err(wrong(&format!("`{}` is required", place(key)))),
-        None => Ok(()),
+    match (least, most) {
+        (Some(least), _) if (length as u64) < least => wrong("at least", least),
+        (_, Some(most)) if length as u64 > most => wrong("at most", most),
+        _ => Ok(()),
     }
 }
 
-/// The types that a schema allows; none if it allows all, or says something that is no schema.
-fn kinds(schema: &Value) -> Vec<&str> {
+/// A whole number from 0, as lengths are; 3.0 is one too.
+pub(super) fn count(value: &Value) -> Option<u64> {
+    let whole = |it: f64| (it >= 0.0 && it.fract() == 0.0).then_some(it as u64);
+    value.as_u64().or_else(|| value.as_f64().and_then(whole))
+}
+
+/// Exact where both are whole.
+fn compare(left: &Number, right: &Number) -> Option<Ordering> {
+    match (whole(left), whole(right)) {
+        (Some(left), Some(right)) => Some(left.cmp(&right)),
+        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}
+
+fn whole(number: &Number) -> Option<i128> {
+    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+}
+
+/// Whether it is one as far as doubles can say: 0.3 is one of 0.1.
+fn is_multiple(number: &Number, of: &Number) -> bool {
+    if let (Some(number), Some(of)) = (whole(number), whole(of)) {
+        return number.checked_rem(of).is_none_or(|rest| rest == 0);
+    }
+    let (Some(number), Some(of)) = (number.as_f64(), of.as_f64()) else { return true };
+    let times = number / of;
+    !times.is_finite() || (times - times.round()).abs() <= 2.0 * f64::EPSILON * times.abs()
+}
+
+/// Whether two values are equal as JSON Schema has it: 1 is 1.0.
+fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            compare(left, right) == Some(Ordering::Equal)
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right).all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let is_there = |(key, value): (&String, &Value)| {
+                right.get(key).is_some_and(|other| same(value, other))
+            };
+            left.len() == right.len() && left.iter().all(is_there)
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// How many values a value is made of.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(object) => 1 + object.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// The types that a schema allows; none if it allows all.
+fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -126,7 +367,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
         "array" => value.is_array(),
         "object" => value.is_object(),
         "null" => value.is_null(),
-        // Not a type of JSON Schema, so nothing is known.
+        // A schema with another word is refused.
         _ => true,
     }
 }
@@ -144,107 +385,4 @@ fn with_article(kind: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::{
-        contract::{Direction, Fields, Scale, Severity},
-        sandbox::ErrorKind,
-    };
-
-    fn settled_by(schema: &Value, config: &Value) -> Result<Value, String> {
-        let info = ScorerInfo {
-            id: "script".into(),
-            name: "Script".into(),
-            description: String::new(),
-            version: "1.0.0".into(),
-            config_schema: Some(schema.to_string()),
-            scale: Scale::Unit,
-            direction: Direction::HigherIsBetter,
-            reads: Fields::default(),
-            severity: Severity::Soft,
-            threshold: None,
-        };
-        let settled = settled(&info, &ScorerConfig::new(config.as_object().unwrap()));
-        settled.map(|config| serde_json::from_str(config.as_str()).unwrap()).map_err(|error| {
-            assert_eq!(error.kind, ErrorKind::InvalidConfig);
-            error.message
-        })
-    }
-
-    fn schema() -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "most": {"type": "integer"},
-                "share": {"type": ["number", "null"]},
-                "strict": {"type": "boolean"},
-                "words": {"type": "array", "items": {"type": "string"}},
-                "deep": {"type": "object", "properties": {"at": {"type": "number"}}, "required": ["at"]},
-                "any": {},
-                "style": {"type": "string", "default": "plain"}
-            },
-            "required": ["most", "style"]
-        })
-    }
-
-    #[test]
-    fn values_are_of_the_types_that_the_schema_says() {
-        let good = json!({"most": 3, "share": null, "strict": true, "words": ["a"], "deep": {"at": 0.5}, "any": [1]});
-        assert_eq!(settled_by(&schema(), &good), Ok(good));
-        for (config, message) in [
-            (json!({"most": 1.5}), "`most`: invalid type: number `1.5`, expected a whole number"),
-            (json!({"most": null}), "`most`: invalid type: null, expected a whole number"),
-            (
-                json!({"most": "many"}),
-                "`most`: invalid type: string \"many\", expected a whole number",
-            ),
-            (
-                json!({"most": 1, "share": true}),
-                "`share`: invalid type: boolean `true`, expected a number or null",
-            ),
-            (
-                json!({"most": 1, "words": "a"}),
-                "`words`: invalid type: string \"a\", expected a list",
-            ),
-            (
-                json!({"most": 1, "words": ["a", 2]}),
-                "`words[1]`: invalid type: integer `2`, expected a text",
-            ),
-            (
-                json!({"most": 1, "deep": {"at": []}}),
-                "`deep.at`: invalid type: array, expected a number",
-            ),
-        ] {
-            assert_eq!(settled_by(&schema(), &config), Err(message.to_owned()));
-        }
-    }
-
-    #[test]
-    fn what_is_required_and_has_no_default_is_there() {
-        assert_eq!(settled_by(&schema(), &json!({})), Err("`most` is required".to_owned()));
-        let without = settled_by(&schema(), &json!({"most": 1, "deep": {}}));
-        assert_eq!(without, Err("`deep.at` is required".to_owned()));
-    }
-
-    #[test]
-    fn texts_of_variables_are_the_numbers_and_booleans_that_they_are() {
-        let texts =
-            json!({"most": "3", "share": "0.5", "strict": "true", "words": ["1"], "any": "1"});
-        let typed = json!({"most": 3, "share": 0.5, "strict": true, "words": ["1"], "any": "1"});
-        assert_eq!(settled_by(&schema(), &texts), Ok(typed));
-    }
-
-    #[test]
-    fn what_is_no_schema_says_nothing() {
-        for schema in [
-            json!(true),
-            json!({"type": 1}),
-            json!({"properties": [1], "required": "most"}),
-            json!({"properties": {"most": {"type": "int"}}}),
-        ] {
-            assert_eq!(settled_by(&schema, &json!({"most": "x"})), Ok(json!({"most": "x"})));
-        }
-    }
-}
+mod tests;

@@ -10,6 +10,9 @@ use super::{
     wanted_code::Wanted,
 };
 
+/// Which checks a description and a configuration have passed that are kept in the cache; where others are made, it gets a new number.
+const CHECKS: &str = "2";
+
 /// A component that the user lets in.
 pub(super) struct Source<'a> {
     pub(super) component: &'a ComponentBytes,
@@ -67,7 +70,8 @@ impl Sandbox {
     /// What the cache has of a component with a configuration. `limits` are those under which the guest ran: what it left, and whether
     /// it got there, depends on them. (A time-out leaves nothing to keep.)
     pub(super) fn image_key(&self, component: Digest, config: &str, limits: &Limits) -> Digest {
-        self.cache_key(component, self.shared().way, config, [limits.fuel, limits.memory_bytes])
+        let what = format!("{CHECKS} {config}");
+        self.cache_key(component, self.shared().way, &what, [limits.fuel, limits.memory_bytes])
     }
 
     fn code_key(&self, digest: Digest, way: Way, what: &str) -> Digest {

@@ -1,0 +1,45 @@
+//! Where in a configuration, or in a schema, a value is, as errors say it: `rules[0].most`. It is written where there is an
+//! error only, because the keys of strangers may be long.
+
+use std::fmt;
+
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    Whole,
+    Member(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
+}
+
+impl<'p> Place<'p> {
+    pub(super) fn member(&'p self, key: &'p str) -> Place<'p> {
+        Place::Member(self, key)
+    }
+
+    pub(super) fn item(&'p self, at: usize) -> Place<'p> {
+        Place::Item(self, at)
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Whole => Ok(()),
+            Place::Member(Place::Whole, key) => f.write_str(key),
+            Place::Member(of, key) => write!(f, "{of}.{key}"),
+            Place::Item(of, at) => write!(f, "{of}[{at}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_way_to_it() {
+        let rules = Place::Whole.member("rules");
+        let rule = rules.item(0);
+        assert_eq!(rule.member("most").to_string(), "rules[0].most");
+        assert_eq!(Place::Whole.to_string(), "");
+    }
+}
