@@ -445,6 +445,23 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     "#);
 }
 
+#[test]
+fn text_in_utf_16_is_refused_with_what_converts_it() {
+    let folder = with_files();
+    let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    folder.write("wide.csv", wide("\u{feff}input,output\n1,2\n"));
+    folder.write("wide.jsonl", wide("\u{feff}{\"output\": 1}\n"));
+    let refused = folder.sh("scorebox convert wide.csv; scorebox convert wide.csv --from csv; scorebox convert wide.jsonl");
+    assert_snapshot!(refused.stderr, @r#"
+    error: wide.csv: it is UTF-16 text, not UTF-8
+    hint: `iconv -f utf-16 -t utf-8 FILE` converts a file
+    error: wide.csv: it is UTF-16 text, not UTF-8
+    hint: `iconv -f utf-16 -t utf-8 FILE` converts a file
+    error: wide.jsonl: it is UTF-16 text, not UTF-8
+    hint: `iconv -f utf-16 -t utf-8 FILE` converts a file
+    "#);
+}
+
 trait ReplaceAll {
     fn replace_all(self, from: &[u8], to: &[u8]) -> Vec<u8>;
 }

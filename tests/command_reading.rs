@@ -244,6 +244,11 @@ fn scores_come_in_pages() {
     gsm8k-0543-175b_verification  levenshtein  0.0045  222 edits away from the expected text
     [exit code 0]
     "#);
+    assert_snapshot!(folder.sh("scorebox scores --skip 5000"), @"
+    [stderr]
+    no scores after the first 5,000: there are 1,600
+    [exit code 0]
+    ");
     let ids = |options: &str| -> Vec<String> {
         let output = folder.sh(&format!("scorebox scores --format jsonl {options}")).exits_with(0);
         let id = |line| text(&serde_json::from_str::<Value>(line).unwrap()["id"]).to_owned();

@@ -246,6 +246,7 @@ fn noun(thing: Thing) -> Option<&'static str> {
     Some(match thing {
         Thing::Scorer | Thing::ScorerOfSuite => "scorer",
         Thing::Component => "component",
+        Thing::ScorerFile => "scorer's file",
         Thing::Crate => "crate",
         Thing::Source => "scorer's folder or file",
         Thing::File => "file",
@@ -290,6 +291,9 @@ fn name(what: Thing) -> Option<String> {
         Thing::Component => {
             "name the .wasm file; `scorebox build` makes one from the folder of a crate".into()
         }
+        Thing::ScorerFile => "the name of a scorer's file ends in .wasm or, if it is a script, in .js, .mjs, .ts, .mts or .py; \
+                              `scorebox scorers` lists the built-in scorers"
+            .into(),
         Thing::Crate => "name the folder of a crate: `scorebox build PATH`".into(),
         Thing::Source => "name the file: `scorebox build FILE`".into(),
         Thing::File => "name a file in it".into(),
@@ -359,6 +363,7 @@ fn convert(conversion: &Conversion) -> Option<String> {
         Conversion::ToUtf8 => {
             "`iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1".into()
         }
+        Conversion::FromUtf16 => "`iconv -f utf-16 -t utf-8 FILE` converts a file".into(),
         Conversion::ArrayToLines => {
             "`jq -c '.[]' FILE` writes each element of an array on one line".into()
         }

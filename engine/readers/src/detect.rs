@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use scorebox::case::{Key, Mapping};
+use scorebox::{
+    case::{Key, Mapping},
+    input_file::InputFileError,
+};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -61,8 +64,14 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
         }
         _ => {}
     }
-    // What cannot be decompressed is for the reader of cases to report.
-    let Ok(text) = text::text(path) else { return Ok(Format::Cases) };
+    let text = match text::text(path).map_err(unreadable) {
+        Ok(text) => text,
+        Err(utf16 @ ReaderError::Unreadable { error: InputFileError::Utf16, .. }) => {
+            return Err(utf16);
+        }
+        // What cannot be decompressed is for the reader of cases to report.
+        Err(_) => return Ok(Format::Cases),
+    };
     of_text(text, path, mapping).map_err(|formats| ReaderError::Ambiguous { name: name(), formats })
 }
 

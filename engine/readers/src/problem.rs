@@ -110,7 +110,8 @@ impl Problem {
         let name = name.to_owned();
         match self {
             Problem::Io(error) if error.kind() != io::ErrorKind::InvalidData => {
-                ReaderError::Unreadable { name, error: InputFileError::Failed(error) }
+                let error = error.downcast().unwrap_or_else(InputFileError::Failed);
+                ReaderError::Unreadable { name, error }
             }
             other => ReaderError::Damaged { name, problem: other.to_string() },
         }

@@ -9,7 +9,10 @@ use std::{
     rc::Rc,
 };
 
-use scorebox::case::Gzip;
+use scorebox::{
+    case::Gzip,
+    input_file::{InputFileError, is_utf16},
+};
 
 use crate::{problem::Problem, record::MOST_RECORD_BYTES};
 
@@ -19,7 +22,7 @@ const BUFFER_BYTES: usize = 128 << 10;
 /// The mark that some editors put at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it.
+/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it. Text in UTF-16 is refused.
 pub(crate) fn text(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut whole = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     let mut text: Box<dyn BufRead> = match whole.fill_buf()? {
@@ -30,7 +33,11 @@ pub(crate) fn text(path: &Path) -> io::Result<Box<dyn BufRead>> {
         }
         _ => Box::new(whole),
     };
-    if text.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+    let beginning = text.fill_buf()?;
+    if is_utf16(beginning) {
+        return Err(io::Error::other(InputFileError::Utf16));
+    }
+    if beginning.starts_with(BYTE_ORDER_MARK) {
         text.consume(BYTE_ORDER_MARK.len());
     }
     Ok(text)

@@ -255,6 +255,8 @@ listed! {
         ScorerOfSuite,
         /// The file of a component.
         Component,
+        /// A scorer's file, by what its name ends with: a component or a script.
+        ScorerFile,
         /// The folder of a scorer's crate.
         Crate,
         /// What a scorer is built from: a folder or a file.
@@ -479,6 +481,8 @@ impl Bound {
 pub enum Conversion {
     /// Text in another encoding, to UTF-8.
     ToUtf8,
+    /// Text in UTF-16, to UTF-8.
+    FromUtf16,
     /// An array, to a line for each of its elements.
     ArrayToLines,
     /// A document of several lines, to one line.
@@ -498,6 +502,7 @@ impl Conversion {
     fn one_of_each() -> impl Iterator<Item = Conversion> {
         [
             Conversion::ToUtf8,
+            Conversion::FromUtf16,
             Conversion::ArrayToLines,
             Conversion::DocumentToLine,
             Conversion::PythonToJson,

@@ -37,6 +37,9 @@ pub enum InputFileError {
         /// The most that is read, in bytes.
         most_bytes: u64,
     },
+    /// It is text in UTF-16, by its first bytes.
+    #[error("it is UTF-16 text, not UTF-8")]
+    Utf16,
     /// It is not text.
     #[error("it is not UTF-8 text: see line {line}")]
     NotUtf8 {
@@ -55,6 +58,7 @@ impl Advised for InputFileError {
             InputFileError::Folder => Some(Advice::Name(Thing::File)),
             InputFileError::Device => Some(Advice::Name(Thing::FileOrPipe)),
             InputFileError::TooLarge { .. } => Some(Advice::Check(Thing::File)),
+            InputFileError::Utf16 => Some(Advice::Convert(Conversion::FromUtf16)),
             InputFileError::NotUtf8 { .. } => Some(Advice::Convert(Conversion::ToUtf8)),
             InputFileError::PermissionDenied | InputFileError::Failed(_) => None,
         }
@@ -172,10 +176,23 @@ pub fn text_of(reader: impl Read, most_bytes: u64) -> Result<String, InputFileEr
     if bytes.len() as u64 > most_bytes {
         return Err(InputFileError::TooLarge { most_bytes });
     }
+    utf8(bytes)
+}
+
+/// These bytes as text.
+pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, InputFileError> {
     String::from_utf8(bytes).map_err(|error| {
+        if is_utf16(error.as_bytes()) {
+            return InputFileError::Utf16;
+        }
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         InputFileError::NotUtf8 { line: good.iter().filter(|byte| **byte == b'\n').count() + 1 }
     })
+}
+
+/// Whether a text that begins like this is UTF-16: it has that encoding's byte order mark, which no text in UTF-8 begins with.
+pub fn is_utf16(beginning: &[u8]) -> bool {
+    matches!(beginning, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
 
 #[cfg(test)]
@@ -193,6 +210,16 @@ mod tests {
     fn what_is_not_text_is_reported_with_its_line() {
         let error = text_of(&b"a\nb\n\xff\n"[..], 100).unwrap_err();
         assert_eq!(error.to_string(), "it is not UTF-8 text: see line 3");
+    }
+
+    #[test]
+    fn utf_16_is_known_by_its_byte_order_mark() {
+        for text in [&b"\xff\xfea\0"[..], b"\xfe\xff\0a"] {
+            let error = text_of(text, 100).unwrap_err();
+            assert_eq!(error.to_string(), "it is UTF-16 text, not UTF-8");
+            assert_eq!(error.advice(), Some(Advice::Convert(Conversion::FromUtf16)));
+        }
+        assert!(matches!(text_of(&b"\xff"[..], 100), Err(InputFileError::NotUtf8 { line: 1 })));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use super::{gzip::Gzip, source_error::Compression};
+use crate::input_file::is_utf16;
 
 /// How much is read from a source at a time, in bytes.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -81,7 +82,7 @@ fn unsupported(start: &[u8]) -> Option<&'static str> {
         [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file"),
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2 data"),
         [0xfd, b'7', b'z', b'X', b'Z', 0] => Some("xz data"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16 text"),
+        start if is_utf16(start) => Some("UTF-16 text"),
         _ => None,
     }
 }

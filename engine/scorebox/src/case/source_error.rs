@@ -135,7 +135,9 @@ impl SourceError {
             InputFileError::PermissionDenied => SourceError::PermissionDenied { name },
             InputFileError::Failed(error) => SourceError::CannotOpen { name, error },
             // Of the content, which is not looked at here.
-            other @ (InputFileError::TooLarge { .. } | InputFileError::NotUtf8 { .. }) => {
+            other @ (InputFileError::TooLarge { .. }
+            | InputFileError::Utf16
+            | InputFileError::NotUtf8 { .. }) => {
                 SourceError::CannotOpen { name, error: io::Error::other(other) }
             }
         }

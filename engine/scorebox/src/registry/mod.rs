@@ -132,6 +132,17 @@ pub enum RegistryError {
         /// The most that a script imports.
         most_files: usize,
     },
+    /// A file that the script imports leads out of its folder through a link, so that it is not read.
+    #[error(
+        "the script `{}` imports `{import}`, which leads out of the script's folder through a link",
+        path.display()
+    )]
+    ScriptImportLeadsOut {
+        /// The script.
+        path: PathBuf,
+        /// The path of the file from the script's folder.
+        import: String,
+    },
     /// There is nothing that runs scripts in this language: this build of the library embeds none, or the program brought
     /// none.
     #[error("the script `{}` cannot be run: there is no interpreter for {language}", path.display())]
@@ -181,8 +192,14 @@ pub enum RegistryError {
 impl Advised for RegistryError {
     fn advice(&self) -> Option<Advice> {
         match self {
-            RegistryError::UnknownName { nearest, .. } => {
-                Some(Advice::did_you_mean(nearest).unwrap_or(Advice::List(Thing::Scorer)))
+            RegistryError::UnknownName { name, nearest } => {
+                Some(Advice::did_you_mean(nearest).unwrap_or_else(|| {
+                    // The name of a file, with an ending that no scorer's file has.
+                    match Path::new(name).extension() {
+                        Some(_) => Advice::Name(Thing::ScorerFile),
+                        None => Advice::List(Thing::Scorer),
+                    }
+                }))
             }
             RegistryError::NameTaken(name) => {
                 Some(Advice::Rename { what: Thing::Scorer, taken: name.clone() })
@@ -199,6 +216,7 @@ impl Advised for RegistryError {
                 Some(Advice::Fetch)
             }
             RegistryError::Damaged(_)
+            | RegistryError::ScriptImportLeadsOut { .. }
             | RegistryError::NoScriptEngine { .. }
             | RegistryError::ScriptHasTooManyFiles { .. } => None,
         }
@@ -392,6 +410,9 @@ impl Registry {
                 path: path.to_owned(),
                 most_files: script_files::MOST_FILES,
             },
+            NotRead::LeadsOut(import) => {
+                RegistryError::ScriptImportLeadsOut { path: path.to_owned(), import }
+            }
         })?;
         let no_engine = || RegistryError::NoScriptEngine { path: path.to_owned(), language };
         let asks_judge = files.asks_judge(language);

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::Read as _,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -44,6 +44,8 @@ pub(super) enum NotRead {
     TooLarge,
     /// There are more files than a script may have.
     TooMany,
+    /// This file, by its path from the script's folder, leads out of that folder through a link.
+    LeadsOut(String),
 }
 
 impl ScriptFiles {
@@ -76,7 +78,26 @@ impl ScriptFiles {
             waiting.extend(imports_of(&name, &text));
             files.files.insert(name, text);
         }
-        Ok(files)
+        match files.leading_out(folder, language) {
+            Some(name) => Err(NotRead::LeadsOut(name)),
+            None => Ok(files),
+        }
+    }
+
+    /// A file that an import means and that leads out of the folder, so that it was not read. In Python a module of the language may be
+    /// meant in its place.
+    fn leading_out(&self, folder: &Path, language: ScriptLanguage) -> Option<String> {
+        if language != ScriptLanguage::JavaScript {
+            return None;
+        }
+        let imports = self.files.iter().flat_map(|(file, text)| {
+            specifiers(text).map(|(_, specifier)| meanings(file, specifier))
+        });
+        imports
+            .filter(|names| !names.iter().any(|name| self.files.contains_key(name)))
+            // As it is written first.
+            .flat_map(|names| names.into_iter().rev())
+            .find(|name| leads_out(folder, name))
     }
 
     /// A file of the script's folder; `None` if no file has that name, or it leads out of the folder.
@@ -126,11 +147,7 @@ fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<Stri
     let mut bytes = Vec::new();
     file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.into()))?;
     *left = left.checked_sub(bytes.len() as u64).ok_or(NotRead::TooLarge)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
-        let line = before.filter(|byte| **byte == b'\n').count() + 1;
-        unreadable(InputFileError::NotUtf8 { line })
-    })?;
+    let text = input_file::utf8(bytes).map_err(unreadable)?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
@@ -160,22 +177,31 @@ fn imports_judge(text: &str) -> bool {
 
 /// The paths that the imports of a file can mean, from the script's folder.
 fn imports_of(file: &str, text: &str) -> Vec<String> {
-    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut found = Vec::new();
-    for (_, specifier) in specifiers(text) {
-        if !specifier.starts_with("./") && !specifier.starts_with("../") {
-            continue;
-        }
-        let Some(path) = joined(folder, specifier) else { continue };
-        let typescript = path
-            .strip_suffix(".js")
-            .map(|stem| format!("{stem}.ts"))
-            .or_else(|| path.strip_suffix(".mjs").map(|stem| format!("{stem}.mts")));
-        found.extend(typescript);
-        found.extend(LEFT_OUT.map(|ending| format!("{path}{ending}")));
-        found.push(path);
+    specifiers(text).flat_map(|(_, specifier)| meanings(file, specifier)).collect()
+}
+
+/// The paths that an import in `file` can mean, from the script's folder.
+fn meanings(file: &str, specifier: &str) -> Vec<String> {
+    if !specifier.starts_with("./") && !specifier.starts_with("../") {
+        return Vec::new();
     }
-    found
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let Some(path) = joined(folder, specifier) else { return Vec::new() };
+    let typescript = path
+        .strip_suffix(".js")
+        .map(|stem| format!("{stem}.ts"))
+        .or_else(|| path.strip_suffix(".mjs").map(|stem| format!("{stem}.mts")));
+    let left_out = LEFT_OUT.map(|ending| format!("{path}{ending}"));
+    typescript.into_iter().chain(left_out).chain([path]).collect()
+}
+
+/// Whether a path from `folder` leads out of it through a link, whatever is there.
+fn leads_out(folder: &Path, name: &str) -> bool {
+    let Ok(opened) = Dir::open_ambient_dir(folder, ambient_authority()) else { return false };
+    // An error of the system has a number, and this is one of cap-std.
+    opened.metadata(name).is_err_and(|error| {
+        error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+    })
 }
 
 /// The path `specifier` from `folder`; `None` if it leads out of the outermost folder.
@@ -290,17 +316,24 @@ mod tests {
     fn nothing_outside_the_folder_is_read() {
         let outer = folder(&[
             ("secret.js", "1"),
-            ("scripts/grade.js", "import '../secret.js'; import './link.js'; import './folder.js'"),
+            ("scripts/grade.js", "import '../secret.js'; import './folder.js'; import './there'"),
             ("scripts/folder.js/x", ""),
+            ("scripts/there.ts", ""),
+            ("scripts/linked.js", "import './link.js'"),
+            ("scripts/deeper.js", "import './outer/secret.js'"),
         ]);
         let scripts = outer.path().join("scripts");
-        std::os::unix::fs::symlink("../secret.js", scripts.join("link.js")).unwrap();
-        assert_eq!(
-            names(
-                &ScriptFiles::read(&scripts.join("grade.js"), ScriptLanguage::JavaScript).unwrap()
-            ),
-            ["grade.js"]
-        );
+        let link = |to: &str, name| std::os::unix::fs::symlink(to, scripts.join(name)).unwrap();
+        link("../secret.js", "link.js");
+        link("..", "outer");
+        // Another file is what the import means.
+        link("../secret.js", "there.js");
+        let read = |name: &str| ScriptFiles::read(&scripts.join(name), ScriptLanguage::JavaScript);
+        assert_eq!(names(&read("grade.js").unwrap()), ["grade.js", "there.ts"]);
+        for (name, out) in [("linked.js", "link.js"), ("deeper.js", "outer/secret.js")] {
+            let refused = read(name);
+            assert!(matches!(&refused, Err(NotRead::LeadsOut(it)) if it == out), "{refused:?}");
+        }
     }
 
     #[test]

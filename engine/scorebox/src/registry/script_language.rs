@@ -13,13 +13,22 @@ pub enum ScriptLanguage {
 }
 
 impl ScriptLanguage {
+    /// All of them.
+    pub const ALL: [ScriptLanguage; 2] = [ScriptLanguage::JavaScript, ScriptLanguage::Python];
+
     /// The language of the script at `path`; `None` if it is not a script.
     pub(super) fn of(path: &str) -> Option<ScriptLanguage> {
-        let ends = |endings: &[&str]| endings.iter().any(|ending| path.ends_with(ending));
-        if ends(&[".js", ".mjs", ".ts", ".mts"]) {
-            return Some(ScriptLanguage::JavaScript);
+        ScriptLanguage::ALL
+            .into_iter()
+            .find(|language| language.endings().iter().any(|ending| path.ends_with(ending)))
+    }
+
+    /// What the names of its files end with.
+    pub const fn endings(self) -> &'static [&'static str] {
+        match self {
+            ScriptLanguage::JavaScript => &[".js", ".mjs", ".ts", ".mts"],
+            ScriptLanguage::Python => &[".py"],
         }
-        ends(&[".py"]).then_some(ScriptLanguage::Python)
     }
 
     /// Its name, in lower case.
