@@ -5,6 +5,8 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     process::{Child, ChildStdout, Stdio},
+    thread,
+    time::Duration,
 };
 
 use insta::assert_snapshot;
@@ -114,6 +116,35 @@ fn other_sample_cases_can_be_named_and_none_need_be_there() {
     assert!(said.contains(" of 400 cases passed; the first 50 are shown\n"), "{said}");
     assert_eq!(said.lines().count(), 54, "{said}");
     assert_eq!(watching.interrupt(), Some(130));
+}
+
+/// In the folder are files that change and of which nothing is built, the log of the build itself too.
+#[test]
+fn what_no_scorer_is_made_of_builds_nothing() {
+    let folder = Folder::new();
+    folder.write("half.js", "export default () => 0.5;\n");
+    let mut shell = folder.shell("exec scorebox build half.js --watch > log.json 2>&1");
+    let mut child = shell.spawn().unwrap();
+    let said = || fs::read_to_string(folder.path("log.json")).unwrap_or_default();
+    let builds_are = |number: usize| {
+        for _ in 0..600 {
+            if said().matches("watching ").count() == number {
+                // Time to look at the files a few more times.
+                thread::sleep(Duration::from_millis(1200));
+                return said().matches("watching ").count() == number;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        false
+    };
+    let mut built = vec![builds_are(1)];
+    folder.write("notes.txt", "hi");
+    built.push(builds_are(1));
+    folder.write("data.json", "{}");
+    built.push(builds_are(2));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(built, [true; 3], "{}", said());
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Names of files: whether two paths name one file, since what a command writes must not be what it reads or writes elsewhere; and a file's
-//! name without its folder.
+//! Names of files: whether two paths name one file, since what a command writes must not be what it reads or writes elsewhere; which files
+//! this process says its words into; and a file's name without its folder.
 
-use std::{io, path::Path};
+use std::{fs::Metadata, io, path::Path};
 
 /// The name of a file or folder, without those that it is in; the path, if it ends in none.
 pub(crate) fn file_name(path: &Path) -> String {
@@ -11,6 +11,49 @@ pub(crate) fn file_name(path: &Path) -> String {
 /// Whether both are the same file, however they are named.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     is_linked(one, other) || is_same_name(one, other)
+}
+
+/// The files that standard output and standard error are redirected to.
+pub(crate) struct Redirected {
+    #[cfg(unix)]
+    files: Vec<(u64, u64)>,
+}
+
+#[cfg(unix)]
+impl Redirected {
+    pub(crate) fn of_this_process() -> Redirected {
+        use std::{
+            fs::File,
+            os::{
+                fd::{AsFd as _, BorrowedFd},
+                unix::fs::MetadataExt as _,
+            },
+        };
+        let file = |stream: BorrowedFd<'_>| {
+            let file = File::from(stream.try_clone_to_owned().ok()?).metadata().ok()?;
+            Some((file.dev(), file.ino()))
+        };
+        let files = [file(io::stdout().as_fd()), file(io::stderr().as_fd())];
+        Redirected { files: files.into_iter().flatten().collect() }
+    }
+
+    /// Whether a file is one of them.
+    pub(crate) fn has(&self, file: &Metadata) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.files.contains(&(file.dev(), file.ino()))
+    }
+}
+
+#[cfg(not(unix))]
+impl Redirected {
+    pub(crate) fn of_this_process() -> Redirected {
+        Redirected {}
+    }
+
+    /// Whether a file is one of them: that is not known here.
+    pub(crate) fn has(&self, _file: &Metadata) -> bool {
+        false
+    }
 }
 
 /// Whether `path` is one of the files that SQLite has beside a database.

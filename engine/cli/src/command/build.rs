@@ -108,7 +108,7 @@ impl Build {
         if !self.folder.exists() {
             return Err(BuildError::NoSource(self.folder.clone()).into());
         }
-        let saved = Saved::of(&self.folder);
+        let saved = Saved::of(&self.folder).with(self.cases.as_deref());
         let folder = saved.folder().to_owned();
         watch::watch(saved, || {
             let component = self.build()?;

@@ -1,5 +1,5 @@
-//! The files of a scorer's folder, and what is in them: whether one was saved. Looks at them now and then, which works on every
-//! file system. Builds nothing.
+//! The files that a scorer is made of and tested with, and what is in them: whether one was saved. Looks at them now and then, which works
+//! on every file system. Builds nothing.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -9,7 +9,12 @@ use std::{
     time::SystemTime,
 };
 
-use scorebox::digest::Digest;
+use scorebox::{
+    digest::Digest,
+    registry::{Reference, ScriptLanguage},
+};
+
+use crate::same_file::Redirected;
 
 /// Files that are looked at: those nearest to the folder.
 const MOST_FILES: usize = 5_000;
@@ -18,11 +23,21 @@ const MOST_READ_BYTES: u64 = 4 << 20;
 /// What builds leave in a folder, besides what begins with a dot.
 const NOT_SOURCES: [&str; 5] = ["target", "node_modules", "zig-out", "__pycache__", "Cargo.lock"];
 
+/// Endings of what builds make, and of what is written about them.
+const MADE: [&str; 3] = ["wasm", "log", "out"];
+/// What the names of files end with that scripts import, and that suites and cases are in, besides the endings of scripts. In a compiled
+/// language any file may be compiled in.
+const DATA: [&str; 5] = [".json", ".jsonl", ".toml", ".gz", ".zst"];
+
 /// What is in files, as far as it is known without reading one twice.
 pub(super) struct Saved {
     folder: PathBuf,
-    /// Looked at whatever it is called.
-    source: PathBuf,
+    /// Looked at whatever they are called.
+    named: Vec<PathBuf>,
+    /// Whether the scorer is a script.
+    is_script: bool,
+    /// What changes when a build says something.
+    redirected: Redirected,
     known: BTreeMap<PathBuf, Known>,
     has_left_out: bool,
 }
@@ -47,12 +62,21 @@ impl Saved {
                 _ => Path::new("."),
             },
         };
+        let reference = Reference::parse(&source.to_string_lossy(), Path::new(""));
         Saved {
             folder: folder.to_owned(),
-            source: source.to_owned(),
+            named: vec![source.to_owned()],
+            is_script: reference.is_script() && !source.is_dir(),
+            redirected: Redirected::of_this_process(),
             known: BTreeMap::new(),
             has_left_out: false,
         }
+    }
+
+    /// The same with this file, wherever it is.
+    pub(super) fn with(mut self, file: Option<&Path>) -> Saved {
+        self.named.extend(file.map(Path::to_owned));
+        self
     }
 
     /// Where the files are.
@@ -70,10 +94,12 @@ impl Saved {
         let mut known = BTreeMap::new();
         let mut waiting = VecDeque::from([self.folder.clone()]);
         self.has_left_out = false;
-        if let Some(source) = fs::metadata(&self.source).ok().filter(Metadata::is_file)
-            && let Some(it) = self.known_of(&self.source, &source)
-        {
-            known.insert(self.source.clone(), it);
+        for named in &self.named {
+            if let Some(metadata) = fs::metadata(named).ok().filter(Metadata::is_file)
+                && let Some(it) = self.known_of(named, &metadata)
+            {
+                known.insert(named.clone(), it);
+            }
         }
         while let Some(folder) = waiting.pop_front() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -84,6 +110,8 @@ impl Saved {
                 };
                 if metadata.is_dir() {
                     waiting.push_back(path);
+                } else if !self.may_count(&path, &metadata) {
+                    continue;
                 } else if known.len() >= MOST_FILES {
                     self.has_left_out = true;
                     waiting.clear();
@@ -95,6 +123,15 @@ impl Saved {
         }
         self.known = known;
         self.known.iter().map(|(path, known)| (path.clone(), known.digest)).collect()
+    }
+
+    /// Whether a file may be a part of this scorer, or of its test.
+    fn may_count(&self, path: &Path, metadata: &Metadata) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let of_scripts = ScriptLanguage::ALL.into_iter().flat_map(ScriptLanguage::endings);
+        let counts =
+            !self.is_script || of_scripts.copied().chain(DATA).any(|ending| name.ends_with(ending));
+        counts && !self.redirected.has(metadata)
     }
 
     fn known_of(&self, path: &Path, metadata: &Metadata) -> Option<Known> {
@@ -116,7 +153,7 @@ fn is_source(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_made = name.starts_with('.')
         || name.starts_with("scorebox.db")
-        || path.extension() == Some(OsStr::new("wasm"));
+        || path.extension().and_then(OsStr::to_str).is_some_and(|it| MADE.contains(&it));
     !is_made && !NOT_SOURCES.contains(&name.as_ref())
 }
 
@@ -134,7 +171,7 @@ mod tests {
         write("a.c", "1");
         let mut saved = Saved::of(folder.path());
         let first = saved.look();
-        for name in ["a.wasm", "target/x", ".git/x", "scorebox.db-wal", "Cargo.lock"] {
+        for name in ["a.wasm", "w.log", "target/x", ".git/x", "scorebox.db-wal", "Cargo.lock"] {
             write(name, "1");
         }
         // The same text, saved again.
@@ -147,6 +184,30 @@ mod tests {
         assert!(saved.look() != second);
         fs::remove_file(folder.path().join("lib/b.h")).unwrap();
         assert!(saved.look() == first);
+    }
+
+    #[test]
+    fn of_a_script_only_what_it_may_import_and_its_test_count_and_the_file_that_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
+        write("a.js", "1");
+        let mut saved = Saved::of(&path("a.js")).with(Some(&path("cases")));
+        let mut last = saved.look();
+        for name in ["notes.txt", "README.md", "w.log"] {
+            write(name, "1");
+            assert!(saved.look() == last, "{name}");
+        }
+        for name in ["b.js", "c.mts", "d.json", "test.toml", "test.jsonl", "cases"] {
+            write(name, "1");
+            let now = saved.look();
+            assert!(now != last, "{name}");
+            last = now;
+        }
+        let mut all = Saved::of(folder.path());
+        let before = all.look();
+        write("notes.txt", "2");
+        assert!(all.look() != before);
     }
 
     #[test]
