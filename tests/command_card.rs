@@ -398,6 +398,38 @@ fn what_is_wrong_is_said_before_anything_is_scored_and_no_page_is_left() {
 }
 
 #[test]
+fn a_script_with_a_mistake_has_no_page_and_one_that_wants_a_configuration_has() {
+    let folder = Folder::new();
+    for (name, script, said) in [
+        ("syntax", "const x = ;\n", "syntax.js:1:11: SyntaxError"),
+        (
+            "id",
+            "export const info = { id: 'a b' };\nexport default () => 1;\n",
+            "`info.id` is \"a b\"",
+        ),
+        ("nothing", "export const a = 1;\n", "the script has no default export"),
+    ] {
+        folder.write(&format!("{name}.js"), script);
+        let refused = folder.sh(&format!("scorebox card {name}.js -o a.html")).exits_with(2);
+        let begin = format!("error: scorer `{name}.js`: invalid-script: {name}.js");
+        assert!(refused.stderr.starts_with(&begin) && refused.stderr.contains(said), "{refused}");
+        assert!(!folder.path("a.html").exists());
+        let inspected = folder.sh(&format!("scorebox inspect {name}.js")).exits_with(2);
+        assert_eq!(inspected.stdout, "", "nothing is known of it");
+        assert_eq!(inspected.stderr, refused.stderr);
+    }
+    folder.write(
+        "wants.js",
+        "export const info = { name: 'Wants', configSchema: { type: 'object', required: ['key'], \
+         properties: { key: { type: 'string' } } } };\nexport default () => 1;\n",
+    );
+    folder.sh("scorebox card wants.js -o a.html").exits_with(0);
+    assert!(read(&folder, "a.html").contains("Wants"));
+    let inspected = folder.sh("scorebox inspect wants.js").exits_with(2);
+    assert!(inspected.stdout.contains("Wants (wants)"), "{inspected}");
+}
+
+#[test]
 fn a_page_goes_to_standard_output_unless_a_file_is_named() {
     let folder = Folder::new();
     let printed = folder.sh("scorebox card exact-match --repeatable").exits_with(0);

@@ -51,3 +51,20 @@ fn a_scorer_that_refuses_its_configuration_is_named() {
     let files = std::fs::read_dir(folder.path("cache")).unwrap().count();
     assert_eq!(files, 0, "nothing was compiled to find that out");
 }
+
+#[test]
+fn a_scorer_is_no_suite() {
+    let folder = folder();
+    folder.write("grade.js", "export default () => 1;\n");
+    for (command, what) in [
+        ("compile grade.js", "`grade.js` is a script, not a suite"),
+        ("compile guest.wasm", "`guest.wasm` is a component, not a suite"),
+        ("audit grade.js", "`grade.js` is a script, not a suite"),
+        ("run grade.js cases.jsonl", "`grade.js` is a script, not a file of cases"),
+        ("run -s length guest.wasm", "`guest.wasm` is a component, not a file of cases"),
+    ] {
+        let refused = folder.sh(&format!("scorebox {command}")).exits_with(2);
+        assert!(refused.stderr.starts_with(&format!("error: {what}\nhint: ")), "{refused}");
+        assert_eq!(refused.stderr.lines().count(), 2, "{refused}");
+    }
+}

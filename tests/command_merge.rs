@@ -284,6 +284,16 @@ fn a_merge_of_no_shards_says_so() {
 }
 
 #[test]
+fn where_a_merge_goes_must_be_said_once() {
+    let folder = Folder::new();
+    folder.write("a.parquet", "");
+    let nowhere = folder.sh("scorebox merge a.parquet").exits_with(2);
+    assert!(nowhere.stderr.contains("--db <FILE>|--output <FILE>"), "{nowhere}");
+    let both = folder.sh("scorebox merge a.parquet --db a.db -o b.parquet").exits_with(2);
+    assert!(both.stderr.contains("'--db <FILE>' cannot be used with '--output <FILE>'"), "{both}");
+}
+
+#[test]
 fn files_that_an_engine_wrote_without_the_plan_need_the_suite() {
     let folder = with_shards();
     Shard::read(&folder.path("out-0.parquet"))

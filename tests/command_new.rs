@@ -180,6 +180,13 @@ fn nothing_is_overwritten_and_a_name_that_no_scorer_can_have_is_refused() {
     [exit code 2]
     ");
     assert!(!folder.path("first").exists());
+    assert_snapshot!(folder.sh("scorebox new serde --lang rust"), @"
+    [stderr]
+    error: `serde` is the name of a crate that scorers in Rust are made with
+    hint: call it `serde-scorer`
+    [exit code 2]
+    ");
+    assert!(!folder.path("serde").exists());
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn points_without_a_threshold_are_reduced_and_neither_pass_nor_fail() {
 fn wrong_questions_are_refused() {
     let folder = mixed(GATE, MIXED);
     for (options, words) in [
-        ("--k 0", "0 is not in 1..18446744073709551615"),
+        ("--k 0", "must be 1 or more"),
         ("--k 2,x", "invalid digit"),
         ("--reducer average", "possible values: mean, median, mode, min, max"),
         ("--scorer wrong", "hint: its scorers: right"),

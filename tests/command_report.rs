@@ -200,7 +200,7 @@ fn no_text_of_a_table_is_a_formula() {
     let cell = |name: &str| &row[columns.iter().position(|it| it == name).unwrap()];
     assert_eq!(
         ["case_id", "node_id", "reason", "label", "score"].map(cell),
-        ["'=1+1|a", "'@n", "'=HYPERLINK(\"http://x\")", "'-1", "1"]
+        ["'=1+1|a", "'@n", "'=HYPERLINK(\"http://x\")", "-1", "1"]
     );
 }
 

@@ -25,6 +25,25 @@ fn a_suite_file_is_run_over_real_answers() {
     ");
 }
 
+/// Times differ, fuel does not: a scorer that is built again has other fuel.
+#[test]
+fn the_readme_shows_what_its_first_command_prints() {
+    let but_time = |line: &str| -> Vec<String> {
+        let columns: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let fuel = columns.iter().rposition(|column| column == "k").unwrap();
+        columns[..=fuel].to_vec()
+    };
+    let table = |text: &str| -> Vec<Vec<String>> {
+        let (_, rows) = text.split_once("\nscorer ").unwrap();
+        rows.lines().skip(1).take_while(|line| !line.is_empty()).map(but_time).collect()
+    };
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let shown = table(&fs::read_to_string(readme).unwrap());
+    let folder = Folder::new();
+    let printed = folder.sh("scorebox run suite.toml answers.jsonl").exits_with(0).stdout;
+    assert_eq!((shown.len(), &shown), (4, &table(&format!("\n{printed}"))));
+}
+
 #[test]
 fn the_run_is_given_an_id_which_is_printed() {
     let folder = Folder::new();

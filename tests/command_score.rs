@@ -177,7 +177,7 @@ fn an_unknown_scorer_is_refused_with_the_name_meant() {
     assert_snapshot!(folder.sh("scorebox score grade.cjs --output 1"), @"
     [stderr]
     error: there is no scorer `grade.cjs`
-    hint: the name of a scorer's file ends in .wasm or, if it is a script, in .js, .mjs, .ts, .mts, .py; `scorebox scorers` lists the built-in scorers
+    hint: the name of a scorer's file ends in .wasm or, if it is a script, in .js, .mjs, .ts, .mts or .py; `scorebox scorers` lists the built-in scorers
     [exit code 2]
     ");
 }

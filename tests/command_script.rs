@@ -249,6 +249,79 @@ fn values_of_a_configuration_are_of_the_types_that_the_script_says() {
 }
 
 #[test]
+fn values_of_a_configuration_are_within_the_bounds_that_the_script_says() {
+    let folder = Folder::new();
+    folder.write(
+        "bounds.js",
+        "export const info = { configSchema: { type: 'object', additionalProperties: false, properties: {\n\
+         wanted: { type: 'integer', minimum: 1, maximum: 9, default: 2 },\n\
+         mode: { type: 'string', enum: ['strict', 'loose'], default: 'strict' },\n\
+         words: { type: 'array', maxItems: 2, items: { type: 'string', minLength: 1 } },\n\
+         rule: { type: 'object', additionalProperties: false, properties: { maxWords: { type: 'number', default: 3 } } } } } };\n\
+         export default (input, config) => ({ score: 1, meta: config });\n",
+    );
+    let score = |config: &str| {
+        folder.sh(&format!("scorebox score bounds.js --output 1 --config '{config}'"))
+    };
+    let good = score("{\"rule\": {}, \"words\": [\"a\"]}").exits_with(0).json();
+    let filled = serde_json::json!({
+        "wanted": 2, "mode": "strict", "words": ["a"], "rule": {"maxWords": 3},
+    });
+    assert_eq!(good["meta"], filled);
+    let spelt = score("{\"rule\": {\"max_words\": 1}}").exits_with(0).json();
+    assert_eq!(spelt["meta"]["rule"], serde_json::json!({"maxWords": 1}));
+    let mut words = String::new();
+    for config in [
+        "{\"wanted\": 0}",
+        "{\"wanted\": \"50\"}",
+        "{\"mode\": \"strikt\"}",
+        "{\"words\": [\"a\", \"\"]}",
+        "{\"words\": [\"a\", \"b\", \"c\"]}",
+        "{\"rule\": {\"most\": 1}}",
+    ] {
+        words += &score(config).exits_with(2).stderr;
+    }
+    assert_snapshot!(words, @r#"
+    error: scorer `bounds.js`: invalid-config: `wanted`: invalid value: integer `0`, expected at least 1
+    error: scorer `bounds.js`: invalid-config: `wanted`: invalid value: integer `50`, expected at most 9
+    error: scorer `bounds.js`: invalid-config: `mode`: invalid value: string "strikt", expected one of "strict", "loose"
+    hint: did you mean `strict`?
+    error: scorer `bounds.js`: invalid-config: `words[1]`: invalid length 0, expected at least 1 character
+    error: scorer `bounds.js`: invalid-config: `words`: invalid length 3, expected at most 2 items
+    error: scorer `bounds.js`: invalid-config: unknown key `rule.most`; known here: `maxWords`
+    "#);
+}
+
+#[test]
+fn a_schema_with_a_mistake_is_a_mistake_of_the_script() {
+    let folder = Folder::new();
+    let mut words = String::new();
+    for (name, property) in [
+        ("type", "type: 'integr'"),
+        ("default", "type: 'integer', default: '2'"),
+        ("bound", "minimum: '1'"),
+        ("hidden", "type: '\\u202e\\n'"),
+    ] {
+        let script = format!(
+            "export const info = {{ configSchema: {{ properties: {{ wanted: {{ {property} }} }} }} }};\nexport default () => 1;\n"
+        );
+        folder.write(&format!("{name}.js"), &script);
+        let output = folder.sh(&format!("scorebox score {name}.js --output 1")).exits_with(2);
+        words += &output.stderr;
+    }
+    assert_snapshot!(words, @r#"
+    error: scorer `type.js`: invalid-script: the configuration schema: `properties.wanted.type`: invalid value: string "integr", expected one of "array", "boolean", "integer", "null", "number", "object", "string"
+    hint: did you mean `integer`?
+    error: scorer `default.js`: invalid-script: the configuration schema: `properties.wanted.default`: invalid type: string "2", expected a whole number
+    error: scorer `bound.js`: invalid-script: the configuration schema: `properties.wanted.minimum`: invalid value: string "1", expected a number
+    error: scorer `hidden.js`: invalid-script: the configuration schema: `properties.wanted.type`: invalid value: string "\u{202e}\n", expected one of "array", "boolean", "integer", "null", "number", "object", "string"
+    "#);
+    // Who looks at it is told as well.
+    let inspected = folder.sh("scorebox inspect type.js").exits_with(2);
+    assert!(inspected.stderr.contains("invalid-script: the configuration schema"), "{inspected}");
+}
+
+#[test]
 fn what_a_script_builds_to_is_the_component_that_it_is_anyway() {
     let folder = with_scripts();
     let built =
@@ -369,6 +442,12 @@ fn imports_that_are_not_there_or_lead_away_are_reported_where_they_stand() {
                           ^
     [exit code 2]
     "#);
+    std::os::unix::fs::symlink("../ts/lib/words.ts", folder.path("js/link.js")).unwrap();
+    assert_snapshot!(import("js/linked.js", "./link.js"), @"
+    [stderr]
+    error: the script `js/linked.js` imports `link.js`, which leads out of the script's folder through a link
+    [exit code 2]
+    ");
     assert_snapshot!(import("js/package.js", "lodash"), @r#"
     [stderr]
     error: scorer `js/package.js`: invalid-script: package.js:2:19: `lodash` is not a file of the script; an import begins with `./` or `../`

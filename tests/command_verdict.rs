@@ -43,7 +43,12 @@ fn the_cases_that_a_scorer_decided_against_are_listed_by_its_name() {
     ");
     assert_snapshot!(folder.sh("scorebox cases --scorer fast --failed"), @"
     [stderr]
-    it decided against no such case
+    no case failed or is errored because of `fast`
+    [exit code 0]
+    ");
+    assert_snapshot!(folder.sh("scorebox cases --scorer right --skip 2"), @"
+    [stderr]
+    no cases after the first 2: there are 2
     [exit code 0]
     ");
     let strict = folder.sh("scorebox cases --scorer fast --failed --strict --format json").json();

@@ -223,12 +223,28 @@ pub(crate) fn files(language: Language, name: &str, sdk: Option<&Path>) -> Vec<(
         }
         text.replace("{{name}}", name)
             .replace("{{title}}", &words(name).join(" "))
-            .replace("{{type}}", &words(name).concat())
+            .replace("{{type}}", &type_of(language, name))
             .replace("{{component}}", &component)
             .replace("{{sdk}}", sdk.as_deref().unwrap_or_default())
     };
     let templates = language.templates().into_iter();
     templates.map(|(path, text)| (fill(path), fill(text))).collect()
+}
+
+/// What the type of a scorer is called: its name, unless the source has another meaning for that (`Self`, `Config`).
+fn type_of(language: Language, name: &str) -> String {
+    let plain = words(name).concat();
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let source = language.templates().first().map_or("", |(_, text)| *text);
+    match source.split(|character| !is_part(character)).any(|word| word == plain) {
+        true => format!("{plain}Scorer"),
+        false => plain,
+    }
+}
+
+/// Whether a crate of this name would take the place of one that a scorer in Rust is compiled with.
+pub(crate) fn is_crate_of_a_scorer(name: &str) -> bool {
+    ["alloc", "core", "scorebox-sdk", "serde", "std"].contains(&name)
 }
 
 /// The words of a name, each with a capital.
@@ -294,5 +310,19 @@ mod tests {
         let text = |name: &str| rust.iter().find(|(path, _)| path == name).unwrap().1.clone();
         assert!(text("Cargo.toml").contains(r#"scorebox-sdk = { path = "/a \"b\"" }"#));
         assert!(text("src/lib.rs").contains("pub struct EndsWell {"));
+    }
+
+    #[test]
+    fn a_type_has_no_name_that_means_something_else_in_the_source() {
+        for (name, expected) in [
+            ("self", "SelfScorer"),
+            ("config", "ConfigScorer"),
+            ("string", "StringScorer"),
+            ("fn", "Fn"),
+        ] {
+            assert_eq!(type_of(Language::Rust, name), expected);
+            let files = files(Language::Rust, name, Some(Path::new("/sdk")));
+            assert!(files[0].1.contains(&format!("impl Scorer for {expected} {{")), "{name}");
+        }
     }
 }

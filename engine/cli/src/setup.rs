@@ -12,7 +12,7 @@ use scorebox::{
     advice::{Advice, Advised as _},
     build::SharedBuilds,
     judge::Judges,
-    registry::Registry,
+    registry::{Reference, Registry},
     run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
     sandbox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
@@ -30,6 +30,7 @@ use crate::{
     failure::Failure,
     lock_file::{Locks, locks_of},
     python_engine::PythonEngine,
+    report,
     waiting::Waiting,
     words,
 };
@@ -215,10 +216,33 @@ pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
 
 /// Reads a suite file; the variables that it names are those of the environment. Or the suite of a bundle, which has their values.
 pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
+    must_not_be_a_scorer(path)?;
     match bundled::is_bundle(path) {
         true => bundled::suite(path),
         false => Ok(Suite::read_with(path, &variable)?),
     }
+}
+
+/// Refuses the file of a scorer where a suite is wanted; as TOML it would be full of mistakes.
+fn must_not_be_a_scorer(path: &Path) -> Result<(), Failure> {
+    match scorer_not(path, "a suite") {
+        None => Ok(()),
+        Some(failure) => Err(failure.hint(
+            "a suite is a file in TOML or JSON that names its scorers; `scorebox run -s FILE CASES` runs a scorer without one",
+        )),
+    }
+}
+
+/// That a file is a scorer's by its name, and not what is wanted; `None` if it is none.
+pub(crate) fn scorer_not(path: &Path, wanted: &str) -> Option<Failure> {
+    let written = path.to_string_lossy();
+    let what = match Reference::parse(&written, Path::new("")) {
+        script if script.is_script() => "script",
+        _ if written.ends_with(".wasm") => "component",
+        _ => return None,
+    };
+    let written = report::printable(&written);
+    Some(Failure::new(format!("`{written}` is a {what}, not {wanted}")))
 }
 
 /// The value of a variable that a suite names; `None` if it has none.
@@ -238,6 +262,7 @@ pub(crate) fn suite_to_load(
     sandbox: &SandboxArguments,
     change: impl FnOnce(Suite) -> Result<Suite, Failure>,
 ) -> Result<Suite, Failure> {
+    must_not_be_a_scorer(path)?;
     if bundled::is_bundle(path) {
         return change(bundled::suite(path)?);
     }

@@ -8,7 +8,7 @@ use scorebox::{advice::Advice, sandbox::ErrorKind};
 
 use crate::advice;
 use crate::failure::{Exit, Failure};
-use crate::report::printable;
+use crate::report::{count, printable};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -28,6 +28,12 @@ pub(crate) fn warn(text: &str) {
 /// hold what a scorer said, with lines that look like ours.
 fn quoted(text: &str) -> String {
     printable(text).replace('\n', "\n  ")
+}
+
+/// What stands in place of a page that begins behind the end of `all` things.
+pub(crate) fn nothing_after(skipped: u64, all: u64, things: &str) {
+    let (skipped, all) = (count(skipped), count(all));
+    say(&format!("no {things} after the first {skipped}: there are {all}"));
 }
 
 /// `hint: …`

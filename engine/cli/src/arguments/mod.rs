@@ -54,7 +54,7 @@ pub(crate) use reports::{
 };
 pub(crate) use requirements::RequirementArguments;
 pub(crate) use scorer::{
-    LimitArguments, ScorerArguments, number, parse_config, read_if_file, split_named,
+    LimitArguments, ScorerArguments, described, number, parse_config, read_if_file, split_named,
 };
 pub(crate) use scoring::ScoringArguments;
 pub(crate) use telemetry::TelemetryArguments;

@@ -7,7 +7,10 @@ use scorebox::{
     contract::ScorerInfo,
     input_file::MOST_CONFIGURATION_BYTES,
     registry::Reference,
-    sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig, check_config},
+    sandbox::{
+        Anatomy, ErrorKind, Grant, Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig,
+        check_config,
+    },
     suite::{LimitOverrides, ScorerId, SuiteScorer, parse_duration, parse_memory},
 };
 
@@ -104,15 +107,16 @@ impl ScorerArguments {
         Ok(self.of_a_suite()?.with_config(config).with_limits(limits))
     }
 
-    /// What the scorer says about itself without a configuration, if it can.
+    /// What the scorer says about itself without a configuration.
     pub(crate) async fn describe(
         &self,
         sandbox: &Sandbox,
         component: &ComponentBytes,
-    ) -> Option<ScorerInfo> {
+        anatomy: &Anatomy,
+    ) -> Result<ScorerInfo, ScoreError> {
         let grants = self.grant.iter().copied().collect();
-        let limits = self.limits.apply(Limits::default()).ok()?;
-        sandbox.describe(component, &limits, grants).await.ok()
+        let limits = self.limits.apply(Limits::default()).unwrap_or_default();
+        described(sandbox, component, anatomy, &limits, grants).await
     }
 
     /// How long reading the files for one score may take.
@@ -148,6 +152,25 @@ impl ScorerArguments {
             Failure { message: format!("scorer `{}`: {}", self.scorer, failure.message), ..failure }
         })
     }
+}
+
+/// What a component says about itself without a configuration. A script with a mistake is refused: it would be described by its file's
+/// name, because only `configure` has words for the mistake.
+pub(crate) async fn described(
+    sandbox: &Sandbox,
+    component: &ComponentBytes,
+    anatomy: &Anatomy,
+    limits: &Limits,
+    grants: Grants,
+) -> Result<ScorerInfo, ScoreError> {
+    if anatomy.script.is_some() {
+        match sandbox.load(component, &ScorerConfig::default(), limits, grants).await {
+            Ok(loaded) => return Ok(loaded.info().clone()),
+            Err(error) if error.kind == ErrorKind::InvalidConfig => {}
+            Err(error) => return Err(error),
+        }
+    }
+    sandbox.describe(component, limits, grants).await
 }
 
 /// A configuration as it is typed: a JSON object, or `@FILE`.

@@ -35,7 +35,7 @@ use crate::{
     advice,
     arguments::{
         CaseFileArguments, CaseFiles, JobArguments, OneJudgeArguments, PositiveArguments,
-        ScorerArguments, WorkspaceArguments, labels_at,
+        ScorerArguments, WorkspaceArguments, described, labels_at,
     },
     failure::{Exit, Failure},
     lock_file::locks_of,
@@ -264,7 +264,12 @@ impl Card {
     ) -> Result<ScorerInfo, Failure> {
         let waiting = Waiting::on(COMPILING);
         let limits = Limits::default();
-        let info = sandbox.describe(&source.component, &limits, anatomy.grants()).await?;
+        let describing = described(sandbox, &source.component, anatomy, &limits, anatomy.grants());
+        let info = describing.await.map_err(|error| {
+            let failure = Failure::from(error);
+            let message = format!("scorer `{}`: {}", self.scorer.scorer, failure.message);
+            Failure { message, ..failure }
+        })?;
         drop(waiting);
         if matches!(source.origin, Origin::Published(_)) {
             let outside = (anatomy, &source.component);

@@ -128,11 +128,18 @@ impl Cases {
     fn say_what_is_left(&self, listing: &Listing) {
         let seen = self.skip.min(listing.found) + listing.shown;
         if listing.found == 0 {
-            words::say(match (&self.scorer, self.failed) {
-                (Some(_), _) => "it decided against no such case",
-                (None, true) => "no case failed",
-                (None, false) => "no cases",
+            words::say(&match (&self.scorer, self.failed) {
+                (Some(scorer), _) => {
+                    format!(
+                        "no case failed or is errored because of `{}`",
+                        report::printable(scorer)
+                    )
+                }
+                (None, true) => "no case failed".to_owned(),
+                (None, false) => "no cases".to_owned(),
             });
+        } else if self.skip >= listing.found {
+            words::nothing_after(self.skip, listing.found, "cases");
         } else if seen < listing.found {
             words::say(&format!(
                 "{} of {} cases; next page: --skip {seen}; all: --limit 0",

@@ -5,7 +5,7 @@ use scorebox::{
     digest::Digest,
     registry::ScorerSource,
     row::milliseconds,
-    sandbox::{Anatomy, Grant, LoadedScorer, Outcome, Start},
+    sandbox::{Anatomy, ErrorKind, Grant, LoadedScorer, Outcome, Start},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -51,7 +51,7 @@ impl Inspect {
             Some(_) => self.judge.must_be_named("inspect", &self.scorer, &anatomy),
             None => Ok(()),
         };
-        let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
+        let (loaded, described, cost) = setup::finish(setup::small_runtime()?, async {
             let folder = match &case {
                 Some(case) => {
                     self.case.task_folder(case, &sandbox, self.scorer.host_timeout()?).await?
@@ -73,14 +73,23 @@ impl Inspect {
                         None => None,
                     };
                     let info = scorer.info().clone();
-                    (Ok(scorer), Some(info), cost)
+                    (Ok(scorer), Ok(info), cost)
                 }
                 // A scorer that lacks its configuration can still describe itself.
                 Err(failure) => {
-                    (Err(failure), self.scorer.describe(&sandbox, &source.component).await, None)
+                    let described = self.scorer.describe(&sandbox, &source.component, &anatomy);
+                    (Err(failure), described.await, None)
                 }
             })
         })?;
+        let has_mistake =
+            matches!(&described, Err(error) if error.kind == ErrorKind::InvalidScript);
+        let loaded = match loaded {
+            // The rest is about its interpreter.
+            Err(failure) if has_mistake => return Err(failure),
+            loaded => loaded,
+        };
+        let info = described.ok();
         let seen = Seen { info: info.as_ref(), scorer: loaded.as_ref().ok(), cost: cost.as_ref() };
         let portrait = Portrait::new(&source, &anatomy, seen);
         output::stdout(|out| match self.format {

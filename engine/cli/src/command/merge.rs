@@ -30,19 +30,14 @@ use crate::{
 /// must have the same results in each; a result that a time-out ended is taken from another shard. If results differ, they
 /// are shown and nothing is written. A merge into a database that was interrupted is continued by the same command.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("into").args(["db", "output"]).required(true)))]
 pub(crate) struct Merge {
     /// Shards, or folders of shards
     #[arg(required = true, value_name = "SHARD")]
     shards: Vec<PathBuf>,
 
     /// Store the run in this database, as if one machine had scored it
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "output",
-        conflicts_with = "output",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     db: Option<PathBuf>,
 
     /// Write one Parquet file, which is a shard of the same run

@@ -53,6 +53,12 @@ impl New {
             Some(language) => language,
             None => asked_language()?,
         };
+        if language == Language::Rust && scaffold::is_crate_of_a_scorer(&name) {
+            return Err(Failure::new(format!(
+                "`{name}` is the name of a crate that scorers in Rust are made with"
+            ))
+            .hint(format!("call it `{name}-scorer`")));
+        }
         let sdk = match language {
             Language::Rust => Some(self.sdk()?),
             _ => None,

@@ -52,7 +52,7 @@ pub(crate) struct Repeats {
     strict: bool,
 
     /// Values of k for pass@k and pass^k [default: 1, 2, 4, 8 and the most attempts at a case]
-    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = draws, help_heading = "Output")]
     k: Vec<u64>,
 
     /// How a table shows the scores of a case as one score [default: all of them]
@@ -94,6 +94,12 @@ struct OfRun<'a> {
     run_id: &'a str,
     #[serde(flatten)]
     repeats: &'a scorebox::aggregate::Repeats,
+}
+
+/// A value of k.
+fn draws(text: &str) -> Result<u64, String> {
+    let number = text.parse::<u64>().map_err(|error| error.to_string())?;
+    if number > 0 { Ok(number) } else { Err("must be 1 or more".to_owned()) }
 }
 
 impl Repeats {
@@ -228,6 +234,8 @@ impl Repeats {
         let seen = self.skip.min(listing.found) + listing.shown;
         if self.format == Format::Table && listing.found == 0 {
             words::say("no cases");
+        } else if self.format == Format::Table && self.skip >= listing.found {
+            words::nothing_after(self.skip, listing.found, "cases");
         } else if self.format == Format::Table && seen < listing.found {
             words::say(&format!(
                 "{} of {} cases; next page: --skip {seen}; all: --limit 0",

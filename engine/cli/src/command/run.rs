@@ -300,6 +300,11 @@ impl Run {
             return Err(Failure::new("no file with cases is named")
                 .hint("name a JSON Lines file, or `-` for standard input"));
         }
+        if let Some(failure) =
+            cases.iter().find_map(|path| setup::scorer_not(path, "a file of cases"))
+        {
+            return Err(failure.hint("a scorer is named with `-s`, and a suite by a file in TOML"));
+        }
         Ok((suites.first().copied(), cases))
     }
 

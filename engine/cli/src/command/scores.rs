@@ -137,6 +137,8 @@ impl Scores {
         let seen = self.skip.min(total) + shown;
         if total == 0 {
             words::say("no scores");
+        } else if self.skip >= total {
+            words::nothing_after(self.skip, total, "scores");
         } else if seen < total {
             words::say(&format!(
                 "{} of {} scores; next page: --skip {seen}; all: --limit 0",
