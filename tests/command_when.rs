@@ -199,6 +199,19 @@ fn scores_under_a_condition_are_computed_again_where_others_are_reused() {
 }
 
 #[test]
+fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() {
+    let folder = Folder::new();
+    folder.write("null.js", "export default () => null;");
+    let run = |scorers: &str| folder.sh(&format!("scorebox run answers.jsonl {scorers}"));
+    let one = run("-s n=null.js -s length --config 'length={\"max\": 9}'").exits_with(0);
+    assert!(one.stderr.contains("\nwarning: `n` applies to none of 400 cases\n"), "{one}");
+    let two = run("-s n=null.js -s m=null.js").exits_with(0);
+    assert!(two.stderr.contains("\nwarning: 2 scorers apply to no case: `n`, `m`\n"), "{two}");
+    let summarizing = run("-s label-distribution").exits_with(0);
+    assert!(!summarizing.stderr.contains("warning:"), "{summarizing}");
+}
+
+#[test]
 fn an_idle_scorer_is_told_by_what_left_its_cases_out() {
     let folder = folder(IDLE);
     let run = folder.sh("scorebox run s.toml cases.jsonl -q").exits_with(0);

@@ -1,4 +1,5 @@
-//! The warning of scorers that were for no case of a run, with the keys that left the cases out. Counts nothing itself.
+//! The warnings of scorers that were for no case of a run, with the keys that left the cases out, and of scorers that applied to none.
+//! Counts nothing itself.
 
 use scorebox::{
     aggregate::Aggregate,
@@ -11,10 +12,39 @@ use crate::{failure::Failure, report, words};
 /// Skipped scores of which it is looked at why.
 const LOOKED_AT: usize = 1000;
 
-/// Warns of each scorer of the run that is for no case.
+/// Warns of each scorer of the run that is for no case, and of those that apply to none.
 pub(super) fn say(store: &Store, run: &RunRecord, aggregates: &[Aggregate]) -> Result<(), Failure> {
     let scorers = store.scorers(run.key)?;
-    aggregates.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))
+    aggregates.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))?;
+    say_if_never_applicable(store, run, aggregates)
+}
+
+/// A scorer whose scores are all n/a has measured nothing, and may be one that forgot to return its score. Of one that
+/// summarizes, the summary is the result.
+fn say_if_never_applicable(
+    store: &Store,
+    run: &RunRecord,
+    aggregates: &[Aggregate],
+) -> Result<(), Failure> {
+    let summaries = store.summaries(run.key)?;
+    let has_summary = |id: &str| summaries.iter().any(|it| it.scorer_id == id);
+    let never: Vec<&Aggregate> = aggregates
+        .iter()
+        .filter(|it| it.count + it.errors + it.skipped == 0 && it.not_applicable > 0)
+        .filter(|it| !has_summary(&it.scorer_id))
+        .collect();
+    match never.as_slice() {
+        [] => {}
+        [one] => {
+            let cases = report::counted(one.not_applicable, "case", "cases");
+            words::warn(&format!("`{}` applies to none of {cases}", one.scorer_id));
+        }
+        several => {
+            let ids: Vec<String> = several.iter().map(|it| format!("`{}`", it.scorer_id)).collect();
+            words::warn(&format!("{} scorers apply to no case: {}", ids.len(), ids.join(", ")));
+        }
+    }
+    Ok(())
 }
 
 /// A scorer that is for no case at all is seldom meant so.
