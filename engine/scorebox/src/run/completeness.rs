@@ -9,15 +9,16 @@ use super::{Control, Stop, keeping::Keeper};
 
 /// Why the run is not finished, although everything that was given was read; `None` if it is finished.
 pub(super) fn what_is_missing(
-    keeper: &Keeper,
+    keeper: &mut Keeper,
     control: &Control,
     source: RunSource,
 ) -> Result<Option<Stop>, StoreError> {
     // If nothing is stored, no other process can take or add a row.
     let Keeper::Database(writer) = keeper else { return Ok(None) };
+    let rows = writer.row_count()?;
     let (store, run) = (writer.store(), writer.run());
     let (stored, read) = (store.case_count(run.key)?, control.cases_of_the_run());
-    let (rows, expected) = (store.row_count(run.key)?, stored * run.scorers.len() as u64);
+    let expected = stored * run.scorers.len() as u64;
     let incomplete = |message: String, advice: Advice| {
         Ok(Some(Stop::Incomplete { message, advice: Some(advice) }))
     };

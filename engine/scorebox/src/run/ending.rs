@@ -21,7 +21,7 @@ pub(super) fn end(
 ) -> Result<Option<Digest>, StoreError> {
     let control = &delivering.control;
     if control.stopped_by().is_none()
-        && let Some(stop) = completeness::what_is_missing(&delivering.keeper, control, source)?
+        && let Some(stop) = completeness::what_is_missing(&mut delivering.keeper, control, source)?
     {
         control.stop(stop);
     }

@@ -112,6 +112,8 @@ pub struct RunWriter {
     /// Rows of the run before this session wrote.
     rows_before: u64,
     rows_written: u64,
+    /// The rows of the run that were counted in the open batch, and how many this session had written then.
+    counted: Option<(u64, u64)>,
     /// Whether a run that another session finished is written.
     reopens: bool,
     /// After the store, so that all is committed when another process may write.
@@ -137,6 +139,7 @@ impl RunWriter {
             bytes_written: 0,
             rows_before: 0,
             rows_written: 0,
+            counted: None,
             reopens: true,
             _only: None,
         }
@@ -307,7 +310,25 @@ impl RunWriter {
         if self.store.conn.is_autocommit() {
             return Ok(());
         }
+        self.counted = None;
         self.store.explained(self.store.conn.execute_batch("COMMIT"))
+    }
+
+    /// How many score rows of the run are stored. Takes a pass over them, but for what was counted since a batch is open: no other
+    /// process can write until it is committed.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn row_count(&mut self) -> Result<u64, StoreError> {
+        let in_a_batch = !self.store.conn.is_autocommit();
+        if let Some((rows, _)) =
+            self.counted.filter(|(_, written)| in_a_batch && *written == self.rows_written)
+        {
+            return Ok(rows);
+        }
+        let rows = self.store.row_count(self.run.key)?;
+        self.counted = in_a_batch.then_some((rows, self.rows_written));
+        Ok(rows)
     }
 
     /// Stores how the run ended, with everything written so far, the root of the run and its size, and commits;
@@ -323,9 +344,12 @@ impl RunWriter {
         reason: Option<&str>,
         ended_at_ms: i64,
     ) -> Result<Digest, StoreError> {
+        if self.store.conn.is_autocommit() {
+            self.counted = None;
+        }
         self.begin()?;
         let run = self.run.key;
-        let rows = self.store.row_count(run)?;
+        let rows = self.row_count()?;
         self.must_be_all_rows(rows)?;
         // Another session may have finished the run meanwhile; that is not taken back.
         let (state, reason) = match self.store.state(run)? {
