@@ -255,7 +255,7 @@ fn a_core_module_that_is_not_a_scorer_is_refused_and_says_why() {
     let nonsense = SCORER.replace("\"half\"", "\"HALF\"");
     assert_snapshot!(said(&nonsense), @"
     [stderr]
-    error: `core` cannot say what it is: invalid-component: in `describe`: the component's id is not made of 1 to 64 of a-z, 0-9 and -
+    error: `core` cannot say what it is: invalid-component: in `describe`: the component's id `HALF` is not made of 1 to 64 of a-z, 0-9 and -
     [exit code 2]
     ");
 }

@@ -9,15 +9,15 @@ use crate::hostile_fixture::{Arena, attacker_in_describe};
 fn an_id_is_a_short_word() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_describe("no-id", 0, ""), @"
-    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the component's id is not made of 1 to 64 of a-z, 0-9 and -
+    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the component says no id
     [exit code 2]
     ");
     assert_snapshot!(arena.attack_describe("long-id", 1 << 20, ""), @"
-    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the component's id is not made of 1 to 64 of a-z, 0-9 and -
+    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the component's id `longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglong… (cut)` is not made of 1 to 64 of a-z, 0-9 and -
     [exit code 2]
     ");
-    assert_snapshot!(arena.attack_describe("id-for-a-terminal", 0, ""), @"
-    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the component's id is not made of 1 to 64 of a-z, 0-9 and -
+    assert_snapshot!(arena.attack_describe("id-for-a-terminal", 0, ""), @r"
+    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the component's id `\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\r\u{8}\u{9b}31m\u{7f}\0\u{200f}` is not made of 1 to 64 of a-z, 0-9 and -
     [exit code 2]
     ");
 }
@@ -122,7 +122,7 @@ fn a_run_does_not_begin_with_a_scorer_that_cannot_be_described() {
     let command = "scorebox run -s exact-match -s liar=./liar.wasm cases.jsonl";
     assert_snapshot!(arena.run(command), @"
     [stderr]
-    error: scorer `liar` (./liar.wasm): invalid-component: in `describe`: the component's id is not made of 1 to 64 of a-z, 0-9 and -
+    error: scorer `liar` (./liar.wasm): invalid-component: in `describe`: the component says no id
     [exit code 2]
     ");
 }

@@ -339,7 +339,9 @@ fn write(form: Form) -> Option<&'static str> {
         Form::Pointer => "a JSON Pointer begins with `/`: `/label`, `/votes/0`",
         Form::Mapping => "for example `output=/response/text`",
         Form::CaseId => "an id (with iteration and attempt) names one case of a run",
-        Form::ScorerId => "a name has 1 to 64 letters, digits, `-`, `_` and `.`",
+        Form::ScorerId => {
+            "a name has 1 to 64 of A-Z, a-z, 0-9, `-`, `_` and `.`; a file of another name is given one: NAME=FILE"
+        }
         Form::RunId => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`",
         Form::ScoreId => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE",
         Form::LimitOverride => "for instance `--limit meta=4MiB`",

@@ -7,7 +7,7 @@ use crate::{
     terminal,
 };
 
-use super::{ErrorKind, Limits, ScoreError, fault, json};
+use super::{ErrorKind, Limits, ScoreError, cut, fault, json};
 
 /// Bytes of a label, a scorer's id, name and version.
 const WORD_BYTES: usize = 200;
@@ -65,7 +65,12 @@ pub(super) fn check_info(mut info: ScorerInfo) -> Result<ScorerInfo, ScoreError>
     let bad = |message: String| ScoreError::new(ErrorKind::InvalidComponent, message);
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if info.id.is_empty() || info.id.len() > 64 || !info.id.bytes().all(word) {
-        return Err(bad("the component's id is not made of 1 to 64 of a-z, 0-9 and -".into()));
+        let id = cut(&info.id, 64).escape_debug().to_string();
+        let why = match id.is_empty() {
+            true => "the component says no id".to_owned(),
+            false => format!("the component's id `{id}` is not made of 1 to 64 of a-z, 0-9 and -"),
+        };
+        return Err(bad(why));
     }
     for (what, text, most) in [
         ("name", &info.name, WORD_BYTES),
