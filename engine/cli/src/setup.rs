@@ -233,7 +233,7 @@ fn must_not_be_a_scorer(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// That a file is a scorer's by its name, and not what is wanted; `None` if it is none.
+/// The failure of naming a scorer's file, known by its ending, where something else is wanted; `None` for any other file.
 pub(crate) fn scorer_not(path: &Path, wanted: &str) -> Option<Failure> {
     let written = path.to_string_lossy();
     let what = match Reference::parse(&written, Path::new("")) {

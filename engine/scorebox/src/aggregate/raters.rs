@@ -10,7 +10,7 @@ use crate::{case::Pointer, stats::agreement, store::LabelledCase};
 
 /// Labels of one case that are read.
 const MOST_RATINGS: usize = 100;
-/// Different labels that are told apart.
+/// Distinct labels; further ones are left out.
 const MOST_CATEGORIES: usize = 1000;
 
 /// How well several raters agree. A label counts as a category: it is the same or it is not.

@@ -104,7 +104,7 @@ pub(super) fn is_closed(schema: &Schema) -> bool {
         && !schema.contains_key("patternProperties")
 }
 
-/// A key of the object at `place` that is none of `names`.
+/// The mistake of a key of the object at `place` that is not among `names`.
 pub(super) fn unknown(place: &Place<'_>, key: &str, names: &[&str]) -> Mistake {
     let whole = place.member(key);
     if let Some(name) = nearest(key, names.iter().copied()) {

@@ -51,7 +51,7 @@ impl Mistake {
         Mistake::new(&format!("{at}: invalid length {length}, expected {expected}"))
     }
 
-    /// A value that is none of those that are listed.
+    /// A value that is not among those that are listed.
     pub(super) fn not_listed(place: &Place<'_>, value: &Value, listed: &[Value]) -> Mistake {
         let shown = listed.iter().take(MOST_LISTED).map(shown).collect::<Vec<_>>().join(", ");
         let expected = match listed.len() {
