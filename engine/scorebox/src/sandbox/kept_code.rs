@@ -13,13 +13,20 @@ use super::{ScoreError, code::Code};
 const KEPT_CODES: usize = 16;
 
 /// Where code is kept once it is compiled, or why it does not compile.
-pub(super) type Slot = Arc<OnceCell<Result<Found, ScoreError>>>;
+pub(super) type Slot = Arc<OnceCell<Result<Found, Refused>>>;
 
 /// Compiled code, and the digest of the component that it is of.
 #[derive(Clone)]
 pub(super) struct Found {
     pub(super) of: Digest,
     pub(super) code: Arc<Code>,
+}
+
+/// Why a component does not compile, which may be its data, and the digest of that component.
+#[derive(Clone)]
+pub(super) struct Refused {
+    pub(super) of: Digest,
+    pub(super) error: ScoreError,
 }
 
 /// The latest code that configurations share.

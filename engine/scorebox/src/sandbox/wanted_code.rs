@@ -15,7 +15,7 @@ use super::{
     cache::Cache,
     code::{Code, SplitCode, Way},
     compile_limits::{CompileBudget, CompileError},
-    kept_code::Found,
+    kept_code::{Found, Refused},
 };
 
 /// A component whose code is wanted.
@@ -45,9 +45,7 @@ impl Sandbox {
             Code::Split(code) => (Some(&**code), None),
             Code::Whole { .. } => (None, cache),
         };
-        let (found, compiled) = self
-            .found(wanted.key, &Wanted { shared_key: None, ..*wanted }, beside, cache, budget)
-            .await?;
+        let (found, compiled) = self.own(wanted, beside, cache, budget).await?;
         Ok((found.code, compiled))
     }
 
@@ -75,7 +73,29 @@ impl Sandbox {
         budget: &CompileBudget,
     ) -> Result<(Found, bool), CompileError> {
         let key = wanted.shared_key.unwrap_or(wanted.key);
-        self.found(key, wanted, None, cache, budget).await
+        let (found, compiled) = self.found(key, wanted, None, cache, budget).await?;
+        match found {
+            Ok(found) => Ok((found, compiled)),
+            // Data may be why the other one does not compile.
+            Err(refused) if refused.of != wanted.component.digest() => {
+                self.own(wanted, None, cache, budget).await
+            }
+            Err(refused) => Err(CompileError::OfTheComponent(refused.error)),
+        }
+    }
+
+    /// The code of a component itself.
+    async fn own(
+        &self,
+        wanted: &Wanted<'_>,
+        beside: Option<&SplitCode>,
+        cache: Option<&Cache>,
+        budget: &CompileBudget,
+    ) -> Result<(Found, bool), CompileError> {
+        let own = Wanted { shared_key: None, ..*wanted };
+        let (found, compiled) = self.found(wanted.key, &own, beside, cache, budget).await?;
+        let found = found.map_err(|refused| CompileError::OfTheComponent(refused.error))?;
+        Ok((found, compiled))
     }
 
     /// The code that is at hand under `key`, or from the cache, or compiled `beside` some that is there. Loads
@@ -87,7 +107,7 @@ impl Sandbox {
         beside: Option<&SplitCode>,
         cache: Option<&Cache>,
         budget: &CompileBudget,
-    ) -> Result<(Found, bool), CompileError> {
+    ) -> Result<(Result<Found, Refused>, bool), CompileError> {
         let compiled = AtomicBool::new(false);
         let slot = self.shared().kept.slot(key);
         let found = slot.get_or_try_init(|| async {
@@ -107,14 +127,14 @@ impl Sandbox {
                     Ok(Ok(Found { of: component.digest(), code: Arc::new(code) }))
                 }
                 // It would not compile for the next one either.
-                Err(CompileError::OfTheComponent(error)) => Ok(Err(error)),
+                Err(CompileError::OfTheComponent(error)) => {
+                    Ok(Err(Refused { of: component.digest(), error }))
+                }
                 Err(error) => Err(error),
             }
         });
-        match found.await? {
-            Ok(found) => Ok((found.clone(), compiled.into_inner())),
-            Err(error) => Err(CompileError::OfTheComponent(error.clone())),
-        }
+        let found = found.await?.clone();
+        Ok((found, compiled.into_inner()))
     }
 
     /// What the cache has: code that is shared, or the component's own.

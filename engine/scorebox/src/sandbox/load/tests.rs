@@ -44,6 +44,39 @@ async fn an_image_that_does_not_fit_its_code_is_made_again() {
     assert!(load(&fresh()).await.cached());
 }
 
+/// The component with an instruction in place of where its first data segment is put.
+fn with_broken_data(component: &[u8]) -> Vec<u8> {
+    let data = wasmparser::Parser::new(0).parse_all(component).find_map(|payload| {
+        match payload.unwrap() {
+            wasmparser::Payload::DataSection(data) => Some(data.range().start),
+            _ => None,
+        }
+    });
+    let mut broken = component.to_vec();
+    // Behind the number of segments and the first one's kind.
+    let place = data.unwrap() + 2;
+    assert_eq!(broken[place], 0x41, "i32.const");
+    broken[place] = 0x02;
+    broken
+}
+
+#[tokio::test]
+async fn a_component_that_does_not_compile_for_its_data_says_nothing_of_one_with_the_same_code() {
+    let options = SandboxOptions::default().with_compiler(Compiler::InProcess);
+    let sandbox = Sandbox::new(&options).unwrap();
+    let component = Registry::with_builtins().get("exact-match").unwrap().component;
+    let broken = ComponentBytes::new(with_broken_data(component.bytes().unwrap()));
+    let load = async |component: &ComponentBytes| {
+        let config = ScorerConfig::default();
+        sandbox.load(component, &config, &Limits::default(), Grants::NONE).await
+    };
+    for _ in 0..2 {
+        let refused = load(&broken).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::InvalidComponent);
+        assert_eq!(load(&component).await.unwrap().info().id, "exact-match");
+    }
+}
+
 /// Where nobody may look.
 struct OutOfReach;
 
