@@ -15,7 +15,8 @@ use serde_json::json;
 ///
 /// Calls of agents are `subagent.called` events, `invoke_agent` spans inside another agent's span,
 /// hand-offs in Inspect and Google's Agent Development Kit, ATIF's sub-agent trajectories and
-/// Claude Code's `Task`. Equals niceeval's `calledSubagent`.
+/// Claude Code's `Task`. Regular expressions have the syntax of regex-lite: `\d`, `\w`, `\s`, `\b` and
+/// `(?i)` are ASCII only. Equals niceeval's `calledSubagent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -83,6 +84,9 @@ impl Scorer for CalledSubagent {
         };
         if let Some(url) = url {
             reason.push_str(&format!(" at {url}"));
+        }
+        if let Some(status) = status {
+            reason.push_str(&format!(" with the status `{}`", status.name()));
         }
         if !holds {
             reason.push_str(&format!("; wanted: {often}"));

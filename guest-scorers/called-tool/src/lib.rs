@@ -24,9 +24,11 @@ const SHOWN: usize = 100;
 ///
 /// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
 /// Without names, the expected calls are those of `value` or the ground truth, each `{name,
-/// arguments}`: each needs a separate call whose arguments contain the expected ones; of a list
-/// of lists the best match counts. If no call is expected, the result is not-applicable. Equals
-/// niceeval's `calledTool` and promptfoo's `trajectory:tool-used` and `trajectory:tool-args-match`.
+/// arguments}`: each needs a separate call whose arguments contain the expected ones, in which an
+/// array has as many items as the call's and nothing is a pattern; of a list of lists the best match
+/// counts. If no call is expected, the result is not-applicable. Regular expressions have the syntax
+/// of regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `calledTool` and
+/// promptfoo's `trajectory:tool-used` and `trajectory:tool-args-match`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -37,8 +39,11 @@ pub struct Config {
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
     /// What the arguments must contain: the keys and values of this object, and so in the objects
-    /// inside. `{"regex": …}` in it matches a text, or else the value as JSON text without spaces and
-    /// with sorted keys. Requires names.
+    /// inside; of an array, the first items. An object whose only key is `regex` is a pattern, unless
+    /// `match` is `exact`. It is searched for in the value at its place, if that is a text, or else in
+    /// the whole object or array around that place, as JSON text without spaces and with sorted keys:
+    /// so it also matches in a neighbouring argument or in the name of a key. Begin it with `^` to
+    /// search the value alone. Requires names.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
@@ -124,7 +129,8 @@ impl Scorer for CalledTool {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
-        let calls: Vec<&ToolCall> = trace.tool_calls().filter(|call| self.ended(call)).collect();
+        let all: Vec<&ToolCall> = trace.tool_calls().collect();
+        let calls: Vec<&ToolCall> = all.iter().copied().filter(|call| self.ended(call)).collect();
         let checks = if self.names.is_empty() {
             let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
             let mut best = None;
@@ -140,7 +146,7 @@ impl Scorer for CalledTool {
             best.unwrap_or_default()
         } else {
             let mut checks = Checks::default();
-            self.names.iter().for_each(|name| self.named(name, &calls, &mut checks));
+            self.names.iter().for_each(|name| self.named(name, &all, &mut checks));
             checks
         };
         if checks.is_empty() {
@@ -156,14 +162,22 @@ impl CalledTool {
         self.status.is_none_or(|status| call.status() == status)
     }
 
+    /// The status that counts, as the end of a sentence.
+    fn end(&self) -> String {
+        let status = self.status.map(|status| format!(" with the status `{}`", status.name()));
+        status.unwrap_or_default()
+    }
+
     /// One check: the tool of this name was called as often as it should be.
     fn named(&self, name: &TextPattern, calls: &[&ToolCall], checks: &mut Checks) {
         let named: Vec<_> = calls.iter().filter(|call| call.is_named(name)).collect();
-        let matching = match &self.arguments {
-            Some(pattern) => named.iter().filter(|call| pattern.matches(&call.arguments)).count(),
-            None => named.len(),
+        let has_arguments = |call: &ToolCall| {
+            self.arguments.as_ref().is_none_or(|pattern| pattern.matches(&call.arguments))
         };
-        let with = if self.arguments.is_some() { " with such arguments" } else { "" };
+        let ended = named.iter().filter(|call| self.ended(call));
+        let matching = ended.filter(|call| has_arguments(call)).count();
+        let arguments = if self.arguments.is_some() { " with such arguments" } else { "" };
+        let with = format!("{arguments}{}", self.end());
         let found = match matching {
             0 => format!("{name} was not called{with}"),
             1 => format!("{name} was called once{with}"),
@@ -171,9 +185,19 @@ impl CalledTool {
         };
         let holds = self.often.holds(matching);
         let mut wanted = self.often.to_string();
-        if let (0, Some(near)) = (matching, named.first()) {
-            let arguments = near.arguments.to_string();
-            wanted.push_str(&format!("; it was called with {}", excerpt(&arguments, 120)));
+        if matching == 0
+            && let Some(first) = named.first()
+        {
+            // A call that lacks nothing but the status says more than the first one.
+            let near = named.iter().find(|call| has_arguments(call)).unwrap_or(first);
+            if self.arguments.is_some() {
+                let arguments = near.arguments.to_string();
+                wanted.push_str(&format!("; it was called with {}", excerpt(&arguments, 120)));
+            }
+            if self.status.is_some() {
+                wanted
+                    .push_str(&format!("; a call of it has the status `{}`", near.status().name()));
+            }
         }
         checks.add_wanted(format!("called {name}"), holds, found, wanted);
     }
@@ -189,17 +213,17 @@ impl CalledTool {
         let pairs = Assignment::Optimal.pair(patterns.len(), calls.len(), |left, right| {
             let (name, pattern) = &patterns[left];
             let call = calls[right];
-            call.name == *name
-                && pattern.as_ref().is_none_or(|pattern| pattern.matches(&call.arguments))
+            call.is(name) && pattern.as_ref().is_none_or(|pattern| pattern.matches(&call.arguments))
         })?;
         let mut checks = Checks::default();
         for (index, call) in wanted.iter().enumerate() {
             let found = pairs.right_of[index].is_some();
             let name = excerpt(&call.name, 80);
             let was = if found { "was called" } else { "was not called" };
+            let end = self.end();
             let reason = match call.arguments.as_ref().map(Value::to_string) {
-                Some(arguments) => format!("`{name}` {was} with {}", excerpt(&arguments, 120)),
-                None => format!("`{name}` {was}"),
+                Some(arguments) => format!("`{name}` {was}{end} with {}", excerpt(&arguments, 120)),
+                None => format!("`{name}` {was}{end}"),
             };
             checks.add(format!("called `{name}` ({})", index + 1), found, reason);
         }

@@ -82,6 +82,40 @@ fn the_end_of_a_call_may_matter() {
 }
 
 #[test]
+fn a_reason_says_that_only_the_end_of_a_call_is_another() {
+    let reason = |config: Value| score(config).reason.unwrap();
+    assert_eq!(
+        reason(json!({"name": "book", "status": "failed"})),
+        "`book` was not called with the status `failed`; wanted: at least 1; a call of it has the \
+         status `unknown`"
+    );
+    let pwd = json!({"command": {"regex": "^pwd"}});
+    assert_eq!(
+        reason(json!({"name": "Bash", "status": "failed", "arguments": pwd})),
+        "`Bash` was not called with such arguments with the status `failed`; wanted: at least 1; it was \
+         called with {\"command\":\"pwd -P\"}; a call of it has the status `succeeded`"
+    );
+    assert_eq!(
+        reason(json!({"name": "Bash", "status": "failed"})),
+        "`Bash` was called once with the status `failed`"
+    );
+    assert_eq!(
+        reason(json!({"value": ["book"], "status": "failed"})),
+        "`book` was not called with the status `failed`"
+    );
+}
+
+#[test]
+fn a_pattern_that_is_not_anchored_is_found_beside_its_place() {
+    let with = |command: &str| {
+        let arguments = json!({"timeout": {"regex": command}});
+        passes(json!({"name": "Bash", "arguments": arguments}))
+    };
+    assert!(with("pwd") && with("command"));
+    assert!(!with("^pwd") && !with("^command"));
+}
+
+#[test]
 fn negated_the_score_is_turned() {
     assert_eq!(score(json!({"name": "book", "negate": true})).score, Some(0.0));
     let not_called = score(json!({"name": "cancel", "negate": true}));
@@ -142,6 +176,13 @@ fn the_ground_truth_stands_in_for_names() {
     // One call is not two.
     assert_eq!(of(json!([pwd, pwd]), json!({})), Some(0.5));
     assert_eq!(of(json!(["Bash", "Bash", "book"]), json!({})), Some(1.0));
+    // The common name of a kind of tools is one here as well.
+    assert_eq!(of(json!(["shell", "Bash", "book"]), json!({})), Some(1.0));
+    assert_eq!(of(json!(["shell", "shell", "shell"]), json!({})), Some(2.0 / 3.0));
+    // An array is as long as the call's.
+    let seats = |seats: Value| json!([{"name": "book", "arguments": {"seats": seats}}]);
+    assert_eq!(of(seats(json!([1, 2])), json!({})), Some(1.0));
+    assert_eq!(of(seats(json!([1])), json!({})), Some(0.0));
     // Of several lists the best counts.
     assert_eq!(of(json!([[cancel], [pwd]]), json!({})), Some(1.0));
     // Nothing in a ground truth is an expression.

@@ -23,7 +23,8 @@ const SAID: usize = 200;
 /// least one command must match it, and the matching commands must end with that exit code (all of
 /// them, or as `which` says). A command that was killed has no exit code and fails. If no command
 /// was recorded and none is named, the result is not-applicable. The workspace is part of the
-/// case's data; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
+/// case's data; see docs/workspace.md. Regular expressions have the syntax of regex-lite: `\d`, `\w`,
+/// `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `commandSucceeded`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -102,9 +102,16 @@ impl Scorer for CostBudget {
             Mode::Proportional => (max / cost).clamp(0.0, 1.0),
         };
         Ok(Score::new(score)
-            .reason(format!("${cost:.4} of at most ${max}"))
+            .reason(format!("${} of at most ${max}", shown(cost, max)))
             .meta(json!({ "costUsd": cost, "maxCost": max })))
     }
+}
+
+/// A cost with four places, or with all if the four do not show that it is beyond the budget.
+fn shown(cost: f64, max: f64) -> String {
+    let rounded = format!("{cost:.4}");
+    let is_beyond = rounded.parse::<f64>().is_ok_and(|rounded| rounded > max);
+    if is_beyond == (cost > max) { rounded } else { cost.to_string() }
 }
 
 impl CostBudget {

@@ -37,7 +37,18 @@ fn up_to_the_budget_the_score_is_1_and_beyond_it_0() {
     assert_eq!(score(json!({"maxCost": 0.5}), cost(0.5)).score, Some(1.0));
     let over = score(json!({"maxCost": 0.5}), cost(0.50001));
     assert_eq!(over.score, Some(0.0));
+    assert_eq!(over.reason.as_deref(), Some("$0.50001 of at most $0.5"));
     assert_eq!(score(json!({"maxCost": 0}), cost(0.0)).score, Some(1.0));
+}
+
+#[test]
+fn a_reason_shows_on_which_side_of_the_budget_the_cost_is() {
+    let reason = |max: f64, dollars| score(json!({"maxCost": max}), cost(dollars)).reason.unwrap();
+    assert_eq!(reason(0.3, 0.1 + 0.2), "$0.30000000000000004 of at most $0.3");
+    assert_eq!(reason(0.3, 0.3), "$0.3000 of at most $0.3");
+    assert_eq!(reason(0.3, 0.299_999), "$0.3000 of at most $0.3");
+    assert_eq!(reason(0.00003, 0.00004), "$0.00004 of at most $0.00003");
+    assert_eq!(reason(0.00006, 0.00005), "$0.00005 of at most $0.00006");
 }
 
 #[test]

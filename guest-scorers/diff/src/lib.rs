@@ -20,10 +20,12 @@ use serde_json::json;
 /// check, and so is each expression.
 ///
 /// An expression is searched for in each changed file's path and diff or, if the case has only the
-/// file's content, in its content. A changed file with neither is an error; for a binary file only
-/// the path is searched. `lines` narrows the search to lines that were added or removed. The syntax
-/// is that of Rust's regex crate; `(?i)` ignores case, `(?m)` lets `^` and `$` match at lines. The
-/// workspace is part of the case's data; see docs/workspace.md. Equals niceeval's `diff.isEmpty`,
+/// file's content, in its content. A changed file with neither is an error; a deleted file needs
+/// neither unless `lines` is `removed`, because its path is searched. For a binary file only the path
+/// is searched. `lines` narrows the search to lines that were added or removed. The syntax is that of
+/// Rust's regex crate without the Unicode classes `\p{…}`: `\w`, `\d`, `\s` and `\b` know all
+/// scripts, `(?i)` ignores case in all of them, `(?m)` lets `^` and `$` match at lines. The workspace
+/// is part of the case's data; see docs/workspace.md. Equals niceeval's `diff.isEmpty`,
 /// `diff.matches` and `notInDiff`; niceeval searches the content of changed files, so give
 /// `content` without `before` for the same result.
 #[derive(Deserialize, JsonSchema)]

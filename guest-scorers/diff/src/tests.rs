@@ -123,6 +123,20 @@ fn a_change_without_content_is_an_error() {
     );
     let seen = json!([{"path": "a", "status": "deleted"}, {"path": "b.png", "status": "added"}]);
     assert_eq!(score(seen).unwrap().score, Some(1.0));
+    // Of a deleted file the path says enough, but not which lines were removed.
+    let removed = json!({"mustNotMatch": ["sk-"], "lines": "removed"});
+    let scorer: Diff = scorebox_sdk::configure(removed).unwrap();
+    let metadata = json!({"workspace": {"files": [{"path": "a", "status": "deleted"}]}});
+    assert!(scorer.score(&Case::new(json!(null)).with_metadata(metadata)).is_err());
+}
+
+#[test]
+fn letters_are_those_of_all_scripts() {
+    let files = json!({"files": [{"path": "a", "status": "modified", "content": "ZÜRICH"}]});
+    for pattern in ["(?i)zürich", "^\\w{6}$", "\\bZÜRICH\\b", "\\b{start}Z"] {
+        let score = of(json!({"mustMatch": [pattern]}), files.clone()).score;
+        assert_eq!(score, Some(1.0), "{pattern}");
+    }
 }
 
 #[test]

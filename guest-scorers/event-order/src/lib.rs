@@ -12,7 +12,8 @@ use serde_json::json;
 /// Scores 1 if events of these types happened in this order, with any others between them, else 0.
 ///
 /// A type is the common one (`message`, `action.called`, `subagent.called` …; see the scorer
-/// `event`) or the trace's own. Equals niceeval's `eventOrder`.
+/// `event`) or the trace's own. Regular expressions have the syntax of regex-lite: `\d`, `\w`, `\s`, `\b`
+/// and `(?i)` are ASCII only. Equals niceeval's `eventOrder`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -16,7 +16,8 @@ use serde_json::json;
 /// A type is the common one, which every kind of trace is mapped to (`message`, `thinking`,
 /// `action.called`, `action.result`, `subagent.called`, `subagent.completed`, `skill.loaded`,
 /// `input.requested`, `input.answered`, `compaction`, `error`), or the trace's own
-/// (`function_call`, `tool_use`, Inspect's `model` …). Equals niceeval's `event`.
+/// (`function_call`, `tool_use`, Inspect's `model` …). Regular expressions have the syntax of
+/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `event`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

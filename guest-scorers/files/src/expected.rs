@@ -96,11 +96,12 @@ fn met(
     }
 }
 
-/// Each pattern is met by no file, neither by its old path nor by its new one.
+/// Each pattern is met by no file, neither by its old path nor by its new one. A folder that is named
+/// without a `/` after it is left alone only if all in it is.
 fn untouched(checks: &mut Checks, unwanted: &PathPatterns, changes: &[&File]) {
     for pattern in unwanted.iter() {
         let touched = changes.iter().find(|file| {
-            pattern.matches(file.path()) || gone(file).is_some_and(|path| pattern.matches(path))
+            pattern.covers(file.path()) || gone(file).is_some_and(|path| pattern.covers(path))
         });
         let reason = match touched {
             Some(file) => format!("`{}` {}", path(file), became(file)),

@@ -21,8 +21,8 @@ const SHOWN: usize = 100;
 /// Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each
 /// path or glob is a check.
 ///
-/// A glob needs at least one matching file. `*` stops at `/`, `**` does not. A renamed file counts
-/// as changed under its new path and as deleted under its old one. Without any key, the ground
+/// A glob needs at least one matching file. `*` stops at `/`, `**` does not, and `src/` is all in that
+/// folder. A renamed file counts as changed under its new path and as deleted under its old one. Without any key, the ground
 /// truth says what is expected: an object with these keys, or the paths that must change. If it
 /// expects nothing, the result is not-applicable. The workspace is part of the case's data; see
 /// docs/workspace.md. Equals niceeval's `fileChanged` and `fileDeleted`.
@@ -38,7 +38,8 @@ pub struct Config {
     /// Files that must be deleted.
     #[serde(default)]
     deleted: Vec<String>,
-    /// Files that must not be new, modified, deleted or renamed.
+    /// Files that must not be new, modified, deleted or renamed. Here the name of a folder stands for
+    /// all that is in it.
     #[serde(default)]
     untouched: Vec<String>,
     /// The only files that may be new, modified, deleted or renamed: one check for all of them.

@@ -60,6 +60,22 @@ fn what_has_to_stay_is_neither_changed_nor_deleted_nor_moved() {
 }
 
 #[test]
+fn a_folder_that_has_to_stay_stays_with_all_in_it() {
+    for (folder, reason) in [
+        ("src", "`src/Button.tsx` is new"),
+        ("./docs", "`docs/b.md` was `notes/a.md` before"),
+        ("notes", "`docs/b.md` was `notes/a.md` before"),
+    ] {
+        let score = score(json!({"untouched": [folder]}));
+        assert_eq!((score.score, score.reason.as_deref()), (Some(0.0), Some(reason)), "{folder}");
+    }
+    assert_eq!(score(json!({"untouched": ["sr", "package", "*"]})).score, Some(1.0));
+    // What must change, and what alone may, is a file unless a `/` says more.
+    assert_eq!(score(json!({"changed": ["src"]})).score, Some(0.0));
+    assert_eq!(score(json!({"only": ["src", "docs", "notes"]})).score, Some(0.0));
+}
+
+#[test]
 fn only_some_files_may_be_touched() {
     assert_eq!(score(json!({"only": ["src/", "docs/", "notes/"]})).score, Some(1.0));
     let outside = score(json!({"only": ["src/"]}));

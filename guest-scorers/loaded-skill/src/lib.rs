@@ -17,7 +17,8 @@ const SHOWN: usize = 100;
 /// Scores whether skills were loaded: the fraction of the named skills that were.
 ///
 /// A skill is loaded by an event (`skill.loaded`), or by a call of `load_skill`, `Skill` or
-/// `activate_skill` that names it. Equals niceeval's `loadedSkill`, and promptfoo's `skill-used` except
+/// `activate_skill` that names it. Regular expressions have the syntax of regex-lite: `\d`, `\w`, `\s`,
+/// `\b` and `(?i)` are ASCII only. Equals niceeval's `loadedSkill`, and promptfoo's `skill-used` except
 /// that a call that failed counts, too.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

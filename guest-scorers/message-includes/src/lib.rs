@@ -16,7 +16,8 @@ use serde_json::Value;
 ///
 /// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the
 /// ground truth: one text or a list. If the case has neither messages nor a trace, its output is
-/// the agent's message; there is no user's message then, so `from: user` is an error. Equals
+/// the agent's message; there is no user's message then, so `from: user` is an error. Regular
+/// expressions have the syntax of regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals
 /// niceeval's `messageIncludes`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -16,9 +16,12 @@ use serde_json::json;
 /// Scores 1 if no tool call, skill or sub-agent failed, else 0.
 ///
 /// A call failed if the trace says so. If its format does not mark failures (OpenAI's chat
-/// messages, for example), the result decides: a text that begins with `error`, an object with an
-/// `error` that is not `false`, 0, `null` or empty, an exit code. `trustResults: false` relies on the
-/// trace alone. A call that a person rejected is not a failure. Equals niceeval's `noFailedActions`.
+/// messages, for example), the result decides: an exit code other than 0 (a key, or `Exit code: 1` as
+/// a text's first line), an object with an `error` that is not `false`, 0, `null` or empty, or a text
+/// that begins with `Error:`, `Error!`, a line of `Error` alone, `Error executing`, `Error calling`,
+/// `Error invoking`, `Error running` (in any case; `Exception` likewise) or `Traceback (most recent
+/// call last)`. `trustResults: false` relies on the trace alone. A call that a person rejected is not a
+/// failure. Equals niceeval's `noFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedActions {

@@ -71,6 +71,18 @@ fn where_a_format_marks_no_failures_results_tell() {
     ]);
     assert_eq!(score(trace.clone()).score, Some(0.0));
     assert_eq!(score_with(json!({"trustResults": false}), trace).score, Some(1.0));
+    for (result, fails) in [
+        ("Exit code: 1\n2 failed", true),
+        ("Exit code: 0\nno errors", false),
+        ("{\"exit_code\": 1}", true),
+        ("Error executing tool", true),
+        ("ERROR", true),
+        ("Error 404", false),
+        ("error-free", false),
+    ] {
+        let trace = json!([{"tool": "bash", "args": {"command": "npm test"}, "result": result}]);
+        assert_eq!(score(trace).score, Some(if fails { 0.0 } else { 1.0 }), "{result}");
+    }
 }
 
 #[test]

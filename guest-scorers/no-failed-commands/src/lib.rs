@@ -14,9 +14,11 @@ use serde_json::{Value, json};
 /// Scores 1 if no shell command that the agent ran failed, else 0.
 ///
 /// A command is a call of a tool whose common name is `shell` (`Bash`, `bash`, `local_shell`,
-/// `execute_command` …) or that `tools` names. It failed if the trace says so, or if its result has
-/// an exit code other than 0 or reports an error. `allow` lists commands that may fail. Equals
-/// niceeval's `noFailedShellCommands`.
+/// `execute_command` …) or that `tools` names. It failed if its result has an exit code other than 0
+/// or, without an exit code, if the trace says so or the result reports an error as for
+/// `no-failed-actions`. `allow` lists commands that may fail. Regular expressions have the syntax of
+/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's
+/// `noFailedShellCommands`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -17,6 +17,8 @@ use serde_json::Value;
 /// a call with the `arguments`.
 ///
 /// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
+/// Regular expressions have the syntax of regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only.
+/// A result whose call is missing counts as a call, with unknown arguments, of the tool that it names.
 /// Equals niceeval's `notCalledTool` and promptfoo's `not-trajectory:tool-used`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -28,8 +30,11 @@ pub struct Config {
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
     /// Forbids only calls with such arguments: with the keys and values of this object, and so in the
-    /// objects inside. `{"regex": …}` in it matches a text, or else the value as JSON text without
-    /// spaces and with sorted keys.
+    /// objects inside; of an array, with the same first items. An object whose only key is `regex` is
+    /// a pattern, unless `match` is `exact`. It is searched for in the value at its place, if that is a
+    /// text, or else in the whole object or array around that place, as JSON text without spaces and
+    /// with sorted keys: so it also matches in a neighbouring argument or in the name of a key. Begin
+    /// it with `^` to search the value alone.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
@@ -73,14 +78,16 @@ impl Scorer for NotCalledTool {
         let trace = Trace::of(case)?;
         let mut checks = Checks::default();
         for name in &self.forbidden {
-            let mut found = trace.tool_calls().filter(|call| {
+            let mut found = trace.calls_and_results().filter(|call| {
                 call.is_named(name)
                     && self.status.is_none_or(|status| call.status() == status)
                     && (self.arguments.as_ref())
                         .is_none_or(|pattern| pattern.matches(&call.arguments))
             });
             let first = found.next();
-            let with = if self.arguments.is_some() { " with such arguments" } else { "" };
+            let arguments = if self.arguments.is_some() { " with such arguments" } else { "" };
+            let end = self.status.map(|status| format!(" with the status `{}`", status.name()));
+            let with = format!("{arguments}{}", end.unwrap_or_default());
             let reason = match first {
                 None => format!("{name} was not called{with}"),
                 Some(call) => {

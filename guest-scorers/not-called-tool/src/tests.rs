@@ -35,14 +35,46 @@ fn only_certain_arguments_may_be_forbidden() {
     };
     assert_eq!(with("npm i"), Some(0.0));
     assert_eq!(with("rm -rf"), Some(1.0));
+    let beside = |pattern: &str| {
+        score(json!({"name": "shell", "arguments": {"cwd": {"regex": pattern}}})).score
+    };
+    assert_eq!((beside("npm i"), beside("^npm i")), (Some(0.0), Some(1.0)));
     let exact = json!({"name": "Bash", "arguments": {"command": "npm"}, "match": "exact"});
     assert_eq!(score(exact).score, Some(1.0));
 }
 
 #[test]
+fn a_result_without_its_call_was_a_call_of_the_tool_that_it_names() {
+    let result =
+        json!({"role": "tool", "name": "delete", "tool_call_id": "1", "content": "deleted"});
+    let case =
+        Case::new(json!("done")).with_trace(json!([{"role": "user", "content": "x"}, result]));
+    let score = |config: Value| {
+        let scorer: NotCalledTool = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&case).unwrap().score
+    };
+    assert_eq!(score(json!({"name": "delete"})), Some(0.0));
+    assert_eq!(score(json!({"name": "book"})), Some(1.0));
+    // What it was called with is not known.
+    assert_eq!(score(json!({"name": "delete", "arguments": {"path": "/"}})), Some(1.0));
+}
+
+#[test]
 fn only_a_certain_end_may_be_forbidden() {
-    assert_eq!(score(json!({"name": "Bash", "status": "rejected"})).score, Some(1.0));
+    let rejected = score(json!({"name": "Bash", "status": "rejected"}));
+    assert_eq!(rejected.score, Some(1.0));
+    assert_eq!(
+        rejected.reason.as_deref(),
+        Some("`Bash` was not called with the status `rejected`")
+    );
     assert_eq!(score(json!({"name": "Bash", "status": "failed"})).score, Some(0.0));
+}
+
+#[test]
+fn a_pattern_that_would_miss_letters_is_refused() {
+    let config = json!({"name": "shell", "arguments": {"command": {"regex": "(?i)удалить"}}});
+    let error = scorebox_sdk::configure::<NotCalledTool>(config).err().unwrap().to_string();
+    assert!(error.starts_with("`arguments.command`: ignores case"), "{error}");
 }
 
 #[test]

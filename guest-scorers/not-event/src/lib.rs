@@ -12,7 +12,8 @@ use serde::Deserialize;
 /// Scores whether events did not happen: the fraction of the named types without an event.
 ///
 /// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the
-/// scorer `event`) or the trace's own. Equals niceeval's `notEvent`.
+/// scorer `event`) or the trace's own. Regular expressions have the syntax of regex-lite: `\d`, `\w`,
+/// `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `notEvent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -15,8 +15,9 @@ use serde::Deserialize;
 ///
 /// A run broke off if the trace says so (a status, an error beside the steps, a last answer that
 /// was cut off or blocked), or if it ends with an error. A call failed if the trace says so or, if
-/// its format does not mark failures, its result does. Equals niceeval's `succeeded` as documented;
-/// niceeval's code ignores failed calls, which `allowFailedActions` does here.
+/// its format does not mark failures, its result does (see the scorer `no-failed-actions`). Equals
+/// niceeval's `succeeded` as documented; niceeval's code ignores failed calls, which
+/// `allowFailedActions` does here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Succeeded {

@@ -27,11 +27,12 @@ use serde_json::{Value, json};
 /// messages): a list in the shape of OpenAI, Anthropic, Google or MCP, or an object of schemas by
 /// tool name. Gemini's types in capitals and its `nullable` are read as JSON Schema. A call of an
 /// undeclared tool is invalid unless `undeclared` is `ignore`, and so is a call whose arguments are
-/// not JSON. For a run without calls the result is not-applicable. Every call is an assertion.
+/// not JSON. For a run without calls, whatever is declared, the result is not-applicable. If there are
+/// calls and nothing is declared, it is an error. Every call is an assertion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// The tools that exist, in place of the case's.
+    /// The tools that exist, in place of the case's; at least one.
     #[serde(default)]
     tools: Option<Value>,
     /// How a call of an undeclared tool counts.
@@ -49,6 +50,9 @@ enum Undeclared {
     /// It does not count.
     Ignore,
 }
+
+/// Why the scorer does not apply.
+const NOTHING: &str = "no call of a declared tool";
 
 /// Compiled schemas by the names of their tools.
 type Tools = BTreeMap<String, CompiledSchema>;
@@ -81,7 +85,8 @@ impl Scorer for ToolArgumentsValid {
         };
         let declared = declarations(&tools).map_err(refuse)?;
         if declared.is_empty() {
-            return Err(ConfigError::new("tools", "declares no tool"));
+            let message = "declares no tool; leave it out, and the tools of the case count";
+            return Err(ConfigError::new("tools", message));
         }
         let tools = compile_all(declared, CompiledSchema::prepare).map_err(refuse)?;
         Ok(Self { tools: Some(tools), undeclared })
@@ -90,6 +95,9 @@ impl Scorer for ToolArgumentsValid {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
+        if calls.is_empty() {
+            return Ok(Score::not_applicable(NOTHING));
+        }
         let of_case;
         let tools = match &self.tools {
             Some(tools) => tools,
@@ -119,7 +127,7 @@ impl Scorer for ToolArgumentsValid {
             assertions.push(assertion.reason(issue.unwrap_or_else(|| "valid".to_owned())));
         }
         if checked == 0 {
-            return Ok(Score::not_applicable("no call of a declared tool"));
+            return Ok(Score::not_applicable(NOTHING));
         }
         let reason = match first {
             None => format!("the arguments of all {checked} calls are valid"),

@@ -159,8 +159,13 @@ fn an_undeclared_tool_fails_unless_configured() {
 
 #[test]
 fn without_calls_it_does_not_apply() {
-    let none = score_with(json!({"tools": openai()}), json!([{"role": "user", "content": "Hi"}]));
-    assert_eq!((none.score, none.reason.as_deref()), (None, Some("no call of a declared tool")));
+    for config in [json!({"tools": openai()}), json!({})] {
+        let none = score_with(config, json!([{"role": "user", "content": "Hi"}]));
+        assert_eq!(
+            (none.score, none.reason.as_deref()),
+            (None, Some("no call of a declared tool"))
+        );
+    }
 }
 
 #[test]
@@ -169,7 +174,10 @@ fn impossible_declarations_are_refused() {
         let error = scorebox_sdk::configure::<ToolArgumentsValid>(json!({ "tools": tools })).err();
         error.expect("a refusal").to_string()
     };
-    assert_eq!(refusal(json!([])), "`tools`: declares no tool");
+    assert_eq!(
+        refusal(json!([])),
+        "`tools`: declares no tool; leave it out, and the tools of the case count"
+    );
     assert_eq!(refusal(json!(["book"])), "`tools`: tool 0 is not an object");
     assert!(
         refusal(json!([{"parameters": {}}])).starts_with("`tools`: tool 0 has no `name`; found")

@@ -19,7 +19,8 @@ const SHOWN: usize = 100;
 /// As a `subsequence`, other calls may be made between them; with `exact`, there may be no others.
 /// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
 /// Without `names`, the order is that of the calls of `value` or the ground truth; of a list of
-/// lists, any one will do. If no call is expected, the result is not-applicable. Equals niceeval's
+/// lists, any one will do. If no call is expected, the result is not-applicable. Regular expressions
+/// have the syntax of regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's
 /// `toolOrder` and promptfoo's `trajectory:tool-sequence`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

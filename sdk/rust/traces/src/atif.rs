@@ -1,5 +1,5 @@
-//! Reads trajectories in the Agent Trajectory Interchange Format (ATIF 1.0 to 1.8). It does not
-//! look into the sub-agents' own trajectories: those are other runs.
+//! Reads trajectories in the Agent Trajectory Interchange Format (ATIF, versions 1.x; those to 1.8 are
+//! known). It does not look into the sub-agents' own trajectories: those are other runs.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,6 +10,7 @@ use crate::calls::{add_call, listed};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::parts::read_parts;
 use crate::step::{Role, SubAgentCall};
+use scorebox_sdk::excerpt;
 
 /// Whether an object is a trajectory: a version that says so, or steps beside their agent.
 pub(super) fn is_trajectory(object: &Object) -> bool {
@@ -33,6 +34,11 @@ type Names = BTreeMap<String, String>;
 
 /// Reads a trajectory.
 pub(super) fn read_trajectory(builder: &mut Builder, mut trajectory: Object) {
+    if let Some(version) = word(&trajectory, "schema_version").filter(|version| !is_known(version))
+    {
+        let version = excerpt(version, 40);
+        return builder.refuse(format!("its `schema_version` is `{version}`, and not 1.x"));
+    }
     let mut names = Names::new();
     for embedded in list(&mut trajectory, &["subagent_trajectories"]).unwrap_or_default() {
         let Some(name) = embedded.pointer("/agent/name").and_then(Value::as_str) else {
@@ -52,6 +58,13 @@ pub(super) fn read_trajectory(builder: &mut Builder, mut trajectory: Object) {
             read_step_of(builder, &names, step);
         }
     }
+}
+
+/// Whether a trajectory may have this version: a later minor one adds fields, another major one may mean
+/// something else.
+fn is_known(version: &str) -> bool {
+    let number = version.trim_start_matches(|c: char| !c.is_ascii_digit());
+    !version.starts_with("ATIF") || matches!(number.split('.').next(), Some("1" | ""))
 }
 
 /// Reads one step.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
+use crate::fields::Object;
 use crate::names;
 use crate::reported::Calls;
 use crate::step::{
@@ -53,6 +54,9 @@ pub(super) struct Builder {
     pub repeated: Calls,
     /// Agents that calls hand work to, by the calls' ids, if the trace says so elsewhere.
     pub handoffs: BTreeMap<String, VecDeque<String>>,
+    /// Items that began, until they are done, and where the last of an id stands among them.
+    pub started: Vec<Object>,
+    pub started_by_id: BTreeMap<String, usize>,
     /// Tokens and cost.
     pub tally: Tally,
     open: OpenCalls,
@@ -142,6 +146,10 @@ impl Builder {
         if call.id.as_deref().is_some_and(|id| self.repeated.has(id)) {
             return None;
         }
+        if call.name.trim().is_empty() {
+            self.refuse("a tool call in it does not name its tool".to_owned());
+            return None;
+        }
         if call.arguments.is_null() {
             call.arguments = Value::Object(Map::new());
         }
@@ -184,6 +192,7 @@ impl Builder {
     /// A result goes to the oldest open call of its id; without an id on either side, to the oldest
     /// open call of its name, or of all. One that belongs to no call becomes a call itself.
     pub(super) fn result(&mut self, mut result: CallResult) {
+        result.name = result.name.filter(|name| !name.is_empty());
         let step = self.claim(result.id.as_deref(), result.name.as_deref()).or_else(|| {
             let call = ToolCall {
                 id: result.id.take(),
@@ -202,6 +211,11 @@ impl Builder {
     /// The call that a result belongs to; it is no longer open.
     pub(super) fn claim(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         self.open.take(id, name)
+    }
+
+    /// Whether a call waits for its result.
+    pub(super) fn is_open(&self, step: usize) -> bool {
+        self.open.open.contains(&step)
     }
 
     /// Claims one call; false if it is no longer open.

@@ -155,7 +155,10 @@ fn read_ending(call: &mut ToolCall, object: &mut Object) {
 
 /// Whether an object without any other mark is a step that names a tool.
 pub(super) fn names_a_tool(object: &Object) -> bool {
-    let named = TOOL_NAMES.iter().any(|key| object.get(*key).is_some_and(Value::is_string));
+    // A step without a call may have an empty name. One with arguments is a call that is refused.
+    let filled = |key: &&str| object.get(*key).is_some_and(|found| !fields::is_blank(found));
+    let named = TOOL_NAMES.iter().any(|key| object.get(*key).is_some_and(Value::is_string))
+        && TOOL_NAMES.iter().chain(&INPUTS).chain(&["arguments"]).any(filled);
     let inside = names_inside(object, "function");
     let called = has(object, &["name", "function"]) && has_arguments(object);
     named || inside || called

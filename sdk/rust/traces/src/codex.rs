@@ -27,8 +27,18 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
     match kind {
         "response_item" => return Some(take(&mut line, &["payload"]).unwrap_or_default()),
         "compacted" => builder.event("compaction"),
+        "item.started" => {
+            builder.event(kind.to_owned());
+            if let Some(Value::Object(item)) = take(&mut line, &["item"]) {
+                started(builder, item);
+            }
+        }
         "item.completed" => {
             if let Some(Value::Object(item)) = take(&mut line, &["item"]) {
+                let index = word(&item, "id").and_then(|id| builder.started_by_id.get(id).copied());
+                if let Some(begun) = index.and_then(|index| builder.started.get_mut(index)) {
+                    begun.clear();
+                }
                 completed(builder, item);
             }
         }
@@ -48,11 +58,41 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
             builder.tally.whole(fields::usage(total));
             builder.event(kind.to_owned());
         }
-        // What is begun comes again when it is done.
-        _ => builder.event(kind.to_owned()),
+        _ => {
+            // Ids begin again.
+            if kind == "thread.started" {
+                finish(builder);
+            }
+            builder.event(kind.to_owned());
+        }
     }
     builder.start_ms = None;
     None
+}
+
+/// Keeps what began: it comes again when it is done.
+fn started(builder: &mut Builder, item: Object) {
+    if let Some(id) = word(&item, "id") {
+        builder.started_by_id.insert(id.to_owned(), builder.started.len());
+        builder.started.push(item);
+    }
+}
+
+/// Adds the calls that began and were never done, as those of a process that was killed. How they ended is not
+/// known.
+pub(super) fn finish(builder: &mut Builder) {
+    let outer = builder.raw_name.take();
+    for mut item in std::mem::take(&mut builder.started) {
+        let kind = text(&mut item, &["type", "item_type"]).unwrap_or_default();
+        if let Some((name, arguments)) = called(&kind, &mut item) {
+            builder.raw_name = Some(kind);
+            builder.assistant_turn();
+            let id = id(&mut item, &["id"]);
+            builder.call(ToolCall { id, name, arguments, ..ToolCall::default() });
+        }
+    }
+    builder.started_by_id.clear();
+    builder.raw_name = outer;
 }
 
 /// What was said or done.
@@ -60,7 +100,7 @@ fn completed(builder: &mut Builder, mut item: Object) {
     let kind = text(&mut item, &["type", "item_type"]).unwrap_or_default();
     builder.raw_name = Some(kind.clone());
     builder.assistant_turn();
-    let (name, arguments) = match kind.as_str() {
+    match kind.as_str() {
         "agent_message" | "assistant_message" => {
             let said = text(&mut item, &["text"]).unwrap_or_default();
             return builder.message(crate::Role::Assistant, said);
@@ -70,15 +110,10 @@ fn completed(builder: &mut Builder, mut item: Object) {
             let why = fields::error_text(take(&mut item, &["message"]));
             return builder.error(why.unwrap_or_else(|| "error".to_owned()));
         }
-        "command_execution" => ("shell", json!({"command": take(&mut item, &["command"])})),
-        "file_change" => ("apply_patch", json!({"changes": take(&mut item, &["changes"])})),
-        "web_search" => ("web_search", json!({"query": take(&mut item, &["query"])})),
-        "mcp_tool_call" => ("mcp", take(&mut item, &["arguments"]).unwrap_or_default()),
-        _ => return builder.event(kind.clone()),
-    };
-    let name = match word(&item, "tool").filter(|_| name == "mcp") {
-        Some(tool) => tool.to_owned(),
-        None => name.to_owned(),
+        _ => {}
+    }
+    let Some((name, arguments)) = called(&kind, &mut item) else {
+        return builder.event(kind);
     };
     let (status, error) = fields::ending(&mut item);
     let result = take(&mut item, &["aggregated_output", "result"]);
@@ -94,4 +129,19 @@ fn completed(builder: &mut Builder, mut item: Object) {
         error,
         ..ToolCall::default()
     });
+}
+
+/// The tool that an item of this kind calls, and with what.
+fn called(kind: &str, item: &mut Object) -> Option<(String, Value)> {
+    let (name, arguments) = match kind {
+        "command_execution" => ("shell", json!({"command": take(item, &["command"])})),
+        "file_change" => ("apply_patch", json!({"changes": take(item, &["changes"])})),
+        "web_search" => ("web_search", json!({"query": take(item, &["query"])})),
+        "mcp_tool_call" => {
+            let name = text(item, &["tool"]).unwrap_or_else(|| "mcp".to_owned());
+            return Some((name, take(item, &["arguments"]).unwrap_or_default()));
+        }
+        _ => return None,
+    };
+    Some((name.to_owned(), arguments))
 }

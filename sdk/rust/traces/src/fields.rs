@@ -150,6 +150,11 @@ pub(super) fn status(word: &str) -> Status {
     }
 }
 
+/// The word that an answer, a message or a step has for why it ended.
+pub(super) fn finish_reason(object: &Object) -> Option<&str> {
+    ["stop_reason", "finish_reason", "finishReason"].iter().find_map(|key| word(object, key))
+}
+
 /// What cut an answer off, by the word that models' answers have for why they end; `None` if they
 /// came to their end.
 #[inline(never)]
@@ -329,6 +334,15 @@ fn iso_ms(text: &str) -> Option<f64> {
 /// Whether an object has a list under one of the keys of wrappers.
 pub(super) fn holds_list(object: &Object) -> bool {
     LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+}
+
+/// Whether a value says nothing.
+pub(super) fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Object(found) => found.is_empty(),
+        Value::Array(found) => found.is_empty(),
+        found => found.is_null() || found.as_str() == Some(""),
+    }
 }
 
 /// What a value is, in a message.

@@ -24,15 +24,20 @@ enum Kind {
     Tool,
     /// An agent ran.
     Agent,
-    /// None of these.
+    /// None of these, or one of these that counts elsewhere.
     Unknown,
 }
 
 /// Reads spans: by their times if all have them, else in the order in which they stand. Says how
 /// many of them were understood.
 pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
-    let kinds: Vec<Kind> = spans.iter().map(kind).collect();
-    let parents = parents(&spans);
+    let by_id = by_id(&spans);
+    let parents = parents(&spans, &by_id);
+    let kept = |(index, span): (usize, &Span)| {
+        let is_repeated = key(span).is_some_and(|key| by_id.get(&key) != Some(&index));
+        if is_repeated { Kind::Unknown } else { kind(span) }
+    };
+    let kinds: Vec<Kind> = spans.iter().enumerate().map(kept).collect();
     let moments = moments(&spans, &kinds, &parents);
     let mut reader = Reader {
         builder,
@@ -142,15 +147,34 @@ fn kind(span: &Span) -> Kind {
     }
 }
 
-/// The span that called each span, if the trace has it.
-fn parents(spans: &[Span]) -> Vec<Option<usize>> {
+/// What a span is known by: its trace, and its id there.
+type Key<'s> = (Option<&'s str>, &'s str);
+
+fn key(span: &Span) -> Option<Key<'_>> {
+    Some((span.trace_id.as_deref(), span.id.as_deref()?))
+}
+
+/// The span of each key. An exporter may deliver a span more than once: the first counts, or the first
+/// that has an end.
+fn by_id(spans: &[Span]) -> BTreeMap<Key<'_>, usize> {
     let mut by_id = BTreeMap::new();
     for (index, span) in spans.iter().enumerate() {
-        if let Some(id) = &span.id {
-            by_id.insert(id.as_str(), index);
+        if let Some(key) = key(span) {
+            let kept = by_id.entry(key).or_insert(index);
+            if spans[*kept].end_ms.is_none() && span.end_ms.is_some() {
+                *kept = index;
+            }
         }
     }
-    let parent = |span: &Span| by_id.get(span.parent_id.as_deref()?).copied();
+    by_id
+}
+
+/// The span that called each span, if the trace has it.
+fn parents(spans: &[Span], by_id: &BTreeMap<Key<'_>, usize>) -> Vec<Option<usize>> {
+    let parent = |span: &Span| {
+        let key = (span.trace_id.as_deref(), span.parent_id.as_deref()?);
+        by_id.get(&key).copied()
+    };
     spans.iter().map(|span| span.inside.or_else(|| parent(span))).collect()
 }
 
@@ -230,7 +254,9 @@ impl Reader<'_> {
             said.push(json!({"role": "assistant", "content": text}));
         }
         self.has_answers |= is_model && !said.is_empty();
+        let cut_off = self.builder.cut_off.take();
         self.read(said, is_model);
+        self.ended(span, is_model, cut_off);
         let usage = usage(&span.attributes);
         if !is_model {
             self.builder.tally.around(usage);
@@ -247,6 +273,21 @@ impl Reader<'_> {
             }
             self.builder.error(error);
         }
+    }
+
+    /// Reads why a model's answer ended. `before`: what cut off the answer before it, which an agent hands over and a model
+    /// goes on from.
+    fn ended(&mut self, span: &mut Span, is_model: bool, before: Option<String>) {
+        let (mut cut, mut before) = (None, before);
+        if is_model {
+            let reasons = take(&mut span.attributes, &["gen_ai.response.finish_reasons"]);
+            cut = match reasons.map(parsed) {
+                Some(Value::Array(reasons)) => reasons.iter().find_map(cut_off),
+                reason => reason.as_ref().and_then(cut_off),
+            };
+            before = None;
+        }
+        self.builder.cut_off = cut.or(self.builder.cut_off.take()).or(before);
     }
 
     /// Reads messages, without the calls and results that tools' spans have reported already. `new`:
@@ -278,9 +319,12 @@ impl Reader<'_> {
 
     fn tool(&mut self, index: usize, span: &mut Span) {
         let keys = ["gen_ai.tool.name", "tool.name", "traceloop.entity.name"];
-        let name = text(&mut span.attributes, &keys).unwrap_or_else(|| {
-            let name = std::mem::take(&mut span.name);
-            name.strip_prefix("execute_tool ").map_or(name.clone(), str::to_owned)
+        let name = text(&mut span.attributes, &keys).filter(|name| !name.is_empty());
+        // Without a tool, the conventions name the span by the operation alone.
+        let name = name.unwrap_or_else(|| match span.name.split_once(' ') {
+            Some(("execute_tool", name)) => name.to_owned(),
+            _ if span.name == "execute_tool" => String::new(),
+            _ => std::mem::take(&mut span.name),
         });
         let id = id(&mut span.attributes, &["gen_ai.tool.call.id", "tool_call.id"]);
         let step = self.builder.claim(id.as_deref(), Some(&name)).or_else(|| {
@@ -346,6 +390,10 @@ impl Reader<'_> {
         };
         self.steps[index] = self.builder.sub_agent(call);
     }
+}
+
+fn cut_off(reason: &Value) -> Option<String> {
+    fields::cut_off(reason.as_str()?)
 }
 
 /// How long a span took; unknown if the clocks of two machines have it end before it begins.

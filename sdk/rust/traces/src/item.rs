@@ -81,10 +81,10 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     } else if is_result(&object) {
         builder.turn(Role::Tool);
         parts::result(builder, object, false);
+    } else if is_step_in_parts(&object) && (has_calls(&object) || !plain::is_step(&object)) {
+        read_message(builder, Role::Assistant, object);
     } else if plain::is_step(&object) {
         read_plain(builder, object)?;
-    } else if is_step_in_parts(&object) {
-        read_message(builder, Role::Assistant, object);
     } else if let Some(name) = text_of(&object, &["type", "event", "kind", "step"]) {
         // A kind of item that is not known, in a list of known ones.
         builder.understood -= 1;
@@ -126,6 +126,15 @@ fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
 /// messages of its `response` are those of all steps so far, and are not read.
 fn is_step_in_parts(object: &Object) -> bool {
     object.get("content").is_some_and(Value::is_array) && object.contains_key("finishReason")
+}
+
+/// Whether the content of a step has calls or results, those that failed too, which stand in no list beside it.
+fn has_calls(step: &Object) -> bool {
+    let is_call = |part: &Value| {
+        let kind = part.get("type").and_then(Value::as_str);
+        kind.is_some_and(|kind| parts::is_call(kind) || parts::is_result(kind))
+    };
+    step.get("content").and_then(Value::as_array).is_some_and(|parts| parts.iter().any(is_call))
 }
 
 /// Whether an item says by its kind that it is what a tool answered.

@@ -32,8 +32,8 @@
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
 //! | content blocks and parts without a message, the AI SDK's streams | `type` of `tool_use`, `tool_result`, `tool-input-available` …; `functionCall` … | `parts` |
 //! | Google contents | `parts` | `messages` |
+//! | the AI SDK's steps in parts | a list of `content` beside `finishReason`, with calls in it or none beside it | `messages`, `parts` |
 //! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
-//! | the AI SDK's steps in parts | a list of `content` beside `finishReason` | `messages`, `parts` |
 //!
 //! The table's order is the precedence: the first row that fits decides what an item is. The first
 //! four are looked for in the whole list, the others item by item, so that a list may mix them.
@@ -50,7 +50,7 @@
 //! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `conversation` drops what model calls repeat, with
 //! `reported`, which knows the calls; `tally` adds up tokens and cost. For scorers: `pattern`
-//! matches arguments and texts, `expected` reads the calls that should have been made, `assignment`
+//! matches arguments and texts (`expression` compiles what is in them), `expected` reads the calls that should have been made, `assignment`
 //! pairs calls, `count` says how often.
 
 #![deny(missing_docs)]
@@ -64,6 +64,7 @@ mod codex;
 mod conversation;
 mod count;
 mod expected;
+mod expression;
 mod fields;
 mod genai;
 mod inspect;
@@ -244,6 +245,15 @@ impl Trace {
     pub fn orphan_results(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|step| match &step.kind {
             StepKind::ToolCall(call) if call.is_orphan => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The tool calls, in order, with the results that belong to no call: what such a result answered
+    /// was called, with what is not known, and by which name only if the result has it.
+    pub fn calls_and_results(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::ToolCall(call) => Some(call),
             _ => None,
         })
     }

@@ -17,9 +17,7 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     let outer = builder.start_ms;
     builder.start_ms = fields::time_ms(message.get("timestamp")).or(outer);
     if role == Role::Assistant {
-        let reasons = ["stop_reason", "finish_reason", "finishReason"];
-        let reason = reasons.iter().find_map(|key| word(&message, key));
-        builder.cut_off = reason.and_then(fields::cut_off);
+        builder.cut_off = fields::finish_reason(&message).and_then(fields::cut_off);
     }
     if is_unknown(&message, &role) {
         builder.refuse(format!("a message in it {}", fields::keys(&message)));

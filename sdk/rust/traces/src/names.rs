@@ -157,6 +157,9 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
         return serde_json::from_str(text)
             .is_ok_and(|inside: Value| reports_failure_within(&inside, levels));
     }
+    if let Some(code) = written_exit_code(text) {
+        return code != 0;
+    }
     let word = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(word);
     match word.to_ascii_lowercase().as_str() {
@@ -164,7 +167,7 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
         "error" | "exception" => {
             let acts = [" executing", " calling", " invoking", " running"];
             rest.is_empty()
-                || rest.starts_with([':', '!', '\n'])
+                || rest.starts_with([':', '!', '\n', '\r'])
                 || acts.iter().any(|act| rest.starts_with(act))
         }
         "traceback" => rest.starts_with(" (most recent call last)"),
@@ -192,15 +195,19 @@ pub(super) fn exit_code(result: &Value) -> Option<i64> {
                 let inside: Value = serde_json::from_str(text).ok()?;
                 return code(&inside).or_else(|| inside.get("metadata").and_then(code));
             }
-            // Codex and Claude Code write it into the first line.
-            let line = text.lines().next()?;
-            let rest = ["Exit code: ", "Exit code ", "exit code: ", "Process exited with code "]
-                .iter()
-                .find_map(|start| line.strip_prefix(start))?;
-            rest.split_whitespace().next()?.parse().ok()
+            written_exit_code(text)
         }
         _ => None,
     }
+}
+
+/// The exit code in the first line, into which Codex and Claude Code write it.
+fn written_exit_code(text: &str) -> Option<i64> {
+    let line = text.lines().next()?;
+    let rest = ["Exit code: ", "Exit code ", "exit code: ", "Process exited with code "]
+        .iter()
+        .find_map(|start| line.strip_prefix(start))?;
+    rest.split_whitespace().next()?.parse().ok()
 }
 
 /// A value in words: a text itself, the texts of content parts, else JSON.

@@ -9,10 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::expression::compile;
 use scorebox_sdk::{ConfigError, equal};
 
 /// A text, or `{"regex": …}`: a regular expression that is searched for. The syntax is that of
-/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only.
+/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only, so `(?i)` is refused beside other
+/// letters that have case.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "should be a text, or {\"regex\": \"…\"}")]
 pub enum TextOrRegex {
@@ -38,7 +40,8 @@ impl TextPattern {
     /// Prepares what stands in a configuration under `key`.
     ///
     /// # Errors
-    /// A [`ConfigError`] at `key` if the text is empty, or not a regular expression.
+    /// A [`ConfigError`] at `key` if the text is empty, or not a regular expression that can be
+    /// used.
     pub fn compile(key: &str, written: &TextOrRegex) -> Result<Self, ConfigError> {
         match written {
             TextOrRegex::Text(text) if text.is_empty() => {
@@ -103,18 +106,12 @@ impl fmt::Display for TextPattern {
     }
 }
 
-fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
-    Regex::new(regex).map_err(|error| {
-        ConfigError::new(key, format!("is not a valid regular expression: {error}"))
-    })
-}
-
 /// What arguments must look like.
 ///
 /// An object matches one that has all its keys, whatever else that has; an array, one that begins
 /// with such items (of a [literal](ArgumentPattern::literal), one of the same length);
 /// `{"regex": …}`, a text that the expression matches in, or else the object or array around it as
-/// JSON text (without spaces, keys sorted), so that a path is found at any depth. Anything
+/// JSON text (without spaces, keys sorted), whose other values and keys are searched, too. Anything
 /// else matches what equals it.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {

@@ -32,6 +32,9 @@ const SAID: [&str; 8] =
 /// Where a step has the results of its calls, one by one.
 const RESULT_LISTS: [&str; 3] = ["tool_results", "toolResults", "observations"];
 
+/// Where a step of the AI SDK has its calls and their results.
+const OF_AI_SDK: [&str; 2] = ["toolCalls", "toolResults"];
+
 /// Whether an object is a step: it names a tool, or has what steps have.
 pub(super) fn is_step(step: &Object) -> bool {
     names_a_tool(step) || has(step, &MARKS) || step.contains_key("step") && has(step, &SAID)
@@ -58,13 +61,16 @@ pub(super) fn is_final(step: &Object) -> bool {
 /// Reads one step. The error says what it is instead.
 pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), String> {
     builder.start_ms = fields::time_ms(step.get("timestamp"));
+    if let Some(reason) = fields::finish_reason(&step) {
+        builder.cut_off = fields::cut_off(reason);
+    }
     let first = builder.steps.len();
     let usage = fields::usage(step.get("usage"));
     builder.turn(Role::Assistant);
     let thoughts = ["thought", "reasoning", "thinking", "reasoningText"];
     builder.reasoning(text(&mut step, &thoughts).unwrap_or_default());
     // What a step of the AI SDK says, its model said before it called tools.
-    if has(&step, &["toolCalls", "toolResults"]) {
+    if has(&step, &OF_AI_SDK) {
         builder.message(Role::Assistant, text(&mut step, &["text"]).unwrap_or_default());
     }
     let observation = take(&mut step, &["observation"]).or_else(|| {
@@ -96,12 +102,14 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
             step.insert("observation".to_owned(), observation);
         }
         calls.extend(add_call(builder, step));
+        read_results(builder, results, &calls);
         Ok(())
     } else {
+        read_results(builder, results, &calls);
+        calls.retain(|call| builder.is_open(*call));
         answer(builder, &mut step, observation, &calls);
         rest(builder, step, first)
     };
-    read_results(builder, results, &calls);
     builder.usage(first, usage);
     builder.start_ms = None;
     found
@@ -121,13 +129,16 @@ fn read_action(builder: &mut Builder, action: Object) -> Option<usize> {
     None
 }
 
-/// What a step has of an answer to its calls. An observation without one is that of an earlier call.
+/// What a step has of an answer to its open calls. An observation without one is that of an earlier call.
 fn answer(builder: &mut Builder, step: &mut Object, observation: Option<Value>, calls: &[usize]) {
     let is_observed = observation.is_some();
     let mut result = CallResult::default();
     let mut value = observation;
     if !calls.is_empty() {
-        value = value.or_else(|| take(step, &RESULTS));
+        // There, a `response` or an `output` is that of the model.
+        if !has(step, &OF_AI_SDK) {
+            value = value.or_else(|| take(step, &RESULTS));
+        }
         (result.status, result.error) = fields::ending(step);
         value = value.or_else(|| result.error.clone().map(Value::String));
     }
@@ -173,12 +184,7 @@ fn rest(builder: &mut Builder, mut step: Object, first: usize) -> Result<(), Str
         return Ok(());
     }
     // A step that did nothing is a step; something unknown under the name of an action is not.
-    let unread = MARKS.iter().filter_map(|key| step.get(*key)).any(|found| match found {
-        Value::Object(found) => !found.is_empty(),
-        Value::Array(found) => !found.is_empty(),
-        found => !found.is_null() && found.as_str() != Some(""),
-    });
-    if unread {
+    if MARKS.iter().filter_map(|key| step.get(*key)).any(|found| !fields::is_blank(found)) {
         return Err(keys(&step));
     }
     builder.other("step");

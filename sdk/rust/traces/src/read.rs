@@ -8,7 +8,7 @@ use crate::calls;
 use crate::fields::{self, LISTS, Object, kind, list, take, word};
 use crate::item::{is_item, read_item};
 use crate::step::{Outcome, Status};
-use crate::{TraceError, atif, genai, inspect, logs, spans};
+use crate::{TraceError, atif, codex, genai, inspect, logs, spans};
 use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
@@ -17,6 +17,7 @@ const WRAPPERS: usize = 4;
 /// Reads a whole trace.
 pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
     read_value(builder, value, WRAPPERS)?;
+    codex::finish(builder);
     if builder.overflow {
         return Err(TraceError::new(format!("has more than {STEP_LIMIT} steps")));
     }
@@ -249,6 +250,8 @@ fn read_object(
             let first = builder.steps.len();
             let inside = object.get_mut(key).map(Value::take).unwrap_or_default();
             let read = read_value(builder, inside, deeper);
+            let cut = fields::finish_reason(&object).and_then(fields::cut_off);
+            builder.cut_off = cut.or(builder.cut_off.take());
             if key == "output" {
                 builder.usage(first, usage);
             } else {

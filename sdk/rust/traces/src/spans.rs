@@ -8,6 +8,8 @@ use crate::fields::{self, Object, has, id, list, take, text, word};
 /// One span.
 #[derive(Debug, Default)]
 pub(super) struct Span {
+    /// The trace in which its id is unique.
+    pub trace_id: Option<String>,
     pub id: Option<String>,
     pub parent_id: Option<String>,
     /// The span that encloses it in the document, if spans are nested.
@@ -92,6 +94,8 @@ fn read_span(mut object: Object, inside: Option<usize>, into: &mut Vec<Span>) {
         Some(Value::Object(context)) => context,
         _ => Object::new(),
     };
+    let ids = ["traceId", "trace_id"];
+    span.trace_id = id(&mut object, &ids).or_else(|| id(&mut context, &ids));
     let ids = ["spanId", "span_id"];
     span.id = id(&mut object, &ids)
         .or_else(|| id(&mut context, &ids))
@@ -120,26 +124,28 @@ fn read_span(mut object: Object, inside: Option<usize>, into: &mut Vec<Span>) {
 
 fn failure(object: &mut Object, attributes: &Object) -> Option<String> {
     let by_type = word(attributes, "error.type").map(str::to_owned);
-    let stated = match take(object, &["status"]) {
-        Some(Value::String(status)) => (status.eq_ignore_ascii_case("error")
-            || status.eq_ignore_ascii_case("errored"))
-        .then(|| "error".to_owned()),
-        Some(Value::Object(mut status)) => {
-            let code = take(&mut status, &["code", "status_code", "statusCode"]);
-            let failed = match code {
-                Some(Value::Number(code)) => code.as_u64() == Some(2),
-                Some(Value::String(code)) => {
-                    matches!(code.as_str(), "ERROR" | "Error" | "error" | "STATUS_CODE_ERROR")
-                }
-                _ => false,
-            };
-            let message = text(&mut status, &["message", "description"]);
-            failed.then(|| {
-                message.filter(|message| !message.is_empty()).unwrap_or("error".to_owned())
-            })
-        }
-        _ => None,
+    let codes = ["status_code", "statusCode"];
+    let (code, message) = match take(object, &["status"]) {
+        Some(Value::Object(mut status)) => (
+            take(&mut status, &["code"]).or_else(|| take(&mut status, &codes)),
+            text(&mut status, &["message", "description"]),
+        ),
+        status => (status, None),
     };
+    // Phoenix has both beside the name of the span.
+    let code = code.or_else(|| take(object, &codes));
+    let message = message.or_else(|| text(object, &["status_message", "statusMessage"]));
+    let failed = match code {
+        Some(Value::Number(code)) => code.as_u64() == Some(2),
+        Some(Value::String(code)) => {
+            let code = code.to_ascii_lowercase();
+            matches!(code.as_str(), "2" | "error" | "errored" | "status_code_error")
+        }
+        _ => false,
+    };
+    let stated = failed.then(|| {
+        message.filter(|message| !message.is_empty()).unwrap_or_else(|| "error".to_owned())
+    });
     let error = fields::error_text(take(object, &["error"]));
     match (stated, by_type) {
         (Some(stated), Some(kind)) if stated == "error" => Some(kind),

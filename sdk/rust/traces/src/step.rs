@@ -169,9 +169,10 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// How the call ended: what the trace states or, if it states nothing, what the result shows.
-    /// A result reports a failure if it is text that begins with `error` or `traceback`,
-    /// an object with an `error`, `isError: true`, `success: false` or a `status` that says so, or
-    /// an exit code other than 0.
+    /// A result reports a failure if it is text that begins as an error message does (`Error: …`,
+    /// `Error executing …`, a traceback), an object with an `error`, `isError: true`, `success: false`
+    /// or a `status` that says so, or if it has an exit code other than 0, which a text has in its
+    /// first line.
     #[must_use]
     pub fn status(&self) -> Status {
         match (self.stated_status, &self.result) {

@@ -64,6 +64,13 @@ impl PathPattern {
     pub fn matches(&self, path: &str) -> bool {
         self.written == path || self.matcher.is_match(path)
     }
+
+    /// Whether the path matches, or is in a folder that the pattern is the path of.
+    #[must_use]
+    pub fn covers(&self, path: &str) -> bool {
+        let inner = path.strip_prefix(self.written.as_str());
+        self.matches(path) || inner.is_some_and(|inner| inner.starts_with('/'))
+    }
 }
 
 impl fmt::Display for PathPattern {
@@ -122,6 +129,16 @@ mod tests {
         assert!(matches("./a.ts", "a.ts"));
         assert!(matches("app/[id]/page.tsx", "app/[id]/page.tsx"));
         assert!(matches("app/[id]/page.tsx", "app/i/page.tsx"));
+    }
+
+    #[test]
+    fn a_folder_covers_what_is_in_it() {
+        let covers = |pattern: &str, path: &str| PathPattern::new(pattern).unwrap().covers(path);
+        assert!(covers("src", "src") && covers("src", "src/a/b.ts") && covers("./src", "src/a.ts"));
+        assert!(covers("app/[id]", "app/[id]/page.tsx") && covers("src/", "src/a.ts"));
+        assert!(!covers("src", "src.ts") && !covers("src", "lib/src/a.ts"));
+        // A glob is no folder.
+        assert!(!covers("*", "src/a.ts") && !covers("src/*", "src/a/b.ts"));
     }
 
     #[test]

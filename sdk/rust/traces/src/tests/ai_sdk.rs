@@ -120,3 +120,77 @@ fn what_the_sdk_returns_has_all_steps_beside_the_last() {
             {"text": "Sun.", "toolCalls": [], "toolResults": []}]});
     assert_eq!(told(result), ["call w {\"c\":1} -> \"sun\" (unknown)", "assistant: Sun."]);
 }
+
+fn step_of_version_4(more: Value) -> Value {
+    let call = json!({"type": "tool-call", "toolCallId": "1", "toolName": "w", "args": {"c": 1}});
+    let result = json!({"type": "tool-result", "toolCallId": "1", "toolName": "w", "args": {"c": 1},
+        "result": "Error: boom"});
+    let mut step = json!({"stepType": "initial", "text": "", "toolCalls": [call], "toolResults": [result],
+        "finishReason": "tool-calls", "response": {"id": "r", "modelId": "m"}});
+    step.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    step
+}
+
+#[test]
+fn what_the_provider_answered_is_no_result_of_a_call() {
+    let said = json!([
+        {"role": "assistant", "content": [
+            {"type": "tool-call", "toolCallId": "1", "toolName": "w", "args": {"c": 1}}]},
+        {"role": "tool", "content": [
+            {"type": "tool-result", "toolCallId": "1", "toolName": "w", "result": "Error: boom"}]}]);
+    let answered = ["call w {\"c\":1} -> \"Error: boom\" (unknown)"];
+    let beside = [
+        json!({}),
+        json!({"response": {"id": "r", "messages": said}}),
+        json!({"response": {"id": "r", "error": "x"}}),
+        json!({"output": {"answer": 1}, "result": "x"}),
+    ];
+    for beside in beside {
+        let trace = Trace::read(json!([step_of_version_4(beside.clone())])).unwrap();
+        assert_eq!(lines(&trace), answered, "{beside}");
+        assert_eq!(trace.tool_calls().next().unwrap().status(), Status::Failed);
+    }
+    // A call without a result has none.
+    let open = step_of_version_4(json!({"toolResults": [], "response": {"messages": said}}));
+    assert_eq!(calls(json!([open])), ["call w {\"c\":1} -> nothing (unknown)"]);
+}
+
+#[test]
+fn an_error_beside_calls_that_have_results_is_one_of_the_step() {
+    let step = step_of_version_4(json!({"error": "lost"}));
+    assert_eq!(
+        told(json!([step])),
+        ["call w {\"c\":1} -> \"Error: boom\" (unknown)", "error lost"]
+    );
+}
+
+#[test]
+fn a_step_that_was_cut_off_cuts_off_the_run() {
+    let outcome = |trace: Value| Trace::read(trace).unwrap().outcome().cloned();
+    let cut = Some(Outcome::Failed(Some("the answer was cut off: length".to_owned())));
+    let last = |reason: &str| {
+        json!({"stepType": "tool-result", "text": "Su", "toolCalls": [], "toolResults": [],
+            "finishReason": reason, "response": {"id": "s"}})
+    };
+    let first = |reason: &str| step_of_version_4(json!({"finishReason": reason}));
+    assert_eq!(outcome(json!([first("tool-calls"), last("length")])), cut);
+    assert_eq!(outcome(json!([first("length"), last("stop")])), None);
+    // What the SDK returns says it of its last step.
+    let steps = json!([{"text": "Su", "toolCalls": [], "toolResults": []}]);
+    assert_eq!(outcome(json!({"text": "Su", "finishReason": "length", "steps": steps})), cut);
+}
+
+#[test]
+fn a_step_in_parts_may_have_its_calls_in_lists_too() {
+    let call = |id: &str| json!({"type": "tool-call", "toolCallId": id, "toolName": "w", "input": {"c": 1}});
+    let result = json!({"type": "tool-result", "toolCallId": "1", "toolName": "w", "input": {"c": 1}, "output": "sun"});
+    let error = json!({"type": "tool-error", "toolCallId": "2", "toolName": "w", "error": "no"});
+    let said = json!([{"role": "assistant", "content": [call("1"), call("2")]}]);
+    let step = json!({"content": [call("1"), call("2"), result, error], "text": "",
+        "toolCalls": [call("1"), call("2")], "toolResults": [result], "finishReason": "tool-calls",
+        "response": {"messages": said}});
+    let expected =
+        ["call w {\"c\":1} -> \"sun\" (succeeded)", "call w {\"c\":1} -> \"no\" (failed)"];
+    assert_eq!(calls(json!([step])), expected);
+    assert_eq!(calls(json!({"steps": [step]})), expected);
+}

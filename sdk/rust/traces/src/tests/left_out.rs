@@ -152,3 +152,43 @@ fn llamaindex_has_parts_in_blocks() {
             "tool_call_id": "1", "tool_name": "w", "tool_kwargs": {"c": 1}}]}]);
     assert_eq!(told(trace), ["user: Weather?", "call w {\"c\":1} -> nothing (unknown)"]);
 }
+
+#[test]
+fn a_call_without_the_name_of_its_tool_is_refused() {
+    let expected = "a tool call in it does not name its tool";
+    let function = json!({"id": "1", "function": {"name": "", "arguments": "{}"}});
+    let traces = [
+        json!([{"role": "assistant", "tool_calls": [function]}]),
+        json!([{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": " ", "input": {}}]}]),
+        json!([{"tool": "", "args": {"path": "/"}}]),
+        json!([{"name": "execute_tool", "spanId": "1", "attributes": {"gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.call.arguments": "{\"path\":\"/\"}"}}]),
+        json!([{"name": "", "spanId": "1", "attributes": {"openinference.span.kind": "TOOL", "tool.name": ""}}]),
+    ];
+    for trace in traces {
+        let refusal = refusal(trace);
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+    // The model that asked for a call may name its tool.
+    let asked = json!([{"role": "assistant", "parts": [
+        {"type": "tool_call", "id": "c", "name": "w", "arguments": {}}]}]);
+    let spans = json!([
+        {"name": "chat", "spanId": "1", "attributes": {"gen_ai.operation.name": "chat",
+            "gen_ai.output.messages": asked}},
+        {"name": "execute_tool", "spanId": "2", "attributes": {"gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.call.id": "c", "gen_ai.tool.call.result": "x"}}]);
+    assert_eq!(told(spans), ["call w {} -> \"x\" (succeeded)"]);
+    // A step that calls nothing may have an empty name.
+    let thought = json!([{"step": 1, "thought": "Hm.", "action": "", "action_input": {}}]);
+    assert_eq!(told(thought), ["thinks: Hm."]);
+}
+
+#[test]
+fn a_result_without_its_call_was_a_call() {
+    let trace = json!([{"tool": "a", "result": 1}, {"role": "tool", "name": "b", "content": "x"},
+        {"role": "tool", "name": "", "tool_call_id": "9", "content": "y"}]);
+    let trace = Trace::read(trace).unwrap();
+    let names: Vec<_> = trace.calls_and_results().map(|call| call.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "unknown"]);
+    assert_eq!(trace.tool_calls().count(), 1);
+}

@@ -7,6 +7,7 @@ mod left_out;
 mod matching;
 mod messages;
 mod programs;
+mod spans;
 mod spellings;
 mod steps;
 mod streams;

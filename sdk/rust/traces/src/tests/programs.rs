@@ -94,6 +94,32 @@ fn codex_writes_lines() {
 }
 
 #[test]
+fn what_codex_began_and_never_ended_was_called() {
+    let begun = |id: &str, command: &str| {
+        json!({"type": "item.started", "item": {"id": id, "type": "command_execution", "command": command,
+            "aggregated_output": "", "exit_code": null, "status": "in_progress"}})
+    };
+    let done = |id: &str, command: &str| {
+        json!({"type": "item.completed", "item": {"id": id, "type": "command_execution", "command": command,
+            "aggregated_output": "a", "exit_code": 0, "status": "completed"}})
+    };
+    let thread = json!({"type": "thread.started", "thread_id": "t"});
+    let thought =
+        json!({"type": "item.started", "item": {"id": "r", "type": "reasoning", "text": "H"}});
+    let killed = json!([thread, begun("0", "ls"), done("0", "ls"), thought, begun("1", "rm x")]);
+    let expected = [
+        "call shell {\"command\":\"ls\"} -> \"a\" (succeeded)",
+        "call shell {\"command\":\"rm x\"} -> nothing (unknown)",
+    ];
+    let trace = Trace::read(killed).unwrap();
+    assert_eq!(lines(&trace), expected);
+    assert_eq!(trace.tool_calls().last().unwrap().status(), Status::Unknown);
+    // A later thread may use the id again.
+    let resumed = json!([thread, begun("0", "rm x"), thread, begun("0", "ls"), done("0", "ls")]);
+    assert_eq!(told(resumed), [expected[1], expected[0]]);
+}
+
+#[test]
 fn openinference_numbers_messages_and_calls() {
     let model = json!({"name": "ChatCompletion", "span_id": "1", "attributes": {
         "openinference.span.kind": "LLM",

@@ -156,6 +156,11 @@ fn a_result_shows_a_failure_where_the_trace_states_nothing() {
         json!({"status": "failed"}),
         json!({"metadata": {"exit_code": 1}, "output": ""}),
         json!([{"type": "text", "text": "Error: no"}]),
+        json!("ERROR!"),
+        json!("error\r\nno"),
+        json!("Exit code: 1\n2 failed"),
+        json!("Exit code 2"),
+        json!([{"type": "text", "text": "Process exited with code 1\nOutput:"}]),
     ];
     for result in failures {
         assert_eq!(status(result.clone()), Status::Failed, "{result}");
@@ -163,6 +168,10 @@ fn a_result_shows_a_failure_where_the_trace_states_nothing() {
     let successes = [
         json!("Errors: 0"),
         json!("Error handling for beginners"),
+        json!("Error 404"),
+        json!("Exit code: 0\nerror: none"),
+        json!("Exit code: unknown"),
+        json!("It says:\nExit code: 1"),
         json!({"error": null, "rows": []}),
         json!("{\"exit_code\": 0}"),
         json!(""),

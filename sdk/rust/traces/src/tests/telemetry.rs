@@ -232,6 +232,22 @@ fn atif_trajectories() {
     assert_eq!(trace.usage().unwrap().cost_usd, Some(0.5));
 }
 
+#[test]
+fn atif_of_another_major_version_is_refused() {
+    let read = |version: &str| {
+        Trace::read(json!({"schema_version": version, "agent": {"name": "a"}, "steps": [
+            {"step_id": 1, "source": "user", "message": "Hi"}]}))
+    };
+    for version in ["ATIF-v1.0", "ATIF-v1.8", "ATIF-v1.99", "ATIF-v1"] {
+        assert_eq!(lines(&read(version).unwrap()), ["user: Hi"], "{version}");
+    }
+    for version in ["ATIF-v9.9", "ATIF-v10.0", "ATIF-v2"] {
+        let error = read(version).unwrap_err().to_string();
+        let expected = format!("its `schema_version` is `{version}`, and not 1.x");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
 fn inspect_sample() -> Value {
     json!({"id": 1, "epoch": 1, "input": "1+2?", "target": "3", "scores": {},
         "messages": [
