@@ -17,8 +17,8 @@ use serde_json::Value;
 /// and complete).
 ///
 /// The question and the correct answer are the input's values under `questionKey` and `answerKey`. If the
-/// input has no such answer, the ground truth is the correct answer; if it is not an object, the whole input
-/// is the question.
+/// input has no such answer, or null, the ground truth is the correct answer; if it is not an object, the
+/// whole input is the question.
 ///
 /// Equals Orbiter's `answer_accuracy`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
@@ -73,7 +73,8 @@ impl Scorer for AnswerAccuracy {
         let mut prompt = Prompt::new();
         let input = case.require_input()?;
         let value = input.value()?;
-        let (question, answer) = (value.get(&self.question_key), value.get(&self.answer_key));
+        let under = |key: &str| value.get(key).filter(|value| !value.is_null());
+        let (question, answer) = (under(&self.question_key), under(&self.answer_key));
         match question {
             Some(question) => prompt.data("question", text(question)),
             None if !value.is_object() => prompt.part("question", &input)?,
@@ -91,12 +92,12 @@ impl Scorer for AnswerAccuracy {
 
 fn without_question(key: &str) -> ScoreError {
     let key = excerpt(key, 80);
-    ScoreError::invalid_input(format!("there is no question: `input` has no key `{key}`"))
+    ScoreError::invalid_input(format!("there is no question: `input` has nothing under `{key}`"))
 }
 
 fn without_answer(key: &str, is_object: bool) -> ScoreError {
     let place = match is_object {
-        true => format!("`input` has no key `{}`", excerpt(key, 80)),
+        true => format!("`input` has nothing under `{}`", excerpt(key, 80)),
         false => "`input` is the question".to_owned(),
     };
     ScoreError::invalid_input(format!(

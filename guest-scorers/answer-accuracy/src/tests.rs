@@ -64,13 +64,28 @@ fn keys_may_be_others_and_the_answer_may_be_the_ground_truth() {
     let error = score(json!({"q": "why?"}), json!(null)).unwrap_err();
     assert_eq!(
         error.message(),
-        "there is no correct answer: `input` has no key `a`, and the case has no ground truth"
+        "there is no correct answer: `input` has nothing under `a`, and the case has no ground truth"
     );
     let error = score(json!({"a": "b"}), json!(null)).unwrap_err();
-    assert_eq!(error.message(), "there is no question: `input` has no key `q`");
+    assert_eq!(error.message(), "there is no question: `input` has nothing under `q`");
     let error = score(json!("how?"), json!(null)).unwrap_err();
     assert_eq!(
         error.message(),
         "there is no correct answer: `input` is the question, and the case has no ground truth"
     );
+}
+
+#[test]
+fn null_in_the_input_is_no_question_and_no_answer() {
+    let judge = testing::answering(|_| "{\"score\": 1}".into());
+    let scorer: AnswerAccuracy = scorebox_sdk::configure(json!({})).unwrap();
+    let score = |input: Value| {
+        let case = Case::new(json!("x")).with_input(input).with_ground_truth(json!("Paris"));
+        scorer.score(&case)
+    };
+    score(json!({"question": "Capital?", "answer": null})).unwrap();
+    let text = &judge.questions()[0].messages[0].text;
+    assert!(text.contains("Paris\n</correct-answer") && !text.contains("null"), "{text}");
+    let error = score(json!({"question": null, "answer": "Paris"})).unwrap_err();
+    assert_eq!(error.message(), "there is no question: `input` has nothing under `question`");
 }

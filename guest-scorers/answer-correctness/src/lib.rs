@@ -10,15 +10,18 @@
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_judges::{List, Model, Prompt, Reasoning, Settings, Unreadable, similarity};
+use scorebox_sdk_judges::{
+    List, Model, Prompt, Reasoning, Settings, Unreadable, schema, similarity, with_meaning,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Asks a judge which statements the output shares with the expected answer, which it adds and
 /// which it lacks: their F1, weighted with the similarity in meaning of the two texts.
 ///
-/// The expected answer is the ground truth. Needs a model for embeddings unless `similarityWeight` is 0.
-/// `meta` has the statements.
+/// The expected answer is the ground truth. Needs a model for embeddings, and two texts that are not empty,
+/// unless `similarityWeight` is 0: an empty text has no meaning to compare and is `invalid-input`. If the judge
+/// finds no statements at all, its answer counts as unreadable (`judge-unreadable`). `meta` has the statements.
 ///
 /// Equals RAGAS' answer correctness, with a single prompt of its own.
 #[derive(Deserialize, JsonSchema)]
@@ -88,12 +91,17 @@ impl Scorer for AnswerCorrectness {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let (truth, output) = (case.require_ground_truth()?, case.output());
+        let (weight, other) = self.weights;
+        if other > 0.0 {
+            with_meaning(truth.text()?)?;
+            with_meaning(output.text()?)?;
+        }
         let mut prompt = Prompt::new();
         if let Some(input) = case.input() {
             prompt.part("question", &input)?;
         }
         prompt.part("expected-answer", &truth)?.part("answer", &output)?;
-        let (keys, item) = (&["shared", "extra", "missing"], json!({ "type": "string" }));
+        let (keys, item) = (&["shared", "extra", "missing"], schema::TEXT);
         let list = List { criteria: CRITERIA, form: FORM, keys, least: 1, item };
         let read = |item: &Value| item.as_str().map(str::to_owned);
         let lists = match list.ask(&prompt, &self.settings, read)? {
@@ -102,7 +110,6 @@ impl Scorer for AnswerCorrectness {
         };
         let [shared, extra, missing] = [lists[0].len(), lists[1].len(), lists[2].len()];
         let f1 = shared as f64 / (shared as f64 + 0.5 * (extra + missing) as f64);
-        let (weight, other) = self.weights;
         let alike = match other > 0.0 {
             true => {
                 let texts = [output.text()?.into_owned()];

@@ -61,3 +61,30 @@ fn weights_are_0_or_more_and_not_both_0() {
         assert!(score(config, ANSWER).is_err());
     }
 }
+
+#[test]
+fn an_empty_text_has_no_meaning_to_compare_and_no_judge_is_asked() {
+    let judge = testing::answering(|_| ANSWER.into()).embedding(|_| vec![1.0]);
+    let scorer = |config| scorebox_sdk::configure::<AnswerCorrectness>(config).unwrap();
+    for (output, truth) in [("", "truth"), ("output", " ")] {
+        let case = Case::new(json!(output)).with_ground_truth(json!(truth));
+        let error = scorer(json!({})).score(&case).unwrap_err();
+        let why = "an empty text cannot be compared by its meaning";
+        assert_eq!(error, ScoreError::invalid_input(why));
+        assert!(judge.questions().is_empty());
+    }
+    let case = Case::new(json!("")).with_ground_truth(json!("truth"));
+    let alone = scorer(json!({"similarityWeight": 0})).score(&case).unwrap();
+    assert_eq!(alone.score, Some(2.0 / 3.0));
+}
+
+#[test]
+fn the_judge_lists_what_is_shared_first() {
+    let judge = testing::answering(|_| ANSWER.into()).embedding(|_| vec![1.0]);
+    let scorer: AnswerCorrectness = scorebox_sdk::configure(json!({})).unwrap();
+    scorer.score(&Case::new(json!("output")).with_ground_truth(json!("truth"))).unwrap();
+    let schema = judge.questions()[0].schema.clone().unwrap();
+    let order = ["\"shared\":", "\"extra\":", "\"missing\":"].map(|key| schema.find(key));
+    assert!(order.is_sorted() && order[0].is_some(), "{schema}");
+    assert!(schema.contains(r#""required":["shared","extra","missing"]"#), "{schema}");
+}

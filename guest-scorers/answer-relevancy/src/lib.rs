@@ -11,7 +11,8 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use scorebox_sdk_judges::{
-    Model, Prompt, Reasoning, Settings, Unreadable, ask_all_for, reading, similarity,
+    Model, Prompt, Reasoning, Settings, Unreadable, ask_all_for, reading, schema, similarity,
+    with_meaning,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,7 +21,8 @@ use serde_json::{Value, json};
 /// the input: the mean cosine of their embeddings. If the judge finds the output noncommittal each time, the
 /// score is 0.
 ///
-/// Needs a judge and a model for embeddings. `meta.questions` has the questions with their cosines.
+/// Needs a judge and a model for embeddings. An empty input, which has no meaning to compare, is
+/// `invalid-input`. `meta.questions` has the questions with their cosines.
 ///
 /// Equals RAGAS' response relevancy, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
@@ -73,13 +75,10 @@ impl Scorer for AnswerRelevancy {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let input = case.require_input()?;
+        with_meaning(input.text()?)?;
         let mut prompt = Prompt::new();
         prompt.part("answer", &case.output())?;
-        let schema = json!({
-            "type": "object", "required": ["question", "noncommittal"],
-            "properties": {"question": {"type": "string"}, "noncommittal": {"type": "boolean"}},
-            "additionalProperties": false,
-        });
+        let schema = schema::object(&[("question", schema::TEXT), ("noncommittal", schema::FLAG)]);
         let question = prompt.question(CRITERIA, FORM)?.schema(schema);
         let question = question.model(self.settings.model.0.clone());
         let samples = 0..self.strictness;

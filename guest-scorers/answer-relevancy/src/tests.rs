@@ -51,3 +51,24 @@ fn strictness_has_bounds() {
         assert_eq!(error.key(), Some("strictness"));
     }
 }
+
+#[test]
+fn the_judge_writes_the_question_before_it_says_whether_the_output_is_noncommittal() {
+    let answer = r#"{"question": "q", "noncommittal": false}"#;
+    let judge = testing::answering(|_| answer.into()).embedding(|_| vec![1.0]);
+    let scorer: AnswerRelevancy = scorebox_sdk::configure(json!({})).unwrap();
+    scorer.score(&Case::new(json!("In Paris.")).with_input(json!("Where?"))).unwrap();
+    assert_eq!(
+        judge.questions()[0].schema.as_deref(),
+        Some(
+            r#"{"type":"object","properties":{"question":{"type":"string"},"noncommittal":{"type":"boolean"}},"required":["question","noncommittal"],"additionalProperties":false}"#
+        )
+    );
+}
+
+#[test]
+fn an_empty_input_has_no_meaning_to_compare_and_no_judge_is_asked() {
+    let scorer: AnswerRelevancy = scorebox_sdk::configure(json!({})).unwrap();
+    let error = scorer.score(&Case::new(json!("In Paris.")).with_input(json!(" "))).unwrap_err();
+    assert_eq!(error.message(), "an empty text cannot be compared by its meaning");
+}

@@ -2,7 +2,7 @@
 //! useful documents count more.
 //!
 //! score = sum over useful documents of (useful documents up to its rank / its rank) / useful documents; 0
-//! if none is useful
+//! if none is useful, or nothing was retrieved
 //!
 //! The formula is RAGAS' `LLMContextPrecisionWithReference` (0.4.3), and without a ground truth its
 //! `LLMContextPrecisionWithoutReference`; the prompt is our own. autoevals' `ContextPrecision` asks once
@@ -22,7 +22,9 @@ use serde_json::json;
 ///
 /// The answer is the ground truth or, if the case has none, the output. The context is a list of
 /// texts, or of objects with a `text`, `content` or `pageContent`, best first. Each document is a
-/// separate question; all are asked at the same time. `meta.useful` has the verdicts.
+/// separate question; all are asked at the same time. `meta.useful` has the verdicts. An empty
+/// context, because nothing was retrieved, scores 0, and no judge is asked; a case without a context
+/// is `invalid-input`.
 ///
 /// Equals RAGAS' context precision with and without reference, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
@@ -62,8 +64,13 @@ impl Scorer for ContextPrecision {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let (input, context) = (case.require_input()?, case.require_context()?);
+        let documents = documents(&context)?;
+        if documents.is_empty() {
+            let meta = json!({ "useful": [], "reasons": [] });
+            return Ok(Score::new(0.0).reason("nothing was retrieved").meta(meta));
+        }
         let mut questions = Vec::new();
-        for document in documents(&context)? {
+        for document in documents {
             let mut prompt = Prompt::new();
             prompt.part("question", &input)?.data("document", document);
             match case.ground_truth() {

@@ -34,3 +34,22 @@ fn useful_documents_count_more_the_earlier_they_come() {
 fn without_a_ground_truth_the_output_is_the_answer() {
     assert_eq!(score(&["useful one"], json!(null)).score, Some(1.0));
 }
+
+#[test]
+fn nothing_that_was_retrieved_scores_0_without_a_judge() {
+    for context in [json!([]), json!(["", {"text": " "}]), json!(" ")] {
+        let scorer: ContextPrecision = scorebox_sdk::configure(json!({})).unwrap();
+        let case = Case::new(json!("the output")).with_input(json!("Where?"));
+        let scored = scorer.score(&case.with_context(context)).unwrap();
+        assert_eq!(scored.score, Some(0.0));
+        assert_eq!(scored.reason.as_deref(), Some("nothing was retrieved"));
+        assert_eq!(scored.meta_value(), Some(json!({"useful": [], "reasons": []})));
+    }
+}
+
+#[test]
+fn a_case_without_a_context_is_an_error() {
+    let scorer: ContextPrecision = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("the output")).with_input(json!("Where?"));
+    assert!(matches!(scorer.score(&case), Err(ScoreError::InvalidInput(_))));
+}

@@ -1,7 +1,7 @@
 //! context-recall: a judge breaks the expected answer into statements, and says of each whether the context
 //! supports it.
 //!
-//! score = supported statements / statements
+//! score = supported statements / statements; 0 if nothing was retrieved
 //!
 //! The formula is that of RAGAS' `LLMContextRecall` (0.4.3) and autoevals' `ContextRecall`; the prompt is
 //! our own. An answer without statements is unreadable here; RAGAS gives no number then, autoevals 0.
@@ -10,7 +10,7 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_judges::{
-    List, Model, Prompt, Reasoning, Settings, Unreadable, joined_documents, reading,
+    List, Model, Prompt, Reasoning, Settings, Unreadable, joined_documents, reading, schema,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,7 +19,9 @@ use serde_json::{Value, json};
 /// can be attributed to the context / all of its statements.
 ///
 /// The context is a text, a list of texts, or a list of objects with a `text`, `content` or `pageContent`.
-/// `meta.statements` has the statements with their verdicts.
+/// `meta.statements` has the statements with their verdicts. An empty context, because nothing was retrieved,
+/// scores 0, and no judge is asked; a case without a context is `invalid-input`. If the judge finds no
+/// statements in the ground truth, its answer counts as unreadable (`judge-unreadable`).
 ///
 /// Equals RAGAS' and autoevals' context recall, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
@@ -53,26 +55,29 @@ impl Scorer for ContextRecall {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let context = joined_documents(&case.require_context()?)?;
+        let truth = case.require_ground_truth()?;
+        if context.is_empty() {
+            let score = Score::new(0.0).reason("nothing was retrieved");
+            return Ok(score.meta(json!({ "statements": [] })));
+        }
         let mut prompt = Prompt::new();
         if let Some(input) = case.input() {
             prompt.part("question", &input)?;
         }
-        prompt.data("context", joined_documents(&case.require_context()?)?);
-        prompt.part("answer", &case.require_ground_truth()?)?;
-        let item = json!({
-            "type": "object", "required": ["statement", "reason", "supported"],
-            "properties": {
-                "statement": {"type": "string"}, "reason": {"type": "string"},
-                "supported": {"type": "boolean"},
-            },
-            "additionalProperties": false,
-        });
+        prompt.data("context", context).part("answer", &truth)?;
+        let item = schema::object(&[
+            ("statement", schema::TEXT),
+            ("reason", schema::TEXT),
+            ("supported", schema::FLAG),
+        ]);
         let read = |item: &Value| {
             let supported = reading::flag(item, &["supported", "attributed", "verdict"])?;
             let statement = reading::text(item, &["statement"])?;
             Some((statement, supported, reading::text(item, &["reason"])))
         };
-        let list = List { criteria: CRITERIA, form: FORM, keys: &["statements"], least: 1, item };
+        let (keys, item) = (&["statements"], item.as_str());
+        let list = List { criteria: CRITERIA, form: FORM, keys, least: 1, item };
         let statements = match list.ask(&prompt, &self.settings, read)? {
             Ok(lists) => lists.into_iter().flatten().collect::<Vec<_>>(),
             Err(unread) => return self.settings.unreadable.settle(unread),

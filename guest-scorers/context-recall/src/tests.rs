@@ -35,3 +35,31 @@ fn an_answer_without_statements_or_verdicts_is_unreadable() {
         assert!(score(answer).unwrap_err().message().contains("cannot be read"), "{answer}");
     }
 }
+
+#[test]
+fn nothing_that_was_retrieved_scores_0_without_a_judge() {
+    let scorer: ContextRecall = scorebox_sdk::configure(json!({})).unwrap();
+    for context in [json!([]), json!([" "]), json!("")] {
+        let case = Case::new(json!("x")).with_context(context);
+        let scored = scorer.score(&case.clone().with_ground_truth(json!("truth"))).unwrap();
+        assert_eq!(scored.score, Some(0.0));
+        assert_eq!(scored.reason.as_deref(), Some("nothing was retrieved"));
+        assert_eq!(scored.meta_value(), Some(json!({"statements": []})));
+        assert!(scorer.score(&case).is_err());
+    }
+    let case = Case::new(json!("x")).with_ground_truth(json!("truth"));
+    assert!(matches!(scorer.score(&case), Err(ScoreError::InvalidInput(_))));
+}
+
+#[test]
+fn the_judge_names_the_statement_before_its_reason_and_its_verdict() {
+    let judge =
+        testing::answering(|_| r#"[{"statement": "a", "reason": "r", "supported": true}]"#.into());
+    let scorer: ContextRecall = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("x")).with_context(json!("c")).with_ground_truth(json!("t"));
+    scorer.score(&case).unwrap();
+    let schema = judge.questions()[0].schema.clone().unwrap();
+    let properties = r#""properties":{"statement":{"type":"string"},"reason":{"type":"string"},"supported":{"type":"boolean"}}"#;
+    assert!(schema.contains(properties), "{schema}");
+    assert!(schema.contains(r#""required":["statement","reason","supported"]"#), "{schema}");
+}

@@ -1,7 +1,8 @@
 //! context-relevancy: a judge copies out of the context the sentences that are needed to answer the
 //! question.
 //!
-//! score = characters of the context that these sentences cover / characters of the context
+//! score = characters of the context that these sentences cover / characters of the context; 0 if nothing was
+//! retrieved
 //!
 //! The formula is that of autoevals' `ContextRelevancy` (commit edfa259); the prompt is our own. Deliberate
 //! differences: autoevals also counts sentences that are not in the context, and those that it is given twice or that
@@ -13,7 +14,7 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_judges::{
-    List, Model, Prompt, Reasoning, Settings, Unreadable, joined_documents, reading,
+    List, Model, Prompt, Reasoning, Settings, Unreadable, joined_documents, reading, schema,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +23,9 @@ use serde_json::{Value, json};
 /// context's characters.
 ///
 /// The context is a text, a list of texts, or a list of objects with a `text`, `content` or `pageContent`.
-/// `meta.sentences` has the sentences. A character of the context that several of them have counts once.
+/// `meta.sentences` has the sentences. A character of the context that several of them have counts once. An
+/// empty context, because nothing was retrieved, scores 0, and no judge is asked; a case without a context is
+/// `invalid-input`.
 ///
 /// Equals autoevals' `ContextRelevancy`, with its own prompt. Deliberate differences: a sentence
 /// that is not in the context (white space apart) does not count; it is listed in
@@ -59,19 +62,20 @@ impl Scorer for ContextRelevancy {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let context = joined_documents(&case.require_context()?)?;
+        let (input, context) = (case.require_input()?, joined_documents(&case.require_context()?)?);
+        if context.is_empty() {
+            let meta = json!({ "sentences": [], "notInContext": [] });
+            return Ok(Score::new(0.0).reason("nothing was retrieved").meta(meta));
+        }
         let mut prompt = Prompt::new();
-        prompt.part("question", &case.require_input()?)?.data("context", context.as_str());
-        let item = json!({
-            "type": "object", "required": ["reason", "sentence"],
-            "properties": {"reason": {"type": "string"}, "sentence": {"type": "string"}},
-            "additionalProperties": false,
-        });
+        prompt.part("question", &input)?.data("context", context.as_str());
+        let item = schema::object(&[("reason", schema::TEXT), ("sentence", schema::TEXT)]);
         let read = |item: &Value| match item {
             Value::String(sentence) => Some(sentence.clone()),
             object => reading::text(object, &["sentence"]),
         };
-        let list = List { criteria: CRITERIA, form: FORM, keys: &["sentences"], least: 0, item };
+        let (keys, item) = (&["sentences"], item.as_str());
+        let list = List { criteria: CRITERIA, form: FORM, keys, least: 0, item };
         let sentences = match list.ask(&prompt, &self.settings, read)? {
             Ok(lists) => lists.into_iter().flatten().collect::<Vec<_>>(),
             Err(unread) => return self.settings.unreadable.settle(unread),

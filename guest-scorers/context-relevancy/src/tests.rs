@@ -41,3 +41,16 @@ fn a_sentence_that_the_context_does_not_have_does_not_count() {
         Some(json!({"sentences": [], "notInContext": ["It is blue."]}))
     );
 }
+
+#[test]
+fn nothing_that_was_retrieved_scores_0_without_a_judge() {
+    let scorer: ContextRelevancy = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("x")).with_input(json!("Which color?"));
+    for context in [json!([]), json!([" "]), json!("")] {
+        let scored = scorer.score(&case.clone().with_context(context)).unwrap();
+        assert_eq!(scored.score, Some(0.0));
+        assert_eq!(scored.reason.as_deref(), Some("nothing was retrieved"));
+        assert_eq!(scored.meta_value(), Some(json!({"sentences": [], "notInContext": []})));
+    }
+    assert!(matches!(scorer.score(&case), Err(ScoreError::InvalidInput(_))));
+}

@@ -7,10 +7,10 @@
 //! with 0, the default here, it is RAGAS' `SemanticSimilarity` (0.4.3).
 
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Part,
+    Score, ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_judges::similarity;
+use scorebox_sdk_judges::{similarity, with_meaning};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -18,8 +18,9 @@ use serde_json::json;
 /// 0.
 ///
 /// The expected text is the case's ground truth or the configured `value`; if there are several, the closest
-/// one counts. A value that is not a string is compared as its compact JSON text. Needs a model for embeddings; if
-/// that gives a vector of zeros, which is a fault, the result is an error.
+/// one counts. A value that is not a string is compared as its compact JSON text. An empty text, whatever its
+/// `prefix`, has no meaning to compare and is `invalid-input`. Needs a model for embeddings; if that gives a
+/// vector of zeros, which is a fault, the result is an error.
 ///
 /// Equals RAGAS' semantic similarity, and with `expectedMin` 0.7 autoevals' `EmbeddingSimilarity`.
 #[derive(Deserialize, JsonSchema)]
@@ -66,11 +67,14 @@ impl Scorer for EmbeddingSimilarity {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        let with_prefix = |text: &str| [self.prefix.as_str(), text].concat();
-        let output = with_prefix(&case.output().text()?);
+        let with_prefix = |part: &Part<'_>| -> Result<String, ScoreError> {
+            let text = with_meaning(part.text()?)?;
+            Ok([self.prefix.as_str(), text.as_ref()].concat())
+        };
+        let output = with_prefix(&case.output())?;
         let mut texts = Vec::new();
         for part in accepted.at_least_one()? {
-            texts.push(with_prefix(&part.text()?));
+            texts.push(with_prefix(part)?);
         }
         let alike = similarity(&output, &texts, self.model.as_deref())?;
         let cosine = alike.into_iter().fold(-1.0, f64::max);

@@ -41,3 +41,16 @@ fn what_cannot_be_compared_is_an_error() {
     let zeros = "the model for embeddings gave a vector of zeros, which is close to nothing";
     assert_eq!(error, ScoreError::failed(zeros));
 }
+
+#[test]
+fn a_prefix_gives_an_empty_text_no_meaning() {
+    let judge = testing::answering(|_| String::new());
+    let _judge = judge.embedding(|_| vec![1.0, 0.0]);
+    let scorer: EmbeddingSimilarity =
+        scorebox_sdk::configure(json!({"prefix": "query: "})).unwrap();
+    for (output, truth) in [("", "Paris"), ("Paris", "\n"), ("", "")] {
+        let case = Case::new(json!(output)).with_ground_truth(json!(truth));
+        let why = "an empty text cannot be compared by its meaning";
+        assert_eq!(scorer.score(&case).unwrap_err(), ScoreError::invalid_input(why));
+    }
+}

@@ -12,7 +12,7 @@ use scorebox_sdk_judges::{
     Grade, Model, Prompt, Reasoning, Settings, Unreadable, joined_documents,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Asks a judge how faithful the output is to the context, from 0 (entirely fabricated) to 1 (completely
 /// faithful): every claim of the output should be supported by the context.
@@ -68,26 +68,18 @@ impl Scorer for Faithfulness {
         if let Some(input) = case.input() {
             prompt.part("question", &input)?;
         }
-        let (judge, basis) = match case.context() {
-            Some(context) if !is_empty(&context.value()?) => {
-                prompt.data("context", joined_documents(&context)?);
+        let context = case.context().map(|context| joined_documents(&context)).transpose()?;
+        let (judge, basis) = match context.filter(|context| !context.is_empty()) {
+            Some(context) => {
+                prompt.data("context", context);
                 (TO_CONTEXT, "context")
             }
-            _ => (TO_ITSELF, "consistency"),
+            None => (TO_ITSELF, "consistency"),
         };
         prompt.part("answer", &case.output())?;
         let score = judge.score(&prompt, &self.settings)?;
         // An unreadable answer has a meta of its own.
         Ok(if score.meta_value().is_none() { score.meta(json!({ "basis": basis })) } else { score })
-    }
-}
-
-/// Whether a context is what a search gives that found nothing.
-fn is_empty(context: &Value) -> bool {
-    match context {
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(documents) => documents.iter().all(is_empty),
-        _ => false,
     }
 }
 

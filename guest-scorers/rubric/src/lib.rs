@@ -132,6 +132,9 @@ fn check(choices: &BTreeMap<String, f64>, scale: Option<Scale>) -> Result<(), Co
         Some(Scale { min, max }) if min >= max => {
             Err(ConfigError::new("scale.max", "should be more than `min`"))
         }
+        Some(Scale { min, max }) if (max - min).is_infinite() => {
+            Err(ConfigError::new("scale", "is too wide: `max` - `min` is not a number"))
+        }
         _ => Ok(()),
     }
 }

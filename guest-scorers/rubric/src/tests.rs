@@ -100,6 +100,8 @@ fn configurations_that_cannot_work_are_refused() {
     );
     assert!(with("choices", json!({"good": 1, "good ": 0})).contains("white space only"));
     assert!(with("scale", json!({"min": 1, "max": 1})).starts_with("`scale.max`"));
+    let wide = "`scale` is too wide: `max` - `min` is not a number";
+    assert_eq!(with("scale", json!({"min": -1e308, "max": 1e308})), wide);
     let both =
         json!({"instructions": "x", "choices": {"a": 1, "b": 0}, "scale": {"min": 0, "max": 1}});
     assert!(refusal(both).contains("not both"));

@@ -3,7 +3,7 @@
 use scorebox_sdk::{Score, ScoreError};
 use serde_json::{Value, json};
 
-use crate::{Answer, Prompt, Question, Settings, Unread, ask_all_for, reading};
+use crate::{Answer, Prompt, Question, Settings, Unread, ask_all_for, reading, schema};
 
 /// One choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,8 +74,7 @@ impl Classifier<'_> {
             }
             false => "{\"choice\": \"your choice\"}",
         });
-        let choice = json!({ "type": "string", "enum": self.names() });
-        let schema = with_reason(settings, "choice", choice);
+        let schema = with_reason(settings, "choice", &schema::one_of(&self.names()));
         let question = prompt.question(self.criteria, &form)?;
         Ok(question.schema(schema).model(settings.model.0.clone()))
     }
@@ -108,18 +107,11 @@ pub fn decide_all(questions: &[Question], names: &[&str]) -> Result<Vec<Decision
 }
 
 /// The schema of an object with a verdict and, before it, reasons.
-pub(crate) fn with_reason(settings: &Settings, key: &str, verdict: Value) -> Value {
-    let (mut properties, mut required) = (serde_json::Map::new(), Vec::new());
-    if settings.reasoning.0 {
-        properties.insert("reason".to_owned(), json!({ "type": "string" }));
-        required.push("reason");
+pub(crate) fn with_reason(settings: &Settings, key: &str, verdict: &str) -> String {
+    match settings.reasoning.0 {
+        true => schema::object(&[("reason", schema::TEXT), (key, verdict)]),
+        false => schema::object(&[(key, verdict)]),
     }
-    properties.insert(key.to_owned(), verdict);
-    required.push(key);
-    json!({
-        "type": "object", "properties": properties, "required": required,
-        "additionalProperties": false,
-    })
 }
 
 /// The reasons that an answer gives, as JSON or beside the line with the verdict.

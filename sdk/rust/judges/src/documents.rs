@@ -9,21 +9,21 @@ const MOST_DOCUMENTS: usize = 200;
 const TEXT_KEYS: [&str; 5] = ["text", "content", "pageContent", "page_content", "document"];
 
 /// The documents of a context, in their order: a list of texts or of objects with a `text`, `content`, `pageContent`,
-/// `page_content` or `document`; anything else is one document, and what is not text is its JSON.
+/// `page_content` or `document`; anything else is one document, and what is not text is its JSON. None if nothing was
+/// retrieved: the list is empty, or all documents are of white space.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] if there is no document, or more than 200.
+/// [`ScoreError::InvalidInput`] if there are more than 200.
 pub fn documents(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
     let documents: Vec<String> = match context.is_array() {
         true => context.read::<Vec<Value>>()?.iter().map(text).collect(),
         false => vec![text(&context.value()?)],
     };
-    let name = context.name();
     if documents.iter().all(|document| document.trim().is_empty()) {
-        return Err(ScoreError::invalid_input(format!("`{name}` is empty")));
+        return Ok(Vec::new());
     }
     if documents.len() > MOST_DOCUMENTS {
-        let count = documents.len();
+        let (name, count) = (context.name(), documents.len());
         return Err(ScoreError::invalid_input(format!(
             "`{name}` has {count} documents; the limit is {MOST_DOCUMENTS}"
         )));
@@ -31,7 +31,7 @@ pub fn documents(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
     Ok(documents)
 }
 
-/// All documents of a context as one text, one after the other.
+/// All documents of a context as one text, one after the other; empty if nothing was retrieved.
 ///
 /// # Errors
 /// As [`documents`].

@@ -4,14 +4,14 @@ use scorebox_sdk::{Score, ScoreError};
 use serde_json::json;
 
 use crate::classifier::{reason, with_reason};
-use crate::{Answer, Prompt, Settings, ask_for, reading};
+use crate::{Answer, Prompt, Settings, ask_for, reading, schema};
 
 /// Criteria, and the scale of the judge's numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grade<'g> {
     /// The system prompt: what is judged, and how.
     pub criteria: &'g str,
-    /// The least and the most number that the judge may give; the first is below the second.
+    /// The least and the most number that the judge may give; the first is below the second, and their difference is finite.
     pub scale: (f64, f64),
     /// What the two mean, such as "0 is …, 1 is …"; empty if the criteria say so.
     pub meaning: &'g str,
@@ -34,9 +34,8 @@ impl Grade<'_> {
             ),
             false => format!("{{\"score\": a number from {least} to {most}}}"),
         });
-        let number = json!({ "type": "number" });
         let question = prompt.question(self.criteria, &form)?;
-        let question = question.schema(with_reason(settings, "score", number));
+        let question = question.schema(with_reason(settings, "score", schema::NUMBER));
         let question = question.model(settings.model.0.clone());
         let read = |answer: &Answer| Ok((reading::number(answer, least, most)?, reason(answer)));
         match ask_for(&question, read) {

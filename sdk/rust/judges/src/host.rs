@@ -81,7 +81,7 @@ mod imp {
         judge::Request {
             system: question.system.clone(),
             messages: messages.collect(),
-            response_schema: question.schema.as_ref().map(ToString::to_string),
+            response_schema: question.schema.clone(),
             model: question.model.clone(),
             temperature: question.temperature,
             max_output_tokens: question.max_output_tokens,

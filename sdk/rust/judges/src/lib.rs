@@ -31,9 +31,9 @@
 //!
 //! # Map
 //!
-//! `question` is what is asked, `host` how; `testing` answers in native tests. `prompt` builds a question from words
-//! and from data, which it puts behind a `fence`; `template` reads the placeholders of a user's prompt; `documents`
-//! are the texts of a context. `reading` finds JSON, choices and numbers in an answer, `repair` asks once more for
+//! `question` is what is asked, `schema` the form of its answer, `host` how it is asked; `testing` answers in native
+//! tests. `prompt` builds a question from words and from data, which it puts behind a `fence`; `template` reads the
+//! placeholders of a user's prompt; `documents` are the texts of a context. `reading` finds JSON, choices and numbers in an answer, `repair` asks once more for
 //! one that cannot be read, and `settings` says what happens then. `classifier`, `grade` and `list` are the shapes
 //! of verdict that most judged scorers have; `vectors` compares embeddings. With the feature `traces`, `transcript`
 //! writes down what an agent did.
@@ -51,6 +51,7 @@ mod prompt;
 mod question;
 pub mod reading;
 mod repair;
+pub mod schema;
 mod settings;
 mod template;
 #[cfg(not(target_arch = "wasm32"))]
@@ -71,7 +72,7 @@ pub use settings::{Model, Reasoning, Settings, Unreadable};
 pub use template::Template;
 #[cfg(feature = "traces")]
 pub use transcript::{agent_prompt, transcript};
-pub use vectors::{cosine, similarity};
+pub use vectors::{cosine, similarity, with_meaning};
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,9 @@
 //! scorer's to say.
 
 use scorebox_sdk::ScoreError;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use crate::{Prompt, Settings, Unread, ask_for, reading};
+use crate::{Prompt, Settings, Unread, ask_for, reading, schema};
 
 /// The most items of a list that are read.
 const MOST_ITEMS: usize = 1000;
@@ -21,7 +21,7 @@ pub struct List<'l> {
     /// How many items all lists must have together.
     pub least: usize,
     /// What an item is, as a JSON Schema.
-    pub item: Value,
+    pub item: &'l str,
 }
 
 impl List<'_> {
@@ -70,14 +70,10 @@ impl List<'_> {
         }
     }
 
-    fn schema(&self) -> Value {
-        let list = json!({ "type": "array", "items": self.item });
-        let properties: Map<String, Value> =
-            self.keys.iter().map(|key| ((*key).to_owned(), list.clone())).collect();
-        json!({
-            "type": "object", "properties": properties, "required": self.keys,
-            "additionalProperties": false,
-        })
+    fn schema(&self) -> String {
+        let list = schema::list(self.item);
+        let properties: Vec<_> = self.keys.iter().map(|key| (*key, list.as_str())).collect();
+        schema::object(&properties)
     }
 }
 

@@ -1,7 +1,6 @@
 //! One question to a model, and its answer. How it is asked is up to the host.
 
 use scorebox_sdk::Usage;
-use serde_json::Value;
 
 /// Whose turn it is in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +27,8 @@ pub struct Question {
     pub system: Option<String>,
     /// What was said so far, oldest first; the last one is the user's.
     pub messages: Vec<Message>,
-    /// A JSON Schema that the answer should match: an object.
-    pub schema: Option<Value>,
+    /// A JSON Schema that the answer should match, as text: an object, whose keys models answer in its order.
+    pub schema: Option<String>,
     /// The model, if it is not the suite's.
     pub model: Option<String>,
     /// 0 to 2.
@@ -54,10 +53,10 @@ impl Question {
         self
     }
 
-    /// With a JSON Schema of the answer.
+    /// With a JSON Schema of the answer, such as one of [`schema`](crate::schema).
     #[must_use]
-    pub fn schema(mut self, schema: Value) -> Self {
-        self.schema = Some(schema);
+    pub fn schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = Some(schema.into());
         self
     }
 

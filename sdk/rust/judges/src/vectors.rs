@@ -15,21 +15,32 @@ pub fn cosine(left: &[f32], right: &[f32]) -> f64 {
     if lengths > 0.0 { (dot(left, right) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
+/// The text, if it has a meaning to compare. To be asked before a judge is, and before anything is added to the text.
+///
+/// # Errors
+/// [`ScoreError::InvalidInput`] if it is empty or of white space.
+pub fn with_meaning<T: AsRef<str>>(text: T) -> Result<T, ScoreError> {
+    match text.as_ref().trim().is_empty() {
+        true => Err(ScoreError::invalid_input("an empty text cannot be compared by its meaning")),
+        false => Ok(text),
+    }
+}
+
 /// The cosine of each text with the first one.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] if one of the texts is empty, which has no meaning to compare; [`ScoreError::Failed`] if one of
-/// the vectors is of zeros: it has no direction, and a cosine of 0 would hide the fault.
+/// As [`with_meaning`] for each text; [`ScoreError::Failed`] if one of the vectors is of zeros: it has no direction, and a
+/// cosine of 0 would hide the fault.
 pub fn similarity(
     first: &str,
     others: &[String],
     model: Option<&str>,
 ) -> Result<Vec<f64>, ScoreError> {
-    if first.trim().is_empty() || others.iter().any(|text| text.trim().is_empty()) {
-        return Err(ScoreError::invalid_input("an empty text cannot be compared by its meaning"));
-    }
     let mut texts = vec![first.to_owned()];
     texts.extend_from_slice(others);
+    for text in &texts {
+        with_meaning(text)?;
+    }
     let vectors = embed(&texts, model);
     if vectors.iter().any(|vector| vector.iter().all(|number| *number == 0.0)) {
         let message = "the model for embeddings gave a vector of zeros, which is close to nothing";

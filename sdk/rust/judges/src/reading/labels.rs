@@ -1,9 +1,10 @@
 //! The words before a verdict that say that it is one. What the verdict is, they leave open.
 
 /// What the words before a verdict end with, such as `Score: 7` or `The final answer is B`.
-const LABELS: [&str; 13] = [
+const LABELS: [&str; 14] = [
     "answer",
     "choice",
+    "choose",
     "conclusion",
     "decision",
     "grade",
@@ -18,10 +19,11 @@ const LABELS: [&str; 13] = [
 ];
 /// The only other words that may stand there. With any other word, such as `Style score: 2` or `it says that the score is`,
 /// the verdict may be on something else, or somebody else's.
-const LEADS: [&str; 14] = [
+const LEADS: [&str; 15] = [
     "final",
     "hence",
     "here",
+    "i",
     "in",
     "is",
     "my",

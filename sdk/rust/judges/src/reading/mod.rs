@@ -17,8 +17,8 @@ use scorebox_sdk::push_whole;
 use serde_json::Value;
 
 use self::{
-    names::{are_listed, exactly, in_parentheses, named},
-    said::{InJson, Said},
+    names::{are_listed, exactly, in_brackets, named},
+    said::{InJson, NoVerdict, Said},
 };
 use crate::Answer;
 
@@ -39,12 +39,12 @@ pub fn json<T: PartialEq>(
     answer: &Answer,
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, String> {
-    Said::of(answer)?.in_json(read)?.or_in_words(None)
+    Said::of(answer)?.in_json(|value| read(value).map_err(NoVerdict::Missing))?.or_in_words(None)
 }
 
 /// The place of the chosen name: in the key `choice` of JSON, as the whole answer, in its last line, such as
-/// `Answer: B`, `[RESULT] B`, `(B)` or `B) it fits`, or alone in its first line. Words of an answer that is cut off, or
-/// whose JSON is, are no choice.
+/// `Answer: B`, `[RESULT] B`, `(B)`, `I choose (B)` or `B) it fits`, or alone in its first line. Words of an answer that is
+/// cut off, or whose JSON is, are no choice, and neither is a name that another one follows, as in `B) not (A)`.
 ///
 /// # Errors
 /// What is wrong with the answer: no choice, or several that differ.
@@ -69,10 +69,14 @@ pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
         let holds = (least..=most).contains(&number);
         holds.then_some(number).ok_or_else(|| format!("the score {number} is not on the scale"))
     };
-    let read = |value: &Value| match member(value, &["score"]).unwrap_or(value) {
+    let graded = |value: &Value| match value {
         Value::Number(number) => within(number.as_f64().unwrap_or(f64::NAN)),
         Value::String(text) => within(written(text, least, most).ok_or("`score` is not a number")?),
         _ => Err("`score` is missing".to_owned()),
+    };
+    let read = |value: &Value| match member(value, &["score"]) {
+        Some(score) => graded(score).map_err(NoVerdict::Wrong),
+        None => graded(value).map_err(NoVerdict::Missing),
     };
     let said = Said::of(answer)?;
     let in_json = said.in_json(read)?;
@@ -89,17 +93,29 @@ pub(crate) fn beside_verdict(answer: &Answer) -> Option<&str> {
     lines::beside_verdict(Said::of(answer).ok()?.text())
 }
 
-/// The place of the choice that a value names.
-fn chosen(value: &Value, names: &[&str]) -> Result<usize, String> {
-    let written = member(value, &["choice", "answer", "verdict", "label"]);
-    let written = written.and_then(word).ok_or("`choice` is missing")?;
+/// The place of the choice that a value names: a text, or an object with a key for it.
+fn chosen(value: &Value, names: &[&str]) -> Result<usize, NoVerdict> {
+    let written = match value {
+        Value::String(_) => Some(value),
+        _ => member(value, &["choice", "answer", "verdict", "label"]),
+    };
+    let written = written.and_then(word).ok_or_else(|| missing("choice"))?;
     named(&written, names).ok_or_else(|| {
         let written = scorebox_sdk::excerpt(&written, SHOWN);
-        format!("`choice` is \"{written}\", which is not one of the choices")
+        let why = format!("`choice` is \"{written}\", which is not one of the choices");
+        // The other keys may say something else than a verdict.
+        match member(value, &["choice"]) {
+            Some(_) => NoVerdict::Wrong(why),
+            None => NoVerdict::Missing(why),
+        }
     })
 }
 
-/// The choice in words. Names that a text begins with, or has in parentheses, count only where JSON has no choice.
+fn missing(key: &str) -> NoVerdict {
+    NoVerdict::Missing(format!("`{key}` is missing"))
+}
+
+/// The choice in words. A name that the text begins with counts only where JSON has no choice.
 fn choice_in_words(
     text: &str,
     names: &[&str],
@@ -107,15 +123,17 @@ fn choice_in_words(
 ) -> Result<Option<usize>, String> {
     let is_list = are_listed(text, names);
     let alone = |line: &str| exactly(line, names);
-    let last = |line: &str| if is_list { exactly(line, names) } else { named(line, names) };
+    let last = |line: &str| match is_list {
+        true => exactly(line, names),
+        false => named(line, names).or_else(|| in_brackets(line, names)),
+    };
     let in_line = lines::verdict(text, in_json, alone, last)?;
     if matches!(in_json, InJson::Own(_)) {
         return Ok(in_line);
     }
     match (in_line, named(text, names).filter(|_| !is_list)) {
         (Some(place), Some(other)) if place != other => Err(SEVERAL.to_owned()),
-        (Some(place), _) | (None, Some(place)) => Ok(Some(place)),
-        (None, None) => Ok(in_parentheses(text.lines().next_back().unwrap_or_default(), names)),
+        (place, other) => Ok(place.or(other)),
     }
 }
 

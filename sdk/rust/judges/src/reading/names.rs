@@ -1,8 +1,13 @@
-//! The names of choices in a line or a text: alone, at its beginning, or in parentheses. JSON is read elsewhere.
+//! The names of choices in a line or a text: alone, at its beginning, or in brackets after a label. JSON is read elsewhere.
+
+use super::labels::is_label;
 
 /// The name that a text is, without what surrounds it, or that it begins with.
 pub(super) fn named(text: &str, names: &[&str]) -> Option<usize> {
-    exactly(text, names).or_else(|| beginning(text, names))
+    exactly(text, names).or_else(|| {
+        let (place, rest) = beginning(text, names)?;
+        (!names_another(rest, names, place)).then_some(place)
+    })
 }
 
 /// The name that a text is, as it is or without what surrounds it.
@@ -11,36 +16,50 @@ pub(super) fn exactly(text: &str, names: &[&str]) -> Option<usize> {
     place(text.trim(), names).or_else(|| place(text.trim_matches(is_around), names))
 }
 
-/// The name that a text begins with, before `)`, `.` or `:`, unless another one stands in parentheses.
-pub(super) fn beginning(text: &str, names: &[&str]) -> Option<usize> {
+/// The name in parentheses or brackets that directly follow a label, as in `I choose (B) because it fits`. Elsewhere they may
+/// say what the verdict is not.
+pub(super) fn in_brackets(line: &str, names: &[&str]) -> Option<usize> {
+    let (label, bracketed) = line.split_once(['(', '['])?;
+    let (inner, rest) = bracketed.split_once([')', ']'])?;
+    let place = place(inner.trim(), names).filter(|_| is_label(label))?;
+    (!names_another(rest, names, place)).then_some(place)
+}
+
+/// Whether lines of a text begin with different names, as those of a list do: then none of them is a verdict.
+pub(super) fn are_listed(text: &str, names: &[&str]) -> bool {
+    let mut places = text.lines().filter_map(|line| Some(beginning(line, names)?.0));
+    let first = places.next();
+    places.any(|place| Some(place) != first)
+}
+
+/// The name that a text begins with, before `)`, `.` or `:`, and what follows.
+fn beginning<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     let (first, rest) = text.split_once([')', '.', ':'])?;
     // `1.5` does not begin with the choice 1.
     if rest.starts_with(|letter: char| letter.is_ascii_digit()) {
         return None;
     }
-    let other = in_parentheses(rest, names);
-    exactly(first, names).filter(|place| other.is_none_or(|other| other == *place))
+    Some((exactly(first, names)?, rest))
 }
 
-/// Whether lines of a text begin with different names, as those of a list do: then none of them is a verdict.
-pub(super) fn are_listed(text: &str, names: &[&str]) -> bool {
-    let mut places = text.lines().filter_map(|line| beginning(line, names));
-    let first = places.next();
-    places.any(|place| Some(place) != first)
+/// Whether a text names another choice than this one: it may say there what the verdict is, or what it is not.
+fn names_another(text: &str, names: &[&str], place: usize) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let others = names.iter().enumerate().filter(|(other, _)| *other != place);
+    others.map(|(_, name)| name.trim()).any(|name| is_word(text, &lower, name))
 }
 
-/// The only name that stands in parentheses or brackets.
-pub(super) fn in_parentheses(line: &str, names: &[&str]) -> Option<usize> {
-    let mut found = None;
-    for piece in line.split(['(', '[']).skip(1) {
-        let Some((inner, _)) = piece.split_once([')', ']']) else { continue };
-        match (place(inner.trim(), names), found) {
-            (Some(place), Some(other)) if place != other => return None,
-            (Some(place), _) => found = Some(place),
-            (None, _) => {}
-        }
-    }
-    found
+/// Whether a name is a word of a text, which is there in lower case too. In another case, with a space after it, it is
+/// a word of the language: `Yes. There is no problem` does not name `No`, nor `B. It is a good answer` the choice `A`.
+fn is_word(text: &str, lower: &str, name: &str) -> bool {
+    // Lower case of ASCII has the same bytes in the same places.
+    lower.match_indices(&name.to_ascii_lowercase()).any(|(at, _)| {
+        let (before, found) = text.split_at(at);
+        let (found, after) = found.split_at(name.len());
+        let is_apart =
+            !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+        is_apart && (found == name || !after.starts_with(' '))
+    })
 }
 
 /// The name that this is; one in the same case comes first.

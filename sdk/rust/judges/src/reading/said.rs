@@ -13,6 +13,7 @@ const TAGS: [&str; 2] = ["<think", "</think"];
 const NO_JSON: &str = "it has no JSON in it";
 const UNFINISHED: &str = "its JSON is not closed";
 const DRAFT: &str = "it is a draft without a verdict after it";
+const REPEATED: &str = "a key stands in its JSON twice";
 const QUOTED: &str = "its JSON stands within a sentence, as a quotation does";
 
 /// What an answer says.
@@ -32,6 +33,15 @@ pub(super) enum InJson<T> {
     Quoted(T),
     /// What is wrong.
     None(String),
+}
+
+/// Why a value is not a verdict.
+#[derive(Debug)]
+pub(super) enum NoVerdict {
+    /// It does not say that it is one.
+    Missing(String),
+    /// It says so, and is none that may be given.
+    Wrong(String),
 }
 
 impl<'a> Said<'a> {
@@ -66,20 +76,22 @@ impl<'a> Said<'a> {
     /// The verdict in JSON; `read` turns a value into one, or says what is wrong with it.
     ///
     /// # Errors
-    /// If verdicts differ.
+    /// If verdicts differ, if which one is meant is open, or if the judge's own is none that may be given.
     pub(super) fn in_json<T: PartialEq>(
         &self,
-        read: impl Fn(&Value) -> Result<T, String>,
+        read: impl Fn(&Value) -> Result<T, NoVerdict>,
     ) -> Result<InJson<T>, String> {
         let (mut verdict, mut is_own, mut wrong) = (None, false, None);
         for found in &self.values.found {
             match (read(&found.value), &verdict) {
+                (Ok(_), _) if found.has_key_twice => return Err(REPEATED.to_owned()),
                 (Ok(other), Some(verdict)) if other != *verdict => return Err(SEVERAL.to_owned()),
                 (Ok(same), _) => {
                     verdict = Some(same);
                     is_own |= found.stands_apart;
                 }
-                (Err(why), _) => wrong = Some(why),
+                (Err(NoVerdict::Wrong(why)), _) if found.stands_apart => return Err(why),
+                (Err(NoVerdict::Missing(why) | NoVerdict::Wrong(why)), _) => wrong = Some(why),
             }
         }
         let missing = if self.values.is_open { UNFINISHED } else { NO_JSON };

@@ -28,6 +28,8 @@ pub(super) struct Found {
     pub(super) bytes: Range<usize>,
     /// Whether it stands apart, and not within a sentence.
     pub(super) stands_apart: bool,
+    /// Whether an object in it has a key twice, in any case: which of the two counts is open.
+    pub(super) has_key_twice: bool,
 }
 
 impl Values {
@@ -36,7 +38,7 @@ impl Values {
     pub(super) fn of(text: &str, is_whole: bool) -> Self {
         let whole = parsed(text).filter(|value| is_whole || value.is_object() || value.is_array());
         if let Some(value) = whole {
-            let found = Found { value, bytes: 0..text.len(), stands_apart: true };
+            let found = Found::of(value, text, 0..text.len(), true);
             return Self { found: vec![found], is_open: false };
         }
         let mut values = Self::default();
@@ -57,7 +59,7 @@ impl Values {
                 Some(value) => {
                     let bytes = start..start + json.len();
                     let stands_apart = stands_apart(text, &bytes);
-                    values.found.push(Found { value, bytes: bytes.clone(), stands_apart });
+                    values.found.push(Found::of(value, json, bytes.clone(), stands_apart));
                     bytes.end
                 }
                 None => start + 1,
@@ -81,6 +83,43 @@ impl Values {
         words.push_str(&text[at..]);
         words
     }
+}
+
+impl Found {
+    /// A value that this JSON is, at these bytes of the text.
+    fn of(value: Value, json: &str, bytes: Range<usize>, stands_apart: bool) -> Self {
+        let has_key_twice = keys(&value) != keys_written(json);
+        Self { value, bytes, stands_apart, has_key_twice }
+    }
+}
+
+/// How many keys the objects of a value have, in any case.
+fn keys(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(keys).sum(),
+        Value::Object(members) => {
+            let mut names: Vec<_> = members.keys().map(|key| key.to_ascii_lowercase()).collect();
+            names.sort_unstable();
+            names.dedup();
+            names.len() + members.values().map(keys).sum::<usize>()
+        }
+        _ => 0,
+    }
+}
+
+/// How many keys stand in JSON: as many as colons outside of its texts.
+fn keys_written(json: &str) -> usize {
+    let (mut keys, mut in_text, mut escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b':' if !in_text => keys += 1,
+            _ => {}
+        }
+    }
+    keys
 }
 
 /// Whether a value ends the text, or has its lines for itself, with or without a label or a fence.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Answer, Choice, Classifier, Grade, List, Model, Prompt, Question, Reasoning, Role, Settings,
-    Unreadable, ask_all_for, cosine, reading, similarity, testing,
+    Unreadable, ask_all_for, cosine, reading, schema, similarity, testing,
 };
 
 const GRADE: Grade = Grade { criteria: "You grade.", scale: (1.0, 5.0), meaning: "5 is best." };
@@ -31,8 +31,12 @@ fn a_grade_is_brought_to_0_to_1_and_keeps_its_reason() {
     assert_eq!(score.meta_value(), Some(json!({"grade": 4.0})));
     let question = &judge.questions()[0];
     assert!(question.messages[0].text.contains("from 1 to 5. 5 is best."));
-    let schema = question.schema.as_ref().unwrap();
-    assert_eq!(schema["required"], json!(["reason", "score"]));
+    assert_eq!(
+        question.schema.as_deref(),
+        Some(
+            r#"{"type":"object","properties":{"reason":{"type":"string"},"score":{"type":"number"}},"required":["reason","score"],"additionalProperties":false}"#
+        )
+    );
 }
 
 #[test]
@@ -47,11 +51,38 @@ fn a_choice_has_its_score_its_label_and_a_model_of_its_own() {
     let question = &judge.questions()[0];
     assert_eq!(question.model.as_deref(), Some("large"));
     assert!(!question.messages[0].text.contains("reason"));
-    let schema = question.schema.as_ref().unwrap();
     assert_eq!(
-        schema["properties"],
-        json!({"choice": {"type": "string", "enum": ["good", "bad"]}})
+        question.schema.as_deref(),
+        Some(
+            r#"{"type":"object","properties":{"choice":{"type":"string","enum":["good","bad"]}},"required":["choice"],"additionalProperties":false}"#
+        )
     );
+}
+
+#[test]
+fn a_judge_gives_its_reasons_before_its_verdict_and_lists_in_their_order() {
+    let judge = testing::answering(|_| r#"{"choice": "good", "lost": ["a"], "found": []}"#.into());
+    PICK.score(&prompt(), &Settings::default()).unwrap();
+    let item = schema::object(&[("why", schema::TEXT), ("is", schema::FLAG)]);
+    let list =
+        List { criteria: "", form: "", keys: &["lost", "found"], least: 0, item: item.as_str() };
+    list.ask(&prompt(), &Settings::default(), |_| Some(())).unwrap().unwrap();
+    let schemas: Vec<_> = judge.questions().into_iter().map(|it| it.schema.unwrap()).collect();
+    assert_eq!(
+        schemas[0],
+        r#"{"type":"object","properties":{"reason":{"type":"string"},"choice":{"type":"string","enum":["good","bad"]}},"required":["reason","choice"],"additionalProperties":false}"#
+    );
+    let item = r#"{"type":"object","properties":{"why":{"type":"string"},"is":{"type":"boolean"}},"required":["why","is"],"additionalProperties":false}"#;
+    let list = format!(r#"{{"type":"array","items":{item}}}"#);
+    assert_eq!(
+        schemas[1],
+        format!(
+            r#"{{"type":"object","properties":{{"lost":{list},"found":{list}}},"required":["lost","found"],"additionalProperties":false}}"#
+        )
+    );
+    // Names are quoted as JSON is, whatever is in them.
+    let odd: Value = serde_json::from_str(&schema::one_of(&["\"", "é\n"])).unwrap();
+    assert_eq!(odd, json!({"type": "string", "enum": ["\"", "é\n"]}));
 }
 
 #[test]
@@ -135,11 +166,10 @@ fn lists_are_read_whole_or_asked_for_again() {
         _ => "{\"found\": [\"a\", \" \", \"b\"], \"lost\": [\"\"]}".into(),
     });
     let read = |item: &Value| item.as_str().map(str::to_owned);
-    let item = json!({"type": "string"});
-    let list =
-        List { criteria: "You list.", form: "List.", keys: &["found", "lost"], least: 1, item };
+    let (keys, item) = (&["lost", "found"], schema::TEXT);
+    let list = List { criteria: "You list.", form: "List.", keys, least: 1, item };
     let lists = list.ask(&prompt(), &Settings::default(), read);
-    assert_eq!(lists.unwrap().unwrap(), [vec!["a".to_owned(), "b".to_owned()], vec![]]);
+    assert_eq!(lists.unwrap().unwrap(), [vec![], vec!["a".to_owned(), "b".to_owned()]]);
     assert!(judge.questions()[1].messages[2].text.contains("an item of `found`"));
 }
 

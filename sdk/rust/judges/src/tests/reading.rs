@@ -186,6 +186,108 @@ fn a_choice_is_in_the_same_case_if_there_is_one_and_no_item_of_a_list() {
 }
 
 #[test]
+fn a_name_in_brackets_is_a_choice_alone_or_right_after_a_label() {
+    let names = ["Y", "N"];
+    for answer in [
+        "(Y)",
+        "[Y]",
+        "I choose (Y) because it is met",
+        "So, my answer: [Y]",
+        "The answer is (Y), as the text says.",
+        "Therefore I choose [Y] here",
+    ] {
+        assert_eq!(choice(answer, &names), Ok(0), "{answer}");
+    }
+    for answer in [
+        "The output does not meet the criterion, so it is not (Y).",
+        "N, not (Y)",
+        "The correct choice is: N. The output says (Y)",
+        "The answer is: N. The output says (Y)",
+        "The text says [Y] but it is wrong",
+        "The text says that I choose (Y)",
+        "> I choose (Y)",
+        "The text says \"I choose (Y)\"",
+        "Is it met? (Y)",
+        "I choose (Y) or (N)",
+        "I choose (Y) over N",
+    ] {
+        assert!(choice(answer, &names).is_err(), "{answer}");
+    }
+    assert!(choice("The verdict is bad (good)", &["good", "bad"]).is_err());
+    assert!(choice("The output is not (C), it contradicts.", &["A", "B", "C"]).is_err());
+}
+
+#[test]
+fn an_answer_that_begins_with_a_name_and_names_another_one_later_is_not_read() {
+    for (answer, names) in [
+        ("First: bad\n\nThe second one is better.", &["first", "second", "tie"][..]),
+        ("First. It is wrong, so the second is better.", &["first", "second", "tie"]),
+        ("A: no, B: no, C: yes", &["A", "B", "C"]),
+        ("A. No, it is (c) then", &["A", "B", "C"]),
+        ("Yes. But no.", &["Yes", "No"]),
+        ("{\"choice\": \"good. Not bad\"}", &["good", "bad"]),
+        ("Answer: 1. It is better than 2", &["1", "2"]),
+    ] {
+        assert!(choice(answer, names).is_err(), "{answer}");
+    }
+    // Part of a word and the article are no names, and its own name is no other one.
+    for (answer, names) in [
+        ("first: the first response is better", &["first", "second", "tie"][..]),
+        ("Yes. It notices all of it.", &["Yes", "No"]),
+        ("Yes. There is no problem.", &["Yes", "No"]),
+        ("B) it is a good fit", &["B", "A"]),
+    ] {
+        assert_eq!(choice(answer, names), Ok(0), "{answer}");
+    }
+}
+
+#[test]
+fn a_choice_in_quotes_as_the_prompt_lists_it_is_that_choice() {
+    for answer in ["\"Y\"", " \"Y\"\n", "Answer: \"Y\"", "\"y\""] {
+        assert_eq!(choice(answer, &["Y", "N"]), Ok(0), "{answer}");
+    }
+    for answer in ["\"X\"", "\"N or Y\""] {
+        assert!(choice(answer, &["Y", "N"]).is_err(), "{answer}");
+    }
+    assert!(reading::choice(&cut("\"Y\""), &["Y", "N"]).is_err());
+}
+
+#[test]
+fn json_that_says_two_things_or_what_may_not_be_said_is_not_read() {
+    for answer in [
+        "{\"score\": 4, \"score\": 2}",
+        "{\"score\": 4, \"Score\": 2}",
+        "{\"reason\": \"a: b\", \"marks\": [{\"a\": 1, \"a\": 2}], \"score\": 4}",
+    ] {
+        let why = "a key stands in its JSON twice";
+        assert_eq!(number(answer, 1.0, 5.0), Err(why.to_owned()), "{answer}");
+    }
+    for answer in [
+        "{\"score\": 7}\n{\"score\": 4}",
+        "{\"score\": 4}\n{\"score\": 7}",
+        "{\"score\": 7}\nScore: 4",
+    ] {
+        let why = "the score 7 is not on the scale";
+        assert_eq!(number(answer, 1.0, 5.0), Err(why.to_owned()), "{answer}");
+    }
+    let names = ["good", "bad"];
+    for answer in [
+        "{\"choice\": \"good\", \"choice\": \"bad\"}",
+        "{\"choice\": \"perfect\"}\n{\"choice\": \"good\"}",
+    ] {
+        assert!(choice(answer, &names).is_err(), "{answer}");
+    }
+    // What is no verdict does not stand in its way, nor does one that is quoted and none of the choices.
+    for answer in [
+        "{\"marks\": {\"a\": 1, \"b\": {\"a\": \": \\\": \"}}}\n{\"choice\": \"good\"}",
+        "{\"answer\": \"Paris\"}\n{\"choice\": \"good\"}",
+        "It says {\"choice\": \"perfect\"} itself.\n{\"choice\": \"good\"}",
+    ] {
+        assert_eq!(choice(answer, &names), Ok(0), "{answer}");
+    }
+}
+
+#[test]
 fn answers_are_read_within_bounds() {
     let long = "x".repeat(MOST_ANSWER_BYTES + 1);
     assert!(score(&long).unwrap_err().contains("bytes"));
@@ -194,9 +296,10 @@ fn answers_are_read_within_bounds() {
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(score(&deep).is_err());
     assert!(score(&"{".repeat(MOST_ANSWER_BYTES)).is_err());
-    for piece in
-        ["Score: ", "is ", "a: ", "): ", "1. ", "[RESULT]", "</think>", "\n", "\"", "{}", "[1]"]
-    {
+    for piece in [
+        "Score: ", "is ", "a: ", "): ", "1. ", "X) Y", "[RESULT]", "</think>", "\n", "\"", "{}",
+        "[1]",
+    ] {
         let many = piece.repeat(MOST_ANSWER_BYTES / piece.len());
         assert!(number(&many, 2.0, 3.0).is_err(), "{piece}");
         assert!(choice(&many, &["X", "Y"]).is_err(), "{piece}");
