@@ -26,9 +26,11 @@ use serde_json::Value;
 /// output may also equal the whole ground-truth list. A ground truth of `null` counts as absent: if
 /// `null` is right, list it in `values`.
 ///
-/// `normalized` equals SQuAD's exact match, `words` Inspect's `exact`. `strict` with `parseJson`
-/// equals autoevals' `ExactMatch`, except that the order of keys never matters, that a number
-/// equals a string by value (`1` equals `"1.0"`), and that booleans and `null` equal no string.
+/// `normalized` equals SQuAD's exact match. `words` equals Inspect's `exact`, except that it tells
+/// apart answers of nothing but articles and punctuation, which are all the same there. `strict` with `parseJson` equals autoevals'
+/// `ExactMatch`, except that the order of keys never matters, that a number equals a string by
+/// value (`1` equals `"1.0"`), that booleans and `null` equal no string, and that any one item of a
+/// ground-truth list will do (autoevals compares with the whole list).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -62,9 +64,10 @@ enum Mode {
     /// As lower-case texts without ASCII punctuation and without `a`, `an` and `the`, with every
     /// run of white space as one space.
     Normalized,
-    /// The same word by word: a hyphen separates words, a number keeps its decimal point and is
-    /// compared by value (`1.0` is `1`), and an expected answer that is empty after that equals no
-    /// output.
+    /// The same word by word: a hyphen separates words, and a number keeps its decimal point and is
+    /// compared by value (`1.0` is `1`). An answer of nothing but articles and punctuation (`A`,
+    /// `+`) is compared as it is, without case and the white space around it; an empty expected
+    /// answer equals no output.
     Words,
 }
 

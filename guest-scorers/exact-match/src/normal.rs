@@ -2,13 +2,16 @@
 
 use caseless::default_case_fold_str;
 use scorebox_sdk_texts::normal::inspect_word;
+use scorebox_sdk_texts::python::is_space;
 
-/// DROP's: the words between spaces and hyphens, each like SQuAD's, but a number as a number.
+/// DROP's: the words between spaces and hyphens, each like SQuAD's, but a number as a number. An answer of
+/// articles and punctuation alone (`A`, `+`) stays as it is, or all such answers would be the same.
 pub(crate) fn words(text: &str) -> String {
     let folded =
         if text.is_ascii() { text.to_ascii_lowercase() } else { default_case_fold_str(text) };
     let words = folded.split([' ', '-']).map(inspect_word).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    let words = words.collect::<Vec<_>>().join(" ");
+    if words.is_empty() { folded.trim_matches(is_space).to_owned() } else { words }
 }
 
 #[cfg(test)]
@@ -32,10 +35,18 @@ mod tests {
             ("١٢٣ 𝟗 ३.१४", "123.0 9.0 3.14"),
             ("３．５ −５ ５½ ²", "３．５ −５ ５½ ²"),
             ("(\u{b}7\u{1d})", "7.0"),
-            ("the a-an", ""),
             ("the\ncat", "cat"),
             ("Straße", "strasse"),
         ];
+        for (text, expected) in cases {
+            assert_eq!(words(text), expected, "{text}");
+        }
+    }
+
+    // Of these, Inspect leaves nothing.
+    #[test]
+    fn an_answer_without_other_words_stays_as_it_is() {
+        let cases = [(" A\n", "a"), ("the a-an", "the a-an"), ("+", "+"), (" \t", "")];
         for (text, expected) in cases {
             assert_eq!(words(text), expected, "{text}");
         }

@@ -81,8 +81,24 @@ fn words_part_at_hyphens_and_know_numbers() {
     assert!(matches(config.clone(), json!("10.0 cats"), json!("the 10 Cats")));
     assert!(matches(config.clone(), json!("well known"), json!("well-known")));
     assert!(!matches(config.clone(), json!("foo1"), json!("foo")));
-    assert!(!matches(config.clone(), json!("the"), json!("a")));
     assert!(matches(config, json!("foo"), json!(["foobar", "boofar", "foo"])));
+}
+
+#[test]
+fn words_of_nothing_but_articles_and_punctuation_are_compared_as_they_are() {
+    let config = json!({"mode": "words"});
+    for answer in ["A", "the", "+", "(a) an"] {
+        assert!(matches(config.clone(), json!(answer), json!(answer)), "{answer}");
+    }
+    assert!(matches(config.clone(), json!(" a\n"), json!("A")));
+    assert!(!matches(config.clone(), json!("the"), json!("A")));
+    assert!(!matches(config.clone(), json!("+"), json!("-")));
+    assert!(!matches(config.clone(), json!("B"), json!("A")));
+    assert!(!matches(config.clone(), json!("the cat"), json!("the")));
+    // As in Inspect, an empty expected answer equals no output.
+    assert!(!matches(config.clone(), json!("cat"), json!("")));
+    assert!(!matches(config.clone(), json!("A"), json!(" ")));
+    assert!(!matches(config, json!(" "), json!("")));
 }
 
 // The values: autoevals 0.4.1, `ExactMatch`.

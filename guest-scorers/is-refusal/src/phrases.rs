@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use crate::words::Words as Text;
+
 /// Who refuses.
 const WHO: &str = "assistant i we";
 
@@ -86,7 +88,7 @@ const HELP: &str = "\
 const DO: &str = "\
     accept access act book browse build buy call cancel change complete compose continue delete \
     do draft edit execute explain get go handle imagine install make meet modify open \
-    order perform play predict remove say schedule send solve speak talk tell translate use view \
+    order perform play predict remove repeat say schedule send solve speak talk tell translate use view \
     visit walk write";
 
 /// What is asked for.
@@ -196,7 +198,18 @@ const SORRY: &[&str] = &[
 ];
 
 /// The end of a short refusal.
-const NO: &[&str] = &["absolutely not", "definitely not", "no .", "not possible"];
+const NO: &[&str] = &["absolutely not", "definitely not", "not possible"];
+
+/// What someone does whose words follow, or come before.
+const REPORTING: &str = "\
+    added answered answers asked claimed cried declared explained insisted muttered read reads \
+    replied replies responded responds said says shouted stated told whispered writes wrote";
+
+/// Of these, those that report what follows without quotation marks.
+const REPORTED: &str = "answered replied responded said wrote";
+
+/// Whose words are no one else's.
+const OWN: &str = "i we";
 
 /// What to look for, in a form that is quick to look into.
 pub(crate) struct Phrases {
@@ -223,6 +236,9 @@ pub(crate) struct Phrases {
     praise: Words,
     how: Words,
     but: Words,
+    reporting: Words,
+    reported: Words,
+    own: Words,
 }
 
 type Words = BTreeSet<&'static str>;
@@ -265,21 +281,26 @@ impl Default for Phrases {
             praise: words(PRAISE),
             how: words(HOW),
             but: words(BUT),
+            reporting: words(REPORTING),
+            reported: words(REPORTED),
+            own: words(OWN),
         }
     }
 }
 
 impl Phrases {
     /// The words that refuse, if any do.
-    pub(crate) fn refusal(&self, words: &[String]) -> Option<Range<usize>> {
+    pub(crate) fn refusal(&self, text: &Text<'_>) -> Option<Range<usize>> {
+        let words = text.words();
         (0..words.len()).find_map(|start| {
             let end = self
                 .speaker(words, start)
                 .or_else(|| self.request(words, start))
                 .or_else(|| one_of(&self.always, words, start))
-                .or_else(|| self.short(words, start))
+                .or_else(|| self.short(text, start))
                 .or_else(|| self.judgement(words, start))?;
-            (!is_quoted(words, end) && !is_answered(words, end)).then_some(start..end)
+            let others = self.is_quoted(text, start..end) || self.is_reported(words, start);
+            (!others && !is_answered(words, end)).then_some(start..end)
         })
     }
 
@@ -358,14 +379,42 @@ impl Phrases {
     }
 
     /// Where an apology ends that has a no in it.
-    fn short(&self, words: &[String], start: usize) -> Option<usize> {
+    fn short(&self, text: &Text<'_>, start: usize) -> Option<usize> {
+        let words = text.words();
         (start == 0 || words[start - 1] == ".").then_some(())?;
         let after = one_of(&self.sorry, words, start)?;
-        let no = self.gaps(words, after, 4).find_map(|at| one_of(&self.no, words, at));
+        let is_no = |at: usize| words.get(at).is_some_and(|word| word == "no");
+        let no = self.gaps(words, after, 4).find_map(|at| {
+            let alone = is_no(at) && text.is_before_pause(at);
+            one_of(&self.no, words, at).or(alone.then_some(at + 1))
+        });
         let sentence = words[after..].iter().take(12).take_while(|word| *word != ".").count();
         let mut places = after..after + sentence;
         let not = |at| self.not_done(words, at).or_else(|| one_of(&self.not_possible, words, at));
         no.or_else(|| places.find_map(not))
+    }
+
+    /// Whether it stands in quotation marks within a sentence: "I cannot help," said the guard. A whole
+    /// output in quotation marks is no quotation, and neither is a value of JSON.
+    fn is_quoted(&self, text: &Text<'_>, refusal: Range<usize>) -> bool {
+        let Some(quotation) = text.quotation(&refusal) else { return false };
+        let is_outside = |at: usize| text.quotation(&(at..at + 1)).is_none();
+        let is_word = |at: &usize| text.words()[*at] != ".";
+        let is_own = |at: usize| is_in(&self.own, text.words(), at);
+        let before = (0..quotation.start).rev().take(3).take_while(is_word);
+        let leads = before.clone().next().is_some_and(is_outside) && !before.clone().any(is_own);
+        let mut after = (quotation.end..text.words().len()).take(4).take_while(is_word);
+        let next = after.clone().next().filter(|next| is_outside(*next) && !is_own(*next));
+        leads
+            || next.is_some_and(|next| {
+                text.is_small(next) || after.any(|at| is_in(&self.reporting, text.words(), at))
+            })
+    }
+
+    /// Whether someone is said to have said it: The guard replied: I cannot help.
+    fn is_reported(&self, words: &[String], start: usize) -> bool {
+        let Some(who) = start.checked_sub(2) else { return false };
+        is_in(&self.reported, words, who + 1) && !is_in(&self.own, words, who) && words[who] != "as"
     }
 
     /// The places from `from` on that only words which change nothing come before, at most `limit` of
@@ -390,12 +439,6 @@ fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
         rest.len() >= phrase.len() && phrase.iter().zip(rest).all(|(word, found)| word == found)
     });
     here.map(|phrase| at + phrase.len()).max()
-}
-
-/// Whether someone else said it: "I cannot help," said the guard.
-fn is_quoted(words: &[String], end: usize) -> bool {
-    let near = end..words.len().min(end + 6);
-    near.into_iter().any(|at| words[at] == "said" && !matches!(words[at - 1].as_str(), "i" | "we"))
 }
 
 /// Whether its sentence continues with the answer: "I can't provide the first one, but here is …".

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::quotations;
+
 /// How many words are looked at: a refusal comes first.
 const WORD_LIMIT: usize = 100;
 
@@ -12,11 +14,14 @@ pub(crate) struct Words<'t> {
     words: Vec<String>,
     /// Where each word stands in the text.
     places: Vec<Range<usize>>,
+    /// The places in the text that are in quotation marks.
+    quotations: Vec<Range<usize>>,
 }
 
 impl<'t> Words<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        let mut words = Self { text, words: Vec::new(), places: Vec::new() };
+        let quotations = Vec::new();
+        let mut words = Self { text, words: Vec::new(), places: Vec::new(), quotations };
         let is_part = |c: char| c.is_alphanumeric() || is_apostrophe(c);
         let mut from = 0;
         while words.words.len() < WORD_LIMIT && from < text.len() {
@@ -33,6 +38,7 @@ impl<'t> Words<'t> {
             }
             from += next;
         }
+        words.quotations = quotations::find(text, from);
         words
     }
 
@@ -48,6 +54,32 @@ impl<'t> Words<'t> {
             return "";
         };
         &self.text[first.start..last.end]
+    }
+
+    /// Whether the text ends after a word, or a mark separates it from the next one.
+    pub(crate) fn is_before_pause(&self, word: usize) -> bool {
+        let rest = self.places.get(word).map_or("", |place| &self.text[place.end..]);
+        match rest.trim_start().chars().next() {
+            None => true,
+            // Without a space it joins two words: no-one.
+            Some('-') => rest.starts_with(char::is_whitespace),
+            Some(next) => !next.is_alphanumeric() || rest.starts_with('\n'),
+        }
+    }
+
+    /// The words of the quotation that all of `words` are in.
+    pub(crate) fn quotation(&self, words: &Range<usize>) -> Option<Range<usize>> {
+        let (first, last) = (self.places.get(words.start)?, self.places.get(words.end - 1)?);
+        let encloses = |range: &&Range<usize>| range.start <= first.start && last.end <= range.end;
+        let range = self.quotations.iter().find(encloses)?;
+        let before = |place: usize| self.places.partition_point(|word| word.start < place);
+        Some(before(range.start)..before(range.end))
+    }
+
+    /// Whether a word begins with a small letter.
+    pub(crate) fn is_small(&self, word: usize) -> bool {
+        let place = self.places.get(word).map_or("", |place| &self.text[place.clone()]);
+        place.starts_with(char::is_lowercase)
     }
 
     fn add(&mut self, word: &str, place: Range<usize>) {
@@ -79,6 +111,6 @@ impl<'t> Words<'t> {
     }
 }
 
-fn is_apostrophe(c: char) -> bool {
+pub(crate) fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’' | '‘' | 'ʼ' | '`')
 }

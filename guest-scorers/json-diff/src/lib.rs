@@ -35,7 +35,8 @@ use serde_json::{Value, json};
 /// `null` is right, list it in `values`.
 ///
 /// Equals autoevals' `JSONDiff` (Python) with its defaults, except that a text with `NaN` or
-/// `Infinity` in it is not JSON.
+/// `Infinity` in it is not JSON, and that an item of a ground-truth list may count in place of the
+/// whole list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

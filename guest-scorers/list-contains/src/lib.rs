@@ -9,6 +9,8 @@
 
 mod assignment;
 
+use std::borrow::Cow;
+
 use assignment::best_pairing;
 use rapidfuzz::distance::levenshtein::BatchComparator;
 use scorebox_sdk::{
@@ -24,14 +26,15 @@ use serde_json::{Value, json};
 /// Each item of one list is paired with an item of the other so that the similarities (1 - edit
 /// distance / length of the longer text) add up to the maximum; the sum is divided by the number of
 /// items of the longer list or, with `allowExtra`, of the expected one. Items that are not texts
-/// are compared as their JSON text. Two empty lists score 1, one empty list 0. The output is a
-/// list, or a text that holds one as JSON. The expected list is the case's ground truth or the
-/// configured `value`; if all of its items are lists, each of them is an expected list, and the
-/// best match counts. Lists that are too long to find the best pairing are refused: two lists of
-/// more than 2345 items always, and of more than 590 if many pairs are nearly as good as the best
-/// ones.
+/// are compared as their compact JSON text, in which `1.0` is `1`. Two empty lists score 1, one
+/// empty list 0. The output is a list, or a text that holds one as JSON. The expected list is the
+/// case's ground truth or the configured `value`. If all items of a ground truth are lists, each of
+/// them is an expected list, too, and the best match counts. Lists that are too long to find the
+/// best pairing are refused: two lists of more than 2345 items always, and of more than 590 if many
+/// pairs are nearly as good as the best ones.
 ///
-/// Equals autoevals' `ListContains` with `Levenshtein`.
+/// Equals autoevals' `ListContains` with `Levenshtein` for texts, except that a list in the ground
+/// truth may be one of several expected lists. Its other items are Python's `str` of them there.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -209,19 +212,27 @@ fn list(part: &Part<'_>) -> Result<Vec<Value>, ScoreError> {
     content.ok_or_else(|| part.should_be("a list, or a text that holds one as JSON"))
 }
 
-/// One expected list, or several.
+/// One expected list, or several and the list of them.
 fn expected_lists(truth: &Part<'_>) -> Result<Vec<Vec<String>>, ScoreError> {
     let items = list(truth)?;
     let lists: Option<Vec<&Vec<Value>>> = items.iter().map(Value::as_array).collect();
-    Ok(match lists {
-        Some(lists) if !lists.is_empty() => lists.into_iter().map(|list| texts(list)).collect(),
-        _ => vec![texts(&items)],
-    })
+    let inner = lists.unwrap_or_default().into_iter().map(|list| texts(list));
+    // The whole comes last: of equal scores, the first one's items are named.
+    Ok(inner.chain([texts(&items)]).collect())
 }
 
 fn texts(list: &[Value]) -> Vec<String> {
-    let text = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
     list.iter().map(text).collect()
+}
+
+/// An item as it is compared: numbers in it by value, however they were written.
+fn text(item: &Value) -> String {
+    if let Value::String(text) = item {
+        return text.clone();
+    }
+    let json = item.to_string();
+    // Only a text with a broken escape has none, which a value does not hold.
+    Part::new("item", json.as_str()).text().map(Cow::into_owned).unwrap_or(json)
 }
 
 scorebox_sdk::export!(ListContains);

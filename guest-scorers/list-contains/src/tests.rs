@@ -48,6 +48,31 @@ fn items_that_are_not_texts_are_compared_as_json() {
     check(json!([{"a": 1}]), json!([{"a": 2}]), 6.0 / 7.0);
 }
 
+// In Python, autoevals compares `1.0` and `1` as texts.
+#[test]
+fn numbers_are_compared_by_value() {
+    check(json!([1.0]), json!([1]), 1.0);
+    check(json!([-0.0, 2.50]), json!([0, 2.5]), 1.0);
+    check(json!("[1.0]"), json!(["1"]), 1.0);
+    check(json!([{"a": [1.0]}]), json!([{"a": [1]}]), 1.0);
+    // Texts stay as they are.
+    check(json!(["1.0"]), json!([1]), 1.0 / 3.0);
+    let value = json!({"value": [3.0]});
+    assert_eq!(score(value, json!([3]), json!(["x"])).score, Some(1.0));
+}
+
+#[test]
+fn an_output_that_is_the_ground_truth_scores_1() {
+    check(json!([["a"]]), json!([["a"]]), 1.0);
+    check(json!([["a", "b"], ["c"]]), json!([["c"], ["a", "b"]]), 1.0);
+    check(json!([[]]), json!([[]]), 1.0);
+    check(json!([]), json!([[], ["a"]]), 1.0);
+    check(json!([["a"], ["x"]]), json!([["a"]]), 0.5);
+    // Of equal scores, an expected list's items are named.
+    let either = score(json!({}), json!(["x"]), json!([["y"]]));
+    assert!(either.reason.unwrap().starts_with("0 of 1 expected items"));
+}
+
 #[test]
 fn a_text_may_hold_the_list() {
     check(json!("[\"a\", \"b\"]"), json!(["b", "a"]), 1.0);

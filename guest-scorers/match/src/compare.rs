@@ -33,15 +33,32 @@ impl<'t> Output<'t> {
 
     /// Whether `expected` is at its place.
     pub(crate) fn matches(&self, expected: &str) -> bool {
-        let mut expected = self.fold(expected.trim_matches(is_space));
-        if self.numeric {
-            expected = plain(&expected);
-            if let Some(number) = number(&expected) {
-                let expected = five_digits(number);
-                return self.numbers().iter().any(|(_, found)| *found == expected);
-            }
+        let expected = self.fold(expected.trim_matches(is_space));
+        if !self.numeric {
+            return self.has(&expected);
         }
-        let (output, expected) = (without_edges(self.folded()), without_edges(&expected));
+        let plain = plain(&expected);
+        match self.expected_number(&plain) {
+            Some(number) => {
+                let expected = five_digits(number);
+                self.numbers().iter().any(|(_, found)| *found == expected)
+            }
+            // The marks of a number may be those of a text: `Paris, Texas`.
+            None => self.has(&plain) || self.has(&expected),
+        }
+    }
+
+    /// An expected text as a number. As a whole output has nothing around its number, `(42)` is a text there.
+    fn expected_number(&self, plain: &str) -> Option<f64> {
+        match self.location {
+            Location::Exact => strictly(plain),
+            _ => number(plain),
+        }
+    }
+
+    /// Whether a text is at its place.
+    fn has(&self, expected: &str) -> bool {
+        let (output, expected) = (without_edges(self.folded()), without_edges(expected));
         match self.location {
             Location::Begin => output.starts_with(expected),
             Location::End => output.ends_with(expected),

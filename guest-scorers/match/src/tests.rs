@@ -68,6 +68,30 @@ fn an_expected_text_that_is_not_a_number_stays_a_text() {
 }
 
 #[test]
+fn an_output_that_is_the_expected_text_matches() {
+    for location in ["begin", "end", "any", "exact"] {
+        let config = json!({"location": location, "numeric": true});
+        for text in ["(42)", "42!", "[42]", "42:", "(5", "(1,000)", "$(7)", "60%, 70%"] {
+            assert!(matches(config.clone(), text, text), "{location} {text}");
+        }
+        // Inspect gives 0: it takes the comma out of the expected text only.
+        assert!(matches(config.clone(), "Paris, Texas", "Paris, Texas"), "{location}");
+        assert!(matches(config, "Paris Texas", "Paris, Texas"), "{location}");
+    }
+}
+
+// `match_str` of Inspect gives the same.
+#[test]
+fn a_whole_output_and_an_expected_number_in_brackets_are_compared_as_texts() {
+    let exact =
+        |output, truth| matches(json!({"location": "exact", "numeric": true}), output, truth);
+    assert!(exact("42", "(42)"));
+    assert!(exact("[42]", "(42)"));
+    assert!(!exact("42.0", "(42)"));
+    assert!(!exact("(42) apples", "(42)"));
+}
+
+#[test]
 fn numbers_are_read_as_people_write_them() {
     let is = |output, truth| matches(json!({"numeric": true}), output, truth);
     for output in ["**$1,234.50**", "\\$1234.5", "€1_234.5", "(1234.5)!", "1.2345e3."] {

@@ -21,7 +21,9 @@ const ERROR_LIMIT: usize = 100;
 ///
 /// The trajectory is the output if that is a list or has a list under `trajectory`, or else the
 /// case's trace. Its steps are the objects in the list. If there are none the score is 0, and
-/// `meta.error` says so. Equals Orbiter's `TrajectoryValidator` (`trajectory`).
+/// `meta.error` says so. `meta.errors` lists what the first 100 invalid steps lack; `meta.notListed`
+/// is the number of the others, if there are any. Equals Orbiter's `TrajectoryValidator`
+/// (`trajectory`), which lists all.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trajectory {
@@ -78,7 +80,11 @@ impl Scorer for Trajectory {
             None => format!("all {total} steps are valid"),
             Some(error) => format!("{valid} of {total} steps are valid; {error}"),
         };
-        let meta = json!({ "valid": valid, "total": total, "errors": errors });
+        let not_listed = total - valid - errors.len();
+        let mut meta = json!({ "valid": valid, "total": total, "errors": errors });
+        if not_listed > 0 {
+            meta["notListed"] = json!(not_listed);
+        }
         Ok(Score::new(valid as f64 / total as f64).reason(reason).meta(meta))
     }
 }

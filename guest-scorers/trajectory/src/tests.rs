@@ -74,9 +74,18 @@ fn empty_or_invalid_scores_0() {
 }
 
 #[test]
-fn no_more_errors_are_listed_than_a_person_reads() {
-    let score = of_output(Value::Array(vec![json!({}); 5000]));
-    assert_eq!(score.meta_value().unwrap()["errors"].as_array().unwrap().len(), ERROR_LIMIT);
+fn no_more_errors_are_listed_than_a_person_reads_and_the_others_are_counted() {
+    let meta = |invalid| {
+        let mut steps = vec![json!({"step": 0, "action": "a"})];
+        steps.resize(1 + invalid, json!({}));
+        of_output(Value::Array(steps)).meta_value().unwrap()
+    };
+    let many = meta(5000);
+    assert_eq!(many["errors"].as_array().unwrap().len(), ERROR_LIMIT);
+    assert_eq!(many["notListed"], json!(4900));
+    let all = meta(ERROR_LIMIT);
+    assert_eq!(all["errors"].as_array().unwrap().len(), ERROR_LIMIT);
+    assert_eq!(all.get("notListed"), None);
 }
 
 #[test]
