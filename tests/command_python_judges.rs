@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::{
     command_python::with_python,
+    command_script_judges::reads_answers,
     fixture::Folder,
     judge_fixture::{RUN, rows, sh, suite},
     model_server::ModelServer,
@@ -113,6 +114,14 @@ def score(case, config):
 }
 
 #[test]
+fn the_json_of_an_answer_is_the_one_that_other_scripts_read() {
+    let Some(folder) = with_python() else { return };
+    let script = "from scorebox.judge import ask\n\n\n\
+                  def score(case, config):\n    return {\"score\": 1, \"meta\": ask(case[\"output\"]).json()}\n";
+    reads_answers(&folder, "reads.py", script);
+}
+
+#[test]
 fn only_a_script_that_imports_the_module_needs_the_grant() {
     let Some(folder) = with_python() else { return };
     folder.write("asks.py", "from scorebox import judge\ndef score(case, config): return 1\n");
@@ -154,7 +163,9 @@ fn what_is_no_question_is_an_exception_and_what_has_no_answer_ends_the_score() {
         ("noone", "never(lambda: judge.ask(messages=[]))"),
         ("model", "never(lambda: judge.ask('x', model='the-most-expensive'))"),
         ("unreadable", "never(lambda: judge.unreadable('it says nothing'))"),
+        ("why", "never(lambda: judge.unreadable(5))"),
         ("prose", "judge.Answer('I would rather not.', False, 'x', {}).json()"),
+        ("cut", "judge.Answer('1', True, 'x', {}).json()"),
         ("endless", "[judge.ask(f'x {n}') for n in range(10**9)]"),
         ("pollution", "polluted()"),
     ];
@@ -192,7 +203,9 @@ fn what_is_no_question_is_an_exception_and_what_has_no_answer_ends_the_score() {
     noone: failed: what the scorer asks the judge is not valid: 0 messages; allowed: 1 to 1000
     model: judge-refused: the scorer asks the model `the-most-expensive`, and its entry allows it to name none
     unreadable: judge-unreadable: it says nothing
-    prose: judge-unreadable: JSON was expected; the answer begins with 'I would rather not.'
+    why: judge-unreadable: `why` is an int, not a str
+    prose: judge-unreadable: JSON was expected, but the answer has none; it begins with 'I would rather not.'
+    cut: judge-unreadable: JSON was expected, but the answer has none; it begins with '1'
     endless: failed: the scorer asks a judge more than 256 questions for one case
     pollution: 1.0
     "#);

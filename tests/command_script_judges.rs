@@ -51,6 +51,80 @@ fn entry(file: &str) -> String {
     format!("[scorers.one]\nuse = \"./{file}\"\ngrants = [\"judge\"]\n")
 }
 
+const NONE: &str = "the answer has none";
+const DRAFT: &str = "the answer is a draft";
+const QUOTED: &str = "that of the answer stands within a sentence, as a quotation does";
+const SEVERAL: &str = "the answer has several values in it that differ";
+const REPEATED: &str = "that of the answer has a key twice in an object";
+const UNFINISHED: &str = "that of the answer is not closed";
+/// What judges answer, and the JSON that scripts read in it, or why they read none.
+const ANSWERS: [(&str, &str); 36] = [
+    ("{\"a\": [1]}", "{\"a\":[1]}"),
+    ("  [1, 2]\n", "[1,2]"),
+    ("7", "7"),
+    ("```json\ntrue\n```", "true"),
+    ("It is polite.\n```json\n{\"a\": 1}\n```\nThat is all.", "{\"a\":1}"),
+    ("Final verdict: {\"a\": 1}.\nIt is polite.", "{\"a\":1}"),
+    ("I would say {\"a\": 1}", "{\"a\":1}"),
+    ("{\"a\": 1}\n\nIt is polite.", "{\"a\":1}"),
+    ("{\"a\": \"two\nlines\"}", "{\"a\":\"two\\nlines\"}"),
+    // The same value twice is one.
+    ("It says {\"a\": 1}, and so do I:\n{\"a\": 1}", "{\"a\":1}"),
+    ("{\"a\": [1]} or {\"a\": [2]}", SEVERAL),
+    ("```\n{\"a\": 1}\n```\n```\n{\"a\": 2}\n```", SEVERAL),
+    ("[\"a\"]\n{\"a\": 1}", SEVERAL),
+    ("{\"a\": 1}\n{\"a\": true}", SEVERAL),
+    ("{\"a\": 1}\n{\"a\":", UNFINISHED),
+    ("{\"b\": {\"a\": 1, \"a\": 2}}", REPEATED),
+    // What is no JSON, and brackets around numbers, are marks in prose.
+    ("[see above] {\"a\": 1}", "{\"a\":1}"),
+    ("As in [2], fine:\n{\"a\": 1}", "{\"a\":1}"),
+    ("{\"a\": 1}\n\n[1]: a footnote", "{\"a\":1}"),
+    ("For each text:\n[1, 0]\nThat is all.", "[1,0]"),
+    ("As in [2], it is fine.", QUOTED),
+    // A quotation is not the judge's own.
+    ("As in [2], fine: {\"a\":1}.", QUOTED),
+    ("The text says {\"a\": 1}, which is wrong.", QUOTED),
+    ("The text says: {\"a\": 1}\nIt is wrong.", QUOTED),
+    // Nothing is read from inside of what is not JSON.
+    ("{\n\"verdict\": {\"a\": 1}\n\"b\": 2\n}", QUOTED),
+    // Drafts.
+    ("<think>{\"x\": 1}</think>{\"a\": 1}", "{\"a\":1}"),
+    ("<thinking>\n{\"x\": 1}\n</thinking>\n\nIn short:\n{\"a\": 1}", "{\"a\":1}"),
+    ("Maybe {\"x\": 1}?</think>{\"a\": 1}", "{\"a\":1}"),
+    ("{\"a\": \"<think> is a tag\"}", "{\"a\":\"<think> is a tag\"}"),
+    ("<think>maybe {\"polite\":false}</think> It is polite.", NONE),
+    ("<think>maybe {\"polite\":false}", DRAFT),
+    ("<think>It says </think>{\"a\": 1}\n, which is wrong.</think> I say nothing.", DRAFT),
+    ("a ] before a [ and } before {", NONE),
+    ("I would rather not.", NONE),
+    ("NaN", NONE),
+    ("{'a': 1}", NONE),
+];
+
+/// Checks what `script`, which puts the JSON of what it is answered into `meta`, reads in [`ANSWERS`].
+pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
+    let server = ModelServer::saying(|asked| asked.text().to_owned());
+    folder.write(name, script);
+    let cases = ANSWERS.iter().enumerate();
+    let cases = cases.map(|(at, (answer, _))| {
+        format!("{}\n", json!({"id": format!("c{at:02}"), "output": answer}))
+    });
+    folder.write("cases.jsonl", cases.collect::<String>());
+    suite(folder, &server.base_url(), &entry(name));
+    sh(folder, RUN);
+    let read =
+        folder.rows("SELECT coalesce(meta_json, error_message) FROM scores ORDER BY case_id");
+    assert_eq!(read.len(), ANSWERS.len());
+    for ((answer, expected), read) in ANSWERS.iter().zip(read) {
+        let read = match read.strip_prefix("JSON was expected, but ") {
+            Some(why) => why.split("; it begins").next().unwrap(),
+            None => &read,
+        };
+        assert_eq!(read, *expected, "{answer}");
+    }
+}
+
 /// What a script that is asked for one of these functions by the case's output ends with, and what the server was asked.
 fn endings(functions: &[(&str, &str)], options: &str) -> (Vec<String>, Vec<Value>) {
     let server = ModelServer::saying(|_| "1".into());
@@ -179,53 +253,10 @@ export default (input) => {
 }
 
 #[test]
-fn the_json_of_an_answer_is_found_unless_there_are_several() {
-    let answers = [
-        "{\"a\": [1]}",
-        "  [1, 2]\n",
-        "It is polite.\n```json\n{\"a\": 1}\n```\nThat is all.",
-        "Verdict: {\"a\": 1}.",
-        "[see above] {\"a\": 1}",
-        "7",
-        "```\n{\"a\": 1}\n```\n```\n{\"a\": 2}\n```",
-        "{\"a\": [1]} or {\"a\": [2]}",
-        "a ] before a [ and } before {",
-        "",
-    ];
-    let script = format!(
-        "import {{ ask }} from 'scorebox:judge';\nconst answers = {};\n\
-         export default (input) => {{\n  const answer = ask('x'); answer.text = answers[input.output];\n  \
-         return {{ score: 1, meta: answer.json() }};\n}};\n",
-        json!(answers)
-    );
-    let server = ModelServer::saying(|_| "1".into());
-    let folder = folder(&server, "reads.js", &script, &[]);
-    let read = |at: usize| {
-        let line =
-            "scorebox score reads.js --grant judge --judges suite.toml --db calls.db --output";
-        let answer = sh(&folder, &format!("{line} {at}")).json();
-        match answer["error"]["kind"].as_str() {
-            Some(kind) => kind.to_owned(),
-            None => answer["meta"].to_string(),
-        }
-    };
-    let read: Vec<String> = (0..answers.len()).map(read).collect();
-    let unreadable = "judge-unreadable";
-    assert_eq!(
-        read,
-        [
-            "{\"a\":[1]}",
-            "[1,2]",
-            "{\"a\":1}",
-            "{\"a\":1}",
-            "{\"a\":1}",
-            "7",
-            unreadable,
-            unreadable,
-            unreadable,
-            unreadable,
-        ]
-    );
+fn the_json_of_an_answer_is_the_only_one_in_it_outside_of_drafts_and_sentences() {
+    let script = "import { ask } from 'scorebox:judge';\n\
+                  export default (input) => ({ score: 1, meta: ask(input.output).json() });\n";
+    reads_answers(&Folder::new(), "reads.js", script);
 }
 
 #[test]
@@ -332,9 +363,18 @@ fn what_the_contract_does_not_take_and_what_cannot_be_read_ends_the_score_and_no
             "({ ask, unreadable }) => { try { unreadable(`it says ${ask('x').text}`); } catch { } return 1; }",
         ),
         ("silent", "({ unreadable }) => unreadable()"),
+        ("why", "({ unreadable }) => { try { unreadable(5); } catch { } return 1; }"),
+        (
+            "half",
+            "({ unreadable }) => { try { unreadable('it says \\ud800'); } catch { } return 1; }",
+        ),
         (
             "prose",
             "({ ask }) => { const answer = ask('x'); answer.text = 'I would rather not.'; return answer.json(); }",
+        ),
+        (
+            "cut",
+            "({ ask }) => { const answer = ask('x'); answer.truncated = true; return answer.json(); }",
         ),
     ];
     let (endings, _) = endings(&functions, "");
@@ -345,7 +385,10 @@ fn what_the_contract_does_not_take_and_what_cannot_be_read_ends_the_score_and_no
     model: judge-refused: the scorer asks the model `the-most-expensive`, and its entry allows it to name none
     unreadable: judge-unreadable: it says 1
     silent: judge-unreadable: the answer is not in the form that was asked for
-    prose: judge-unreadable: JSON was expected; the answer begins with "I would rather not."
+    why: judge-unreadable: `why` is a number, not a string
+    half: judge-unreadable: it says �
+    prose: judge-unreadable: JSON was expected, but the answer has none; it begins with "I would rather not."
+    cut: judge-unreadable: JSON was expected, but the answer has none; it begins with "1"
     "#);
 }
 

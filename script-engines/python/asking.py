@@ -3,6 +3,7 @@ scripts that import it. Knows no model and reads no verdict; scorebox asks, and 
 
 import dataclasses
 import json
+import re
 import sys
 
 from wit_world.imports import embedder, judge
@@ -13,8 +14,46 @@ QUESTION_KEYS = ("prompt", "system", "messages", "schema", "model", "temperature
 # Characters of an answer that are shown where it cannot be read.
 SHOWN_CHARACTERS = 200
 MOST_COUNT = 2**32 - 1
+# The most bytes of an answer that are read, and how many places of it are tried as the beginning of JSON.
+MOST_ANSWER_BYTES = 256 << 10
+MOST_STARTS = 64
+# Between these a model drafts its answer; and what is left of them if the draft cannot be told from the answer.
+DRAFTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
+TAGS = ("<think", "</think")
+# What the words before a value end with if the value is what they announce, such as `My verdict:`, and the only other words
+# that may stand there.
+LABELS = frozenset(
+    "answer choice choose conclusion decision grade judgement judgment label rating result score verdict winner".split()
+)
+LEADS = frozenset("final hence here i in is my our overall s so the therefore thus total".split())
+# The most bytes of a label.
+MOST_LABEL = 80
+# What stands between words of a line.
+SPACES = " \t\r\f\v\u00a0"
+
+
+class Unread(Exception):
+    """Why an answer has no JSON that can be read."""
+
+
+def no_number(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def members(pairs):
+    """An object. Which of two members with one key counts is open."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise Unread("that of the answer has a key twice in an object")
+    return found
+
+
 # What this module itself needs of the language, whatever a script does to it.
-dumps, loads = json.JSONEncoder(allow_nan=False).encode, json.JSONDecoder().decode
+dumps, compared = json.JSONEncoder(allow_nan=False).encode, json.JSONEncoder(sort_keys=True).encode
+# Models often break lines inside of strings, which is not strict.
+json_at = json.JSONDecoder(strict=False, parse_constant=no_number, object_pairs_hook=members).raw_decode
+bracket_from, mark_from = re.compile(r"[{\[]").search, re.compile(r'["\\{}\[\]]').search
+words_of, ends_at = re.compile(r"[^\W_]+").findall, re.compile(r"[\s*_]*\Z").match
 
 # Whether a score is computed: at other times nobody is there to ask.
 may_ask = False
@@ -30,14 +69,12 @@ class Answer:
     usage: dict
 
     def json(self):
-        """The JSON of the answer. Ends the score as `judge-unreadable` where there is none."""
+        """The JSON of the answer. Ends the score as `judge-unreadable` where there is none, or more than one."""
         said = text_of(self.text, "text")
-        for candidate in candidates(said):
-            try:
-                return loads(candidate)
-            except (ValueError, RecursionError):
-                pass
-        judge.unreadable(f"JSON was expected; the answer begins with {said[:SHOWN_CHARACTERS]!r}")
+        try:
+            return only_json(said, not self.truncated)
+        except Unread as why:
+            judge.unreadable(f"JSON was expected, but {why}; it begins with {said[:SHOWN_CHARACTERS]!r}")
 
 
 def ask(prompt=None, **question):
@@ -69,10 +106,14 @@ def embed(texts, model=None):
 
 
 def unreadable(why=None):
-    """Ends the score with the error `judge-unreadable`: the answer is not in the form that was asked for."""
-    why = optional_text(why, "why") or "the answer is not in the form that was asked for"
+    """Ends the score with the error `judge-unreadable`: the answer is not in the form that was asked for. Whatever `why` is:
+    an exception could be caught."""
     must_be_in_a_score("unreadable")
-    judge.unreadable(why)
+    if why is None:
+        why = "the answer is not in the form that was asked for"
+    elif not isinstance(why, str):
+        why = f"`why` is {a_type(why)}, not a str"
+    judge.unreadable(str.encode(why, "utf-8", "replace").decode("utf-8"))
 
 
 def must_be_in_a_score(function):
@@ -129,20 +170,156 @@ def answer(response):
     return Answer(response.text, response.truncated, response.model, usage)
 
 
-def candidates(answer):
-    """What may be the JSON of an answer: all of it; a fenced block, if it is the only one; an object or a list with prose
-    around, but nothing from inside of an object."""
-    yield answer
-    fences = answer.split("```")
-    if len(fences) == 3:
-        # The first line of a block may name its language.
-        first, _, rest = fences[1].partition("\n")
-        yield rest if not first.strip() or first.strip().isalnum() else fences[1]
-    brace, bracket = answer.find("{"), answer.find("[")
-    if bracket >= 0 and not 0 <= brace < bracket:
-        yield answer[bracket : answer.rfind("]") + 1]
-    if brace >= 0:
-        yield answer[brace : answer.rfind("}") + 1]
+def only_json(answer, is_whole):
+    """The only JSON in an answer, outside of a draft and of a quotation; `is_whole` says that nothing of the answer was cut
+    off. Reads an answer as the built-in scorers do (`sdk/rust/judges/src/reading`); `javascript/src/reading.rs` has the same
+    rules."""
+    size = len(answer.encode())
+    if size > MOST_ANSWER_BYTES:
+        raise Unread(f"the answer has {size} bytes; the limit is {MOST_ANSWER_BYTES}")
+    text = after_draft(answer)
+    value, is_json = whole(text)
+    # A number or a text that is cut off is JSON too, so those count only if nothing is.
+    if is_json and (is_whole or isinstance(value, (dict, list))):
+        return value
+    found = outermost(text)
+    if has_tag_beside(text, found):
+        raise Unread("the answer is a draft")
+    return only(text, found)
+
+
+def after_draft(answer):
+    """What follows the draft of an answer, if there is one. Some servers leave out the tag before it."""
+    text, has_draft = answer.strip(), False
+    while close := next((close for tag, close in DRAFTS if text.startswith(tag)), None):
+        _, closed, text = text.partition(close)
+        if not closed:
+            raise Unread("the answer is a draft")
+        text, has_draft = text.lstrip(), True
+    # JSON may write about tags.
+    if has_draft or text.startswith(("{", "[", "`")):
+        return text
+    close = next((close for _, close in DRAFTS if close in text), None)
+    return text.partition(close)[2].lstrip() if close else text
+
+
+def unfenced(text):
+    """What stands in the fence that is the whole text."""
+    block = text.removeprefix("```").removesuffix("```")
+    if len(text) != len(block) + 6:
+        return ""
+    # The first line of a block may name its language.
+    first, _, rest = block.partition("\n")
+    return rest if rest and (not first.strip() or first.strip().isalnum()) else block
+
+
+def whole(text):
+    """The whole text as JSON, in a fence or not, and whether it is any."""
+    for candidate in (text, unfenced(text).strip()):
+        value, end = json_from(candidate, 0)
+        if end and end == len(candidate):
+            return value, True
+    return None, False
+
+
+def json_from(text, start):
+    """The value that begins there, and its end; 0 where there is none."""
+    try:
+        return json_at(text, start)
+    except (ValueError, RecursionError):
+        return None, 0
+
+
+def outermost(text):
+    """The outermost objects and lists in a text, in their order, each with its start, its end, and whether it stands apart,
+    and not within a sentence or other brackets."""
+    found, at, within = [], 0, 0
+    for _ in range(MOST_STARTS):
+        bracket = bracket_from(text, at)
+        if not bracket:
+            return found
+        start = bracket.start()
+        value, end = json_from(text, start)
+        if end:
+            found.append((value, start, end, start >= within and stands_apart(text, start, end)))
+            at = end
+            continue
+        end = closing(text, start)
+        if not end and begins_json(text, start):
+            raise Unread("that of the answer is not closed")
+        within, at = max(within, end), start + 1
+    if bracket_from(text, at):
+        raise Unread("the answer has too many brackets in it")
+    return found
+
+
+def has_tag_beside(text, found):
+    """Whether a tag of a draft stands in a text, outside of its values: JSON may write about tags."""
+    starts, ends = [start for _, start, _, _ in found], [end for _, _, end, _ in found]
+    beside = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)])]
+    return any(tag in words for words in beside for tag in TAGS)
+
+
+def only(text, found):
+    """The only value. Brackets around numbers, such as `[1]`, are a mark in prose where there is another value."""
+    values = [it for it in found if any(sign in text[it[1] : it[2]] for sign in '{"')] or found
+    if not values:
+        raise Unread("the answer has none")
+    if len({compared(value) for value, _, _, _ in values}) > 1:
+        raise Unread("the answer has several values in it that differ")
+    if not any(is_apart for _, _, _, is_apart in values):
+        raise Unread("that of the answer stands within a sentence, as a quotation does")
+    return values[0][0]
+
+
+def closing(text, start):
+    """Where the bracket there is closed; 0 where it is not."""
+    depth, in_text, at = 0, False, start
+    while mark := mark_from(text, at):
+        at, letter = mark.end(), mark.group()
+        if letter == '"':
+            in_text = not in_text
+        elif in_text:
+            at += letter == "\\"
+        elif letter in "{[":
+            depth += 1
+        elif letter in "}]":
+            depth -= 1
+            if depth == 0:
+                return at
+    return 0
+
+
+def begins_json(text, start):
+    """Whether a text begins there as JSON with something in it does; brackets in prose do not."""
+    inside = text[start + 1 :].lstrip()
+    return inside.startswith('"') or (text[start] == "[" and inside.startswith(("{", "[")))
+
+
+def stands_apart(text, start, end):
+    """Whether a value ends the text, or has its lines for itself, with or without a label or a fence."""
+    if ends_at(text, end):
+        return True
+    before = text[text.rfind("\n", 0, start) + 1 : start].strip(f"{SPACES}*_`#-.")
+    after = text[end:].partition("\n")[0].strip(f"{SPACES}*_`#-.")
+    begins = not before or before.lower() == "json" or (before.endswith(":") and is_label(before[:-1]))
+    return begins and not after
+
+
+def is_label(words):
+    """Whether words announce a value: a heading, a short sentence, or one at the end of others."""
+    words = words.rstrip(f"{SPACES}*_`#")
+    end = max(words.rfind(end) for end in (". ", "! ", "? "))
+    words = words if end < 0 else words[end + 2 :]
+    if len(words.encode()) > MOST_LABEL:
+        return False
+    # `Score (1-5)`
+    before, opened, scale = words.rpartition("(")
+    if opened and scale.endswith(")") and any(letter in "0123456789" for letter in scale):
+        words = before
+    words = [word.lower() for word in words_of(words)]
+    named = [word for word in words if word != "is"]
+    return bool(named) and named[-1] in LABELS and all(word in LABELS or word in LEADS for word in words)
 
 
 def items(given, path):

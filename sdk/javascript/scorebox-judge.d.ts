@@ -41,7 +41,8 @@ declare module "scorebox:judge" {
     model: string;
     /** What the answer consumed. */
     usage: { inputTokens?: number; outputTokens?: number; totalTokens?: number; costUsd?: number };
-    /** The JSON of the answer, with prose or a code fence around it or not. Ends the score as `judge-unreadable` if there is none. */
+    /** The only JSON of the answer, outside of drafts and quotations, with prose or a code fence around it or not. Ends the
+     * score as `judge-unreadable` if there is none. */
     json(): any;
   }
 

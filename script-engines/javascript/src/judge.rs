@@ -13,7 +13,7 @@ use self::contract::scorebox::scorer::{
     embedder,
     judge::{self, Message, Request, Response, Role},
 };
-use crate::complaint::a_type;
+use crate::{complaint::a_type, reading};
 
 mod contract {
     // A separate world: the other component does not import these.
@@ -111,12 +111,16 @@ fn embed<'js>(ctx: Ctx<'js>, texts: Opt<Value<'js>>, model: Opt<Value<'js>>) -> 
     Ok(list)
 }
 
+/// Ends the score whatever `why` is: an exception could be caught.
 fn unreadable<'js>(ctx: Ctx<'js>, why: Opt<Value<'js>>) -> Result<()> {
-    let why = match why.0.filter(is_given) {
-        Some(why) => text(&ctx, &why, "why")?,
-        None => "the answer is not in the form that was asked for".to_owned(),
-    };
     must_be_in_a_score(&ctx, "unreadable")?;
+    let why = match why.0.filter(is_given) {
+        None => "the answer is not in the form that was asked for".to_owned(),
+        Some(why) => match why.as_string() {
+            Some(why) => crate::text::of(why.clone())?,
+            None => format!("`why` is {}, not a string", a_type(&why)),
+        },
+    };
     judge::unreadable(&why);
     Ok(())
 }
@@ -217,41 +221,22 @@ fn answer<'js>(ctx: &Ctx<'js>, response: Response) -> Result<Object<'js>> {
     Ok(answer)
 }
 
-/// `answer.json()`: the JSON of an answer. Ends the score as `judge-unreadable` where there is none.
+/// `answer.json()`: the JSON of an answer. Ends the score as `judge-unreadable` where there is none, or more than one.
 fn json<'js>(ctx: Ctx<'js>, answer: This<Value<'js>>) -> Result<Value<'js>> {
-    let said = match answer.0.as_object() {
-        Some(answer) => answer.get::<_, Value<'js>>("text")?,
-        None => Value::new_undefined(ctx.clone()),
+    let property = |key: &str| match answer.0.as_object() {
+        Some(answer) => answer.get::<_, Value<'js>>(key),
+        None => Ok(Value::new_undefined(ctx.clone())),
     };
-    let said = text(&ctx, &said, "answer.text")?;
-    for candidate in candidates(&said) {
-        match ctx.json_parse(candidate) {
-            Ok(value) => return Ok(value),
-            // What could not be read must not be thrown later.
-            Err(Error::Exception) => drop(ctx.catch()),
-            Err(error) => return Err(error),
+    let said = text(&ctx, &property("text")?, "answer.text")?;
+    let is_whole = property("truncated")?.as_bool() != Some(true);
+    match reading::only_json(&said, is_whole) {
+        Ok(json) => ctx.json_parse(json.as_bytes()),
+        Err(why) => {
+            let shown: String = said.chars().take(SHOWN_CHARACTERS).collect();
+            judge::unreadable(&format!("JSON was expected, but {why}; it begins with {shown:?}"));
+            Ok(Value::new_undefined(ctx))
         }
     }
-    let shown: String = said.chars().take(SHOWN_CHARACTERS).collect();
-    judge::unreadable(&format!("JSON was expected; the answer begins with {shown:?}"));
-    Ok(Value::new_undefined(ctx))
-}
-
-/// What may be the JSON of an answer: all of it; a fenced block, if it is the only one; an object or a list with prose
-/// around, but nothing from inside of an object.
-fn candidates(answer: &str) -> impl Iterator<Item = &str> {
-    let mut fences = answer.split("```");
-    let (_, fenced, _, more) = (fences.next(), fences.next(), fences.next(), fences.next());
-    let fenced = fenced.filter(|_| more.is_none());
-    // The first line of a block may name its language.
-    let fenced = fenced.map(|block| match block.split_once('\n') {
-        Some((first, rest)) if first.trim().chars().all(char::is_alphanumeric) => rest,
-        _ => block,
-    });
-    let (object, list) = (answer.find('{'), answer.find('['));
-    let list = list.filter(|list| object.is_none_or(|object| *list < object));
-    let within = |open: Option<usize>, close: char| answer.get(open?..=answer.rfind(close)?);
-    [Some(answer), fenced, within(list, ']'), within(object, '}')].into_iter().flatten()
 }
 
 /// The own properties of an object.

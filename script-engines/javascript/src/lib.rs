@@ -6,7 +6,8 @@
 //! - `files`: the script and the files that it imports; which import means which file.
 //! - `typescript`: takes types away.
 //! - `script`: evaluates the script, and calls its functions.
-//! - `console`: what it logs; `judge`, in the component for scripts that ask a language model: the module with which they do.
+//! - `console`: what it logs; `judge`, in the component for scripts that ask a language model: the module with which they do,
+//!   and `reading`, the JSON of what it answers.
 //! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
 //! - `complaint`: its errors, with file, line and column; `thrown`: where it threw what is no Error.
 //! - `promises`: what its promises come to; `text`: its texts; `memory`: its memory, and whether there is no more.
@@ -21,6 +22,8 @@ mod info;
 mod judge;
 mod memory;
 mod promises;
+#[cfg(feature = "judge")]
+mod reading;
 mod script;
 mod slot;
 mod text;
