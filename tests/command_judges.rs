@@ -168,7 +168,7 @@ fn a_budget_of_money_stops_a_run_whose_server_counts_no_tokens() {
     let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
     let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
     assert_eq!(run.code, Some(1), "{run}");
-    let unknown = "the run: what an answer cost is not known, because it does not say how many tokens it took: a budget of 1 US dollars cannot be kept";
+    let unknown = "the run: what a question cost is not known, because its tokens are not counted or have no price: a budget of 1 US dollars cannot be kept";
     assert!(run.stderr.contains(unknown), "{run}");
     assert_eq!(server.asked().len(), 1, "{run}");
     let without = sh(&folder, RUN);
@@ -243,6 +243,9 @@ fn a_scorer_names_only_the_models_that_its_entry_allows() {
     let models: Vec<Value> =
         server.asked().iter().map(|asked| asked.body["model"].clone()).collect();
     assert_eq!(models, ["huge"]);
+    let verified = folder.sh("scorebox verify");
+    let based = "allowed is based on answers of judge `default`: `huge` (openai at http://";
+    assert!(verified.stderr.contains(based), "{verified}");
 }
 
 #[test]
@@ -363,6 +366,12 @@ fn an_import_says_what_differs_and_takes_no_other_call() {
     let refused = folder.sh("scorebox calls --import question.jsonl").exits_with(2).stderr;
     assert!(
         refused.starts_with("error: question.jsonl:1: the call was changed: its digest is "),
+        "{refused}"
+    );
+    folder.write("cost.jsonl", lines.replace("\"costUsd\":", "\"costUsd\":-"));
+    let refused = folder.sh("scorebox calls --import cost.jsonl").exits_with(2).stderr;
+    assert!(
+        refused.starts_with("error: cost.jsonl:1: `costUsd` must be 0 or more; found -"),
         "{refused}"
     );
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     form::{NAME, Way},
-    pieces::{Content, Count},
+    pieces::{Content, Count, counted},
     spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
@@ -100,8 +100,6 @@ struct Answer {
     content: Option<Content>,
     model: Option<String>,
     stop_reason: Option<String>,
-    #[serde(default)]
-    usage: Option<Usage>,
 }
 
 #[derive(Default, Deserialize)]
@@ -127,12 +125,11 @@ impl Usage {
 
 /// What the server said, asked in this way.
 pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
-    let mut answer: Answer = match serde_json::from_slice(document) {
-        Ok(answer) => answer,
-        Err(error) => return Heard::misshapen(error),
-    };
-    let usage = answer.usage.take().unwrap_or_default().tokens();
-    Heard { said: said(answer, way), usage, cost_usd: None }
+    let usage = counted::<Usage>(document).tokens();
+    match serde_json::from_slice(document) {
+        Ok(answer) => Heard { said: said(answer, way), usage, cost_usd: None },
+        Err(error) => Heard::misshapen(error, usage, None),
+    }
 }
 
 fn said(answer: Answer, way: Option<Way>) -> Result<Said, Unsaid> {

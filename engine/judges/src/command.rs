@@ -61,7 +61,10 @@ impl Command {
                 }
             };
             let outcome = call.in_time(attempt).await.and_then(|printed| {
-                call.consume(printed.usage, printed.cost_usd);
+                // A program that does not take the question need not have asked anybody.
+                if !matches!(printed.says, Says::Error(_)) || printed.counts() {
+                    call.consume(printed.usage, printed.cost_usd);
+                }
                 self.said(printed, question)
             });
             if let Some(outcome) = call.settle(outcome).await {
@@ -74,6 +77,7 @@ impl Command {
             model: named(said.model, question.model()),
             usage: call.usage(),
             cost_usd: call.cost_usd(),
+            is_uncounted: call.is_uncounted(),
             latency: call.latency(),
             attempts: call.attempts(),
         })
@@ -189,6 +193,11 @@ impl Printed {
             usage: TokenUsage::default(),
             cost_usd: None,
         }
+    }
+
+    /// Whether it says what it consumed.
+    fn counts(&self) -> bool {
+        self.usage != TokenUsage::default() || self.cost_usd.is_some()
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Failure {
     pub(crate) remedy: Remedy,
     /// What the server said, if it refused the request, or failed at the form that was asked for.
     pub(crate) refusal: Option<Refusal>,
+    /// Whether the attempt may cost something, and nobody says how much.
+    pub(crate) is_uncounted: bool,
 }
 
 /// What may help.
@@ -37,7 +39,13 @@ pub(crate) struct Refusal {
 impl Failure {
     /// The provider does not take it.
     pub(crate) fn refused(message: String) -> Failure {
-        Failure { kind: AskErrorKind::Refused, message, remedy: Remedy::Nothing, refusal: None }
+        Failure {
+            kind: AskErrorKind::Refused,
+            message,
+            remedy: Remedy::Nothing,
+            refusal: None,
+            is_uncounted: false,
+        }
     }
 
     /// The provider fails, and will again.
@@ -51,8 +59,14 @@ impl Failure {
         Failure { remedy, ..Failure::unavailable(message) }
     }
 
-    /// There was no answer in time.
+    /// There was no answer in time. The question was sent, and who answers may go on.
     pub(crate) fn timed_out(message: String, remedy: Remedy) -> Failure {
-        Failure { kind: AskErrorKind::TimedOut, remedy, ..Failure::refused(message) }
+        let failure = Failure { kind: AskErrorKind::TimedOut, remedy, ..Failure::refused(message) };
+        failure.uncounted()
+    }
+
+    /// The same of an attempt that may cost something, and nobody says how much.
+    pub(crate) fn uncounted(self) -> Failure {
+        Failure { is_uncounted: true, ..self }
     }
 }

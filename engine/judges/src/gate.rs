@@ -107,7 +107,7 @@ pub(crate) struct Call<'a> {
     /// What all answers so far consumed.
     usage: TokenUsage,
     cost_usd: Option<f64>,
-    /// Whether a refusal does not say what it consumed.
+    /// Whether an attempt may have cost something, and nobody says how much.
     is_uncounted: bool,
 }
 
@@ -164,7 +164,8 @@ impl Call<'_> {
                 )
             }
         };
-        Failure::timed_out(message, Remedy::Nothing)
+        let failure = Failure::timed_out(message, Remedy::Nothing);
+        Failure { is_uncounted: !self.within.is_zero(), ..failure }
     }
 
     /// Takes the outcome of the attempt. `None` if another one follows, for which this has waited.
@@ -174,6 +175,7 @@ impl Call<'_> {
     ) -> Option<Result<T, Failure>> {
         self.presence.becomes(&self.gate.waiting);
         let Err(failure) = &outcome else { return Some(outcome) };
+        self.is_uncounted |= failure.is_uncounted;
         self.failures = self.failures.saturating_add(1);
         let (no_sooner, slows_all) = match failure.remedy {
             Remedy::Nothing => return Some(outcome),
@@ -203,16 +205,12 @@ impl Call<'_> {
     }
 
     /// Counts what an answer consumed, and cost if the provider says so. A call may have several: some answer questions that
-    /// find something out about a server.
+    /// find something out about a server. An answer that says nothing costs something nevertheless.
     pub(crate) fn consume(&mut self, usage: TokenUsage, cost_usd: Option<f64>) {
+        self.is_uncounted |= usage == TokenUsage::default() && cost_usd.is_none();
         self.usage = self.usage.plus(usage);
         self.cost_usd =
             cost_usd.map(|cost| cost + self.cost_usd.unwrap_or_default()).or(self.cost_usd);
-    }
-
-    /// Notes that a refusal, which is paid for, does not say what it consumed.
-    pub(crate) fn refusal_is_uncounted(&mut self) {
-        self.is_uncounted = true;
     }
 
     /// As the caller sees the failure that ends this.
@@ -231,6 +229,10 @@ impl Call<'_> {
 
     pub(crate) fn cost_usd(&self) -> Option<f64> {
         self.cost_usd
+    }
+
+    pub(crate) fn is_uncounted(&self) -> bool {
+        self.is_uncounted
     }
 
     /// Since the first attempt began.

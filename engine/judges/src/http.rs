@@ -6,7 +6,7 @@ use std::{error::Error as StdError, io, iter, time::Duration};
 use bytes::Bytes;
 use reqwest::{
     Response, StatusCode, Url,
-    header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION},
+    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION},
 };
 use scorebox::judge::JudgeSettings;
 use serde_json::Value;
@@ -115,18 +115,27 @@ impl Server {
         if !status.is_success() {
             return Err(self.refusal(response).await);
         }
-        if let Some(other) = other_than_json(&response) {
+        // From here on there is an answer, which is paid for, but not one that says how much it consumed.
+        self.read(&mut response, most_bytes).await.map_err(Failure::uncounted)
+    }
+
+    /// The bytes of an answer.
+    async fn read(&self, response: &mut Response, most_bytes: usize) -> Result<Bytes, Failure> {
+        let base_url = &self.base_url;
+        if let Some(encoding) = encoding(response) {
             return Err(Failure::unavailable(format!(
-                "{} answered with `{}` instead of JSON",
-                self.base_url,
+                "{base_url} answered in the encoding `{}`, which was not asked for",
+                self.foreign(&encoding)
+            )));
+        }
+        if let Some(other) = other_than_json(response) {
+            return Err(Failure::unavailable(format!(
+                "{base_url} answered with `{}` instead of JSON",
                 self.foreign(&other)
             )));
         }
         let too_large = || {
-            Failure::unavailable(format!(
-                "{} answered with more than {most_bytes} bytes",
-                self.base_url
-            ))
+            Failure::unavailable(format!("{base_url} answered with more than {most_bytes} bytes"))
         };
         let stated = response.content_length().unwrap_or_default();
         if stated > most_bytes as u64 {
@@ -244,6 +253,14 @@ fn stated_error(body: &[u8]) -> (String, Option<String>) {
         .or_else(|| string(document.get("detail")));
     let code = string(error.get("code")).or_else(|| string(error.get("type")));
     (message.unwrap_or_else(text), code)
+}
+
+/// The encoding of the content, such as `gzip`, if it has one: the client asks for none.
+fn encoding(response: &Response) -> Option<String> {
+    let values = response.headers().get_all(CONTENT_ENCODING).iter();
+    let encodings: Vec<_> = values.map(|it| String::from_utf8_lossy(it.as_bytes())).collect();
+    let all = encodings.join(", ").trim().to_ascii_lowercase();
+    (!all.is_empty() && all != "identity").then_some(all)
 }
 
 /// The kind of content, if the server says that it is not JSON.

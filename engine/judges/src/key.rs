@@ -31,12 +31,29 @@ impl Key {
         Some(value)
     }
 
-    /// The text without the key, which a server may repeat.
+    /// The text without the key, which a server may repeat: as it is, or within a JSON string, where some characters are
+    /// escaped.
     pub(crate) fn conceal<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.0.len() >= SHORTEST_SECRET && text.contains(self.0.as_str()) {
-            true => Cow::Owned(text.replace(self.0.as_str(), "[key]")),
-            false => Cow::Borrowed(text),
+        if self.0.len() < SHORTEST_SECRET {
+            return Cow::Borrowed(text);
         }
+        let escaped = self.escaped();
+        let with_slashes = Zeroizing::new(escaped.replace('/', "\\/"));
+        let mut concealed = Cow::Borrowed(text);
+        for written in [self.0.as_str(), &escaped, &with_slashes] {
+            if concealed.contains(written) {
+                concealed = Cow::Owned(concealed.replace(written, "[key]"));
+            }
+        }
+        concealed
+    }
+
+    /// The key within a JSON string.
+    fn escaped(&self) -> Zeroizing<String> {
+        // A string: writing it as JSON cannot fail.
+        let quoted = Zeroizing::new(serde_json::to_string(self.0.as_str()).unwrap_or_default());
+        let within = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        Zeroizing::new(within.unwrap_or_default().to_owned())
     }
 }
 
@@ -58,6 +75,14 @@ mod tests {
         assert_eq!(format!("{key:?} {header:?}"), "Key Sensitive");
         assert_eq!(key.conceal("wrong: sk-0123456789!"), "wrong: [key]!");
         assert_eq!(key.conceal("sk-012345678"), "sk-012345678");
+    }
+
+    #[test]
+    fn a_key_is_taken_out_of_json_too_where_some_of_its_characters_are_escaped() {
+        let key = Key::new(r#"sk-abc"d\e/f"#);
+        for written in [r#"sk-abc"d\e/f"#, r#"sk-abc\"d\\e/f"#, r#"sk-abc\"d\\e\/f"#] {
+            assert_eq!(key.conceal(&format!("wrong: {written}!")), "wrong: [key]!");
+        }
     }
 
     #[test]

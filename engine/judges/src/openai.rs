@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     form::{NAME, Way},
-    pieces::{Amount, Arguments, Content, Count, First},
+    pieces::{Amount, Arguments, Content, Count, First, counted},
     spoken::{Asking, Heard, Said, Unsaid, checked, document},
 };
 
@@ -123,8 +123,6 @@ struct Completion {
     #[serde(default)]
     choices: First<Choice>,
     model: Option<String>,
-    #[serde(default)]
-    usage: Option<Usage>,
     error: Option<Box<RawValue>>,
 }
 
@@ -179,12 +177,12 @@ impl Usage {
 
 /// What the server said, asked in this way.
 pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
-    let mut completion: Completion = match serde_json::from_slice(document) {
-        Ok(completion) => completion,
-        Err(error) => return Heard::misshapen(error),
-    };
-    let usage = completion.usage.take().unwrap_or_default();
-    Heard { said: said(completion, way), usage: usage.tokens(), cost_usd: usage.cost.0 }
+    let usage: Usage = counted(document);
+    let (tokens, cost_usd) = (usage.tokens(), usage.cost.0);
+    match serde_json::from_slice(document) {
+        Ok(completion) => Heard { said: said(completion, way), usage: tokens, cost_usd },
+        Err(error) => Heard::misshapen(error, tokens, cost_usd),
+    }
 }
 
 fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
@@ -230,8 +228,6 @@ struct Vectors {
     #[serde(default)]
     data: Vec<Vector>,
     model: Option<String>,
-    #[serde(default)]
-    usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
@@ -242,13 +238,12 @@ struct Vector {
 
 /// The vectors of so many texts.
 pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Heard {
-    let mut answer: Vectors = match serde_json::from_slice(document) {
-        Ok(answer) => answer,
-        Err(error) => return Heard::misshapen(error),
-    };
-    let usage = answer.usage.take().unwrap_or_default();
-    let cost_usd = usage.cost.0;
-    Heard { said: vectors(answer, texts), usage: usage.tokens_of_vectors(), cost_usd }
+    let usage: Usage = counted(document);
+    let (tokens, cost_usd) = (usage.tokens_of_vectors(), usage.cost.0);
+    match serde_json::from_slice(document) {
+        Ok(answer) => Heard { said: vectors(answer, texts), usage: tokens, cost_usd },
+        Err(error) => Heard::misshapen(error, tokens, cost_usd),
+    }
 }
 
 fn vectors(answer: Vectors, texts: usize) -> Result<Said, Unsaid> {

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
@@ -151,6 +151,19 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
+/// What an answer says about its consumption, as far as that can be read, whatever the rest of it is.
+pub(crate) fn counted<T: Default + DeserializeOwned>(document: &[u8]) -> T {
+    #[derive(Deserialize)]
+    struct Consuming<'a> {
+        #[serde(borrow)]
+        usage: Option<&'a RawValue>,
+    }
+
+    let consuming: Option<Consuming<'_>> = serde_json::from_slice(document).ok();
+    let usage = consuming.and_then(|it| serde_json::from_str(it.usage?.get()).ok());
+    usage.unwrap_or_default()
+}
+
 /// A number, whatever else may stand there.
 struct Number;
 
@@ -227,6 +240,19 @@ mod tests {
             assert_eq!((count(wrong), amount(wrong)), (None, None), "{wrong}");
         }
         assert_eq!((count("1.5"), count("1e30")), (None, None));
+    }
+
+    #[test]
+    fn what_an_answer_consumed_is_read_whatever_the_rest_of_it_is() {
+        #[derive(Default, Deserialize)]
+        struct Usage {
+            tokens: Count,
+        }
+        let tokens = |json: &str| counted::<Usage>(json.as_bytes()).tokens.0;
+        assert_eq!(tokens(r#"{"choices": 7, "usage": {"tokens": 3}}"#), Some(3));
+        for wrong in [r#"{"usage": 3}"#, r#"{"usage": null}"#, "{}", "[]", "{\"usage\"", ""] {
+            assert_eq!(tokens(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

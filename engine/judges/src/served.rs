@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::HashMap, fmt, time::Duration};
 use bytes::Bytes;
 use scorebox::judge::{
     Answer, AskError, AskErrorKind, BoxFuture, Embedding, Generation, JudgeSettings, Load, Message,
-    Provider, Question, Reply, Role, StructuredOutput, TokenUsage,
+    Provider, Question, Reply, Role, StructuredOutput,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -220,10 +220,6 @@ impl Served {
             let outcome = outcome.and_then(|answer| {
                 let Heard { said, usage, cost_usd } = read(&answer);
                 call.consume(usage, cost_usd);
-                let is_counted = usage != TokenUsage::default() || cost_usd.is_some();
-                if matches!(said, Err(Unsaid::Refused(_))) && !is_counted {
-                    call.refusal_is_uncounted();
-                }
                 said.map_err(|unsaid| self.failure(unsaid, &answer))
             });
             if let Some(outcome) = call.settle(outcome).await {
@@ -265,6 +261,7 @@ impl Served {
             model: named(said.model.map(|name| self.server.conceal(name)), model),
             usage: call.usage(),
             cost_usd: call.cost_usd(),
+            is_uncounted: call.is_uncounted(),
             latency: call.latency(),
             attempts: call.attempts(),
         })

@@ -36,10 +36,10 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
-    /// An answer that cannot be read at all.
-    pub(crate) fn misshapen(why: impl ToString) -> Heard {
+    /// An answer of which nothing can be read but what it consumed, if that.
+    pub(crate) fn misshapen(why: impl ToString, usage: TokenUsage, cost_usd: Option<f64>) -> Heard {
         let said = Err(Unsaid::Misshapen(why.to_string()));
-        Heard { said, usage: TokenUsage::default(), cost_usd: None }
+        Heard { said, usage, cost_usd }
     }
 }
 

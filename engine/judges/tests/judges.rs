@@ -4,6 +4,7 @@ mod anthropic;
 mod asking;
 #[cfg(unix)]
 mod command;
+mod consumed;
 mod found_out;
 mod gate;
 mod hostile;

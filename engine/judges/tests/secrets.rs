@@ -35,6 +35,19 @@ async fn a_key_is_in_no_error_and_no_answer_even_if_the_server_repeats_it() {
 }
 
 #[tokio::test]
+async fn a_key_is_in_no_error_even_if_it_is_escaped_in_the_json_that_is_quoted() {
+    let key = r#"sk-abc"d\0123456789"#;
+    let server = Server::start(|asked| {
+        let key = asked.headers["authorization"].to_str().unwrap();
+        Some(Answer::json(&serde_json::json!({ "error": key })))
+    })
+    .await;
+    let judge = connect(&settings(server.url("/v1")), Some(Key::new(key))).unwrap();
+    let message = judge.ask(&question("Is it?"), LONG).await.unwrap_err().message;
+    assert!(message.contains("[key]") && !message.contains("0123456789"), "{message}");
+}
+
+#[tokio::test]
 async fn without_a_key_none_is_sent() {
     let server = Server::start(|_| Some(says("Yes."))).await;
     let judge = connect(&settings(server.url("/v1")), None).unwrap();

@@ -158,6 +158,16 @@ async fn an_error_quotes_what_came_in_short_and_on_one_line() {
 }
 
 #[tokio::test]
+async fn an_encoding_that_nobody_asked_for_is_named() {
+    let server = Server::start(|_| Some(says("Yes.").with("content-encoding", "gzip"))).await;
+    let message = asked(&*judge(&server), &question("Is it?")).await.unwrap_err().message;
+    let expected = "answered in the encoding `gzip`, which was not asked for";
+    assert!(message.ends_with(expected), "{message}");
+    let server = Server::start(|_| Some(says("Yes.").with("content-encoding", "identity"))).await;
+    assert_eq!(asked(&*judge(&server), &question("Is it?")).await.unwrap(), "Yes.");
+}
+
+#[tokio::test]
 async fn servers_state_their_errors_in_several_ways() {
     for body in [
         r#"{"error": {"message": "model 'm' not found", "type": "api_error", "code": null}}"#,

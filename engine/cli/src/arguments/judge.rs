@@ -4,10 +4,10 @@
 use std::{path::Path, sync::Arc};
 
 use scorebox::{
-    judge::{Budget, JudgeSettings, Judges, ProviderSettings, RecordedFile, RecordingUse},
+    judge::{Budget, JudgeSettings, Judges, Jury, ProviderSettings, RecordedFile, RecordingUse},
     sandbox::Grant,
     store::CallStore,
-    suite::Suite,
+    suite::{Suite, SuiteJudge},
 };
 use scorebox_judges::Key;
 
@@ -17,7 +17,7 @@ use crate::{failure::Failure, setup};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judges")]
 pub(crate) struct JudgeArguments {
-    /// The model that is asked, instead of those that the suite names
+    /// The model that is asked, instead of those that the suite names; not for a jury of several models
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
 
@@ -73,6 +73,29 @@ impl JudgeArguments {
         self.offline
     }
 
+    /// Refuses a budget of which nobody would know what is left, because somebody who is asked has no price.
+    fn must_know_costs<'j>(
+        &self,
+        asked: impl Iterator<Item = (&'j String, &'j SuiteJudge)>,
+    ) -> Result<(), Failure> {
+        let is_in_dollars = self.judge_budget.is_some_and(|budget| budget.cost_usd.is_some());
+        if !is_in_dollars || self.recording_use() == RecordingUseArgument::Only {
+            return Ok(());
+        }
+        // Recorded answers cost nothing.
+        let is_free = |settings: &JudgeSettings| {
+            matches!(settings.provider, ProviderSettings::Recorded { .. })
+        };
+        let unknown = asked
+            .map(|(name, judge)| (name, &judge.settings))
+            .find(|(_, settings)| !settings.knows_cost() && !is_free(settings));
+        let Some((name, _)) = unknown else { return Ok(()) };
+        Err(Failure::new(format!(
+            "--judge-budget: a budget in US dollars needs the `price` of the judge `{name}`"
+        ))
+        .hint("give it one in the suite: `price = { input = 0.15, output = 0.60 }`, 0 if it is free; or bound the calls: --judge-budget calls=1000"))
+    }
+
     /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. No judge is
     /// connected that nobody asks.
     pub(crate) fn judges(
@@ -80,7 +103,7 @@ impl JudgeArguments {
         suite: &mut Suite,
         database: Option<&Path>,
     ) -> Result<Judges, Failure> {
-        self.name_model(suite);
+        self.name_model(suite)?;
         let asked: Vec<String> = suite
             .scorers
             .iter()
@@ -88,12 +111,12 @@ impl JudgeArguments {
             .flat_map(|scorer| scorer.judge.names())
             .map(str::to_owned)
             .collect();
+        let is_asked = |name: &String| asked.contains(name);
+        self.must_know_costs(suite.judges.iter().filter(|(name, _)| is_asked(name)))?;
         let mut builder = Judges::builder()
             .budget(self.judge_budget.unwrap_or_default())
             .recording_use(self.recording_use().into());
-        let mut is_asked = false;
-        for (name, judge) in suite.judges.iter().filter(|(name, _)| asked.contains(name)) {
-            is_asked = true;
+        for (name, judge) in suite.judges.iter().filter(|(name, _)| is_asked(name)) {
             let settings = judge.settings.clone();
             builder = match &judge.settings.provider {
                 ProviderSettings::Recorded { file } => {
@@ -108,16 +131,28 @@ impl JudgeArguments {
                 }
             };
         }
-        let is_used = is_asked && self.recording_use() != RecordingUseArgument::Off;
+        let is_used =
+            suite.judges.keys().any(is_asked) && self.recording_use() != RecordingUseArgument::Off;
         if let Some(database) = database.filter(|_| is_used) {
             builder = builder.recordings(Arc::new(CallStore::open(database)?));
         }
         Ok(builder.build())
     }
 
-    /// Has all judges and scorers ask the model that the user names.
-    fn name_model(&self, suite: &mut Suite) {
-        let Some(model) = &self.judge_model else { return };
+    /// Has all judges and scorers ask the model that the user names. A jury of several models or judges would be one of the same
+    /// model several times, and is refused.
+    fn name_model(&self, suite: &mut Suite) -> Result<(), Failure> {
+        let Some(model) = &self.judge_model else { return Ok(()) };
+        let names_several = |jury: &Jury| jury.models.len().max(jury.judges.len()) > 1;
+        let with_jury =
+            suite.scorers.iter().find(|it| it.judge.jury.as_ref().is_some_and(names_several));
+        if let Some(scorer) = with_jury {
+            return Err(Failure::new(format!(
+                "--judge-model: the scorer `{}` has a jury of several models, which one model cannot replace",
+                scorer.id
+            ))
+            .hint("change the models of its `jury` in the suite, or take `jury` out"));
+        }
         for judge in suite.judges.values_mut() {
             judge.settings.model = Some(model.clone());
         }
@@ -127,6 +162,7 @@ impl JudgeArguments {
                 jury.models.clear();
             }
         }
+        Ok(())
     }
 }
 

@@ -215,6 +215,7 @@ impl Imported {
 fn recorded(line: &str) -> Result<Recording, String> {
     let read = |error: serde_json::Error| error.to_string();
     let recording: Recording = serde_json::from_str(line).map_err(read)?;
+    recording.check().map_err(|error| error.to_string())?;
     let stated: Stated = serde_json::from_str(line).map_err(read)?;
     match (stated.call_digest, recording.call.digest()) {
         (Some(stated), digest) if stated != digest => Err(format!(

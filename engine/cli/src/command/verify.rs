@@ -2,7 +2,7 @@
 //! Changes nothing that is stored.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -196,6 +196,11 @@ impl Verify {
                 let request = self.request(&store, &run, jobs)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
                 findings.judges = judges(&store, request.filter())?;
+                if !findings.judges.is_empty() {
+                    let mut asked = store.models_asked(store.run(run.as_str())?.key)?;
+                    asked.retain(|scorer, _| findings.judges.contains_key(scorer));
+                    findings.models_asked = asked;
+                }
                 let total = store.score_count(request.filter())?;
                 let total = self.sample.map_or(total, |sample| sample.min(total));
                 let (mut trouble, mut done) = (None, 0);
@@ -352,7 +357,8 @@ impl Verify {
             words::warn("there are no scores to verify");
         }
         for (scorer, judge) in &findings.judges {
-            words::say(&format!("{scorer} is based on answers of {}", report::judge::named(judge)));
+            let judge = report::judge::named(judge, findings.models_asked.get(scorer));
+            words::say(&format!("{scorer} is based on answers of {judge}"));
         }
         if let Some(text) = findings.not_compared() {
             words::say(&format!("not compared: {text}"));
@@ -418,6 +424,9 @@ struct Findings {
     /// The judges whose recorded answers the scores are based on, by scorer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     judges: BTreeMap<String, JudgeIdentity>,
+    /// The models that were asked for them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    models_asked: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What of a run is looked at beside its scores.

@@ -1,6 +1,6 @@
 //! What judges did, in words: while a run asks them, and when it has ended. Computes nothing.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use scorebox::{
     judge::{JudgeCounts, JudgeIdentity, JuryIdentity, ScoreCall},
@@ -52,26 +52,56 @@ pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> 
     Some(words)
 }
 
-/// A judge, by its name, model and place, or a jury, by its members.
-pub(crate) fn named(judge: &JudgeIdentity) -> String {
+/// A judge, by its name, the models that were asked and its place, or a jury, by its members and other models that were asked.
+pub(crate) fn named(judge: &JudgeIdentity, asked: Option<&BTreeSet<String>>) -> String {
+    let asked: Vec<&str> =
+        asked.into_iter().flatten().map(String::as_str).filter(|it| !it.is_empty()).collect();
     let Some(JuryIdentity { jury, members, .. }) = &judge.jury else {
-        return one_line(&alone(judge), 300);
+        let models =
+            if asked.is_empty() { judge.model.as_deref().into_iter().collect() } else { asked };
+        return one_line(&alone(judge, &models), 300);
     };
     let each = if jury.samples > 1 {
         format!(", {} answers of each", jury.samples)
     } else {
         String::new()
     };
-    let members: Vec<String> = members.iter().map(alone).collect();
-    one_line(&format!("a jury{each}: {}", members.join("; ")), 600)
+    let is_own = |model: &&str| members.iter().any(|it| it.model.as_deref() == Some(*model));
+    let others: Vec<&str> = asked.into_iter().filter(|model| !is_own(model)).collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!("; and the models {}", quoted(others)),
+    };
+    let members: Vec<String> = members.iter().map(|it| alone(it, &own(it))).collect();
+    one_line(&format!("a jury{each}: {}{others}", members.join("; ")), 600)
 }
 
-/// A judge that is asked without a jury.
-fn alone(judge: &JudgeIdentity) -> String {
-    let JudgeIdentity { name, provider, place, model, .. } = judge;
-    let model = model.as_ref().map_or_else(String::new, |model| format!(" `{model}`"));
+/// A judge that is asked without a jury, as these models.
+fn alone(judge: &JudgeIdentity, models: &[&str]) -> String {
+    let JudgeIdentity { name, provider, place, .. } = judge;
+    let models = if models.is_empty() { String::new() } else { format!(" {}", quoted(models)) };
     let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
-    format!("judge `{name}`:{model} ({provider}{place})")
+    format!("judge `{name}`:{models} ({provider}{place})")
+}
+
+fn own(judge: &JudgeIdentity) -> Vec<&str> {
+    judge.model.as_deref().into_iter().collect()
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What stands for a figure that nobody knows.
+const UNKNOWN: &str = "-";
+
+/// What the answers for a scorer cost: at least this, if that of some is not known.
+fn cost(counts: &CallCounts) -> String {
+    match counts.cost_usd.map(dollars) {
+        None => UNKNOWN.to_owned(),
+        Some(known) if counts.cost_unknown == 0 => known,
+        Some(known) => format!("≥{known}"),
+    }
 }
 
 /// What the judges of a run answered, by scorer. What happened to none of them has no column.
@@ -83,14 +113,14 @@ pub(crate) fn table(counts: &[CallCounts]) -> Table {
         ("retries", |it| count(it.retries)),
         ("tokens in", |it| count(it.input_tokens)),
         ("tokens out", |it| count(it.output_tokens)),
-        ("cost", |it| dollars(it.cost_usd)),
+        ("cost", cost),
         ("unreadable", |it| count(it.unreadable)),
         ("unanswered", |it| count(it.unanswered)),
         ("ties", |it| count(it.ties)),
         ("disagreements", |it| count(it.disagreements)),
     ];
     let happened = |(title, figure): &&Figure| {
-        *title == "answers" || counts.iter().any(|it| !["0", "$0"].contains(&&*figure(it)))
+        *title == "answers" || counts.iter().any(|it| !["0", "$0", UNKNOWN].contains(&&*figure(it)))
     };
     let figures: Vec<&Figure> = figures.iter().filter(happened).collect();
     let titles = figures.iter().map(|(title, _)| (*title, Align::Right));
@@ -124,22 +154,30 @@ pub(crate) fn unanswered(counts: &JudgeCounts) -> Option<String> {
     Some(words)
 }
 
-/// Jurors who had no vote in some of the scores.
+/// Jurors who had no vote in some of the scores, or one that says only that their answer cannot be read.
 pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
     let of_scorer = |it: &CallCounts| {
         let scorer = one_line(&it.scorer_id, 64);
-        let says = |juror: &SilentJuror| {
+        let says = |juror: &SilentJuror| -> Vec<String> {
             let scores = counted(juror.scores, "score", "scores");
             let name = match juror.model.as_str() {
                 "" => one_line(&juror.judge, 64),
                 model => one_line(model, 64),
             };
-            let without = count(juror.without_vote);
-            format!(
-                "juror `{name}` of `{scorer}` has no vote in {without} of {scores}: `scorebox scores` has the reasons in `meta`"
-            )
+            let each = [
+                (juror.without_vote, "has no vote"),
+                (juror.unreadable, "gives 0 because its answer cannot be read"),
+            ];
+            let happened = each.iter().filter(|(number, _)| *number > 0);
+            let line = |(number, what): &(u64, &str)| {
+                let number = count(*number);
+                format!(
+                    "juror `{name}` of `{scorer}` {what} in {number} of {scores}: `scorebox scores` has the reasons in `meta`"
+                )
+            };
+            happened.map(line).collect()
         };
-        it.silent_jurors.iter().map(says).collect::<Vec<_>>()
+        it.silent_jurors.iter().flat_map(says).collect::<Vec<_>>()
     };
     counts.iter().flat_map(of_scorer).collect()
 }
@@ -193,10 +231,10 @@ mod tests {
         let mut asked = CallCounts::default();
         asked.scorer_id = "pairwise".into();
         (asked.calls, asked.input_tokens, asked.output_tokens) = (2000, 123_456, 789);
-        (asked.cost_usd, asked.ties, asked.disagreements) = (0.25, 3, 12);
+        (asked.cost_usd, asked.ties, asked.disagreements) = (Some(0.25), 3, 12);
         let mut unasked = CallCounts::default();
         unasked.scorer_id = "rubric".into();
-        unasked.unanswered = 1000;
+        (unasked.unanswered, unasked.cost_usd) = (1000, Some(0.0));
         assert_eq!(
             table(&[asked, unasked]).to_string(),
             "judge of  answers  tokens in  tokens out   cost  unanswered  ties  disagreements\n\
@@ -206,6 +244,38 @@ mod tests {
         assert_eq!(
             table(&[CallCounts::default()]).to_string(),
             "judge of  answers\n                0\n"
+        );
+    }
+
+    #[test]
+    fn a_cost_that_is_known_of_some_answers_is_at_least_that() {
+        let of = |cost_usd, cost_unknown| {
+            let mut counts = CallCounts::default();
+            (counts.cost_usd, counts.cost_unknown) = (cost_usd, cost_unknown);
+            cost(&counts)
+        };
+        assert_eq!([of(Some(0.25), 0), of(Some(0.25), 1), of(None, 1)], ["$0.25", "≥$0.25", "-"]);
+    }
+
+    #[test]
+    fn a_judge_is_named_with_the_models_that_were_asked() {
+        let identity =
+            r#"{"name": "default", "provider": "openai", "place": "http://a/v1", "model": "own"}"#;
+        let judge: JudgeIdentity = serde_json::from_str(identity).unwrap();
+        assert_eq!(named(&judge, None), "judge `default`: `own` (openai at http://a/v1)");
+        let asked = ["large", "small"].map(str::to_owned).into();
+        assert_eq!(
+            named(&judge, Some(&asked)),
+            "judge `default`: `large`, `small` (openai at http://a/v1)"
+        );
+        let jury = format!(
+            r#"{{"name": "default", "provider": "openai", "place": "http://a/v1", "jury": {{"samples": 2, "combine": "mean", "members": [{identity}]}}}}"#
+        );
+        let jury: JudgeIdentity = serde_json::from_str(&jury).unwrap();
+        let asked = ["large", "own"].map(str::to_owned).into();
+        assert_eq!(
+            named(&jury, Some(&asked)),
+            "a jury, 2 answers of each: judge `default`: `own` (openai at http://a/v1); and the models `large`"
         );
     }
 }

@@ -16,6 +16,9 @@ pub struct Answer {
     pub usage: TokenUsage,
     /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price says.
     pub cost_usd: Option<f64>,
+    /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it that had
+    /// none in time.
+    pub is_uncounted: bool,
     /// From the first attempt to the answer, waiting between attempts included, waiting for a place not.
     pub latency: Duration,
     /// How often the provider was asked, at least 1.
@@ -30,6 +33,7 @@ impl Answer {
             model: model.into(),
             usage: TokenUsage::default(),
             cost_usd: None,
+            is_uncounted: false,
             latency: Duration::ZERO,
             attempts: 1,
         }

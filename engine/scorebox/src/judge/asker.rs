@@ -5,7 +5,8 @@ use std::{slice, sync::Arc, time::Duration};
 
 use super::{
     Asked, Call, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury, Meter,
-    ProviderSettings, Question, RecordingUse, Request, judges::Judge,
+    ProviderSettings, Question, RecordingUse, Request,
+    judges::{Behalf, Judge},
 };
 
 /// A scorer's access to a judge. Cheap to clone; all clones share its budget.
@@ -147,7 +148,9 @@ impl Asker {
     /// # Errors
     /// Why there is none.
     pub async fn ask(&self, call: &Call, within: Duration) -> Result<Asked, JudgeError> {
-        self.judges.answer(self.choice.name(), call, (&self.meter, within)).await
+        let scorer = self.choice.scorer.as_deref();
+        let behalf = Behalf { scorer, meter: &self.meter, within };
+        self.judges.answer(self.choice.name(), call, behalf).await
     }
 
     /// The model that is asked: the one that the scorer names, if it may, or its entry's, or the judge's.

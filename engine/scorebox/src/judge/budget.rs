@@ -24,7 +24,11 @@ struct Used {
     ended: u64,
     /// Calls that began and have not ended.
     under_way: u64,
-    /// An answer did not say what it cost.
+    /// What the dearest call cost whose cost is known.
+    dearest_usd: Option<f64>,
+    /// What calls without an answer may have cost, at most as much as the dearest one each.
+    guessed_usd: f64,
+    /// A call cost something, and nobody says how much.
     is_cost_unknown: bool,
 }
 
@@ -34,6 +38,14 @@ impl Used {
         self.under_way = self.under_way.saturating_sub(1);
         self.ended += 1;
         self.consumed.add(cost_usd, usage);
+        if let Some(cost) = cost_usd.filter(|cost| *cost > 0.0) {
+            self.dearest_usd = Some(self.dearest_usd.map_or(cost, |dearest| dearest.max(cost)));
+        }
+    }
+
+    /// What is gone of a budget of money.
+    fn spent_usd(&self) -> f64 {
+        self.consumed.cost_usd + self.guessed_usd
     }
 
     /// Whether one more call is within the budget if it and those under way cost as much as those before.
@@ -43,7 +55,7 @@ impl Used {
         }
         // Counts of calls are far below 2^53.
         let (ended, coming) = (self.ended as f64, (self.under_way + 1) as f64);
-        self.ended > 0 && self.consumed.cost_usd * (1.0 + coming / ended) <= budget
+        self.ended > 0 && self.spent_usd() * (1.0 + coming / ended) <= budget
     }
 }
 
@@ -88,7 +100,7 @@ pub enum Spent {
     },
     /// Nobody knows how much money is left.
     #[error(
-        "what an answer cost is not known, because it does not say how many tokens it took: a budget of {0} US dollars cannot be kept"
+        "what a question cost is not known, because its tokens are not counted or have no price: a budget of {0} US dollars cannot be kept"
     )]
     CostUnknown(f64),
 }
@@ -136,7 +148,7 @@ impl Meter {
         if let Some(most) = self.budget.calls.filter(|most| used.consumed.calls >= *most) {
             return Err(Spent::Calls(most));
         }
-        let spent = used.consumed.cost_usd;
+        let spent = used.spent_usd();
         match self.budget.cost_usd {
             Some(budget) if spent >= budget => Err(Spent::Cost { used: spent, budget }),
             Some(budget) if used.is_cost_unknown => Err(Spent::CostUnknown(budget)),
@@ -169,7 +181,17 @@ impl Meter {
         self.ended.notify_waiters();
     }
 
-    /// An answer that costs something does not say how much: no money is spent from here on, if there is a budget of it.
+    /// A question was sent and had no answer in time. It is taken to have cost as much as the dearest one so far; if none has cost
+    /// anything yet, what it cost is unknown.
+    pub(super) fn guess_cost(&self) {
+        let mut used = self.lock();
+        match used.dearest_usd {
+            Some(dearest) => used.guessed_usd += dearest,
+            None => used.is_cost_unknown = true,
+        }
+    }
+
+    /// A call costs something, and nobody says how much: no money is spent from here on, if there is a budget of it.
     pub(super) fn cost_is_unknown(&self) {
         self.lock().is_cost_unknown = true;
     }

@@ -21,6 +21,8 @@ pub struct JudgeChoice {
     pub timeout: Option<Duration>,
     /// Several judges, or several answers of one.
     pub jury: Option<Jury>,
+    /// The scorer's name, for messages.
+    pub scorer: Option<String>,
 }
 
 impl JudgeChoice {

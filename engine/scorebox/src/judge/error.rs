@@ -2,6 +2,9 @@
 
 use super::{AskErrorKind, Spent};
 
+/// The judge's name, and the scorer's, if it has one.
+pub(super) type Names<'a> = (&'a str, Option<&'a str>);
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
@@ -54,11 +57,12 @@ impl JudgeError {
         JudgeError { kind, message: message.into() }
     }
 
-    pub(super) fn spent(whose: BudgetOf, judge: &str, spent: &Spent) -> JudgeError {
-        let whose_words = match whose {
-            BudgetOf::Run => "the run".to_owned(),
-            BudgetOf::Judge => format!("judge `{judge}`"),
-            BudgetOf::Scorer => "the scorer".to_owned(),
+    pub(super) fn spent(whose: BudgetOf, (judge, scorer): Names<'_>, spent: &Spent) -> JudgeError {
+        let whose_words = match (whose, scorer) {
+            (BudgetOf::Run, _) => "the run".to_owned(),
+            (BudgetOf::Judge, _) => format!("judge `{judge}`"),
+            (BudgetOf::Scorer, Some(scorer)) => format!("scorer `{scorer}`"),
+            (BudgetOf::Scorer, None) => "the scorer".to_owned(),
         };
         let kind = match spent {
             Spent::CostUnknown(_) => JudgeErrorKind::CostUnknown(whose),

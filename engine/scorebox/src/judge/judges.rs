@@ -2,20 +2,22 @@
 //! provider's protocol and no database.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 
 use super::{
-    Answer, AskError, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind, JudgeSettings,
-    Load, Meter, Provider, Recording, Recordings, TokenUsage, permit::Permit,
+    Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind,
+    JudgeSettings, Load, Meter, Provider, Recording, Recordings, TokenUsage,
+    in_flight::{Ended, InFlight},
+    permit::{Beyond, Permit},
 };
 use crate::digest::Digest;
 
@@ -70,8 +72,16 @@ impl Judge {
     }
 }
 
-/// What a call waits for that is asked at this moment.
-type Slot = OnceCell<Result<Arc<Recording>, JudgeError>>;
+/// On whose behalf a judge is asked, and within which bounds.
+#[derive(Clone, Copy)]
+pub(super) struct Behalf<'a> {
+    /// The scorer's name, if it has one.
+    pub(super) scorer: Option<&'a str>,
+    /// What the scorer consumes.
+    pub(super) meter: &'a Meter,
+    /// How long the answer may take from when the question is sent.
+    pub(super) within: Duration,
+}
 
 /// The judges of a program, by name. Cheap to clone.
 #[derive(Clone, Default)]
@@ -83,7 +93,7 @@ struct Shared {
     recordings: Option<Arc<dyn Recordings>>,
     recording_use: RecordingUse,
     meter: Option<Meter>,
-    in_flight: Mutex<HashMap<Digest, Weak<Slot>>>,
+    in_flight: InFlight,
     counts: Counts,
     /// Recordings from before this moment do not count while they are refreshed.
     began_at_ms: i64,
@@ -208,7 +218,7 @@ impl JudgesBuilder {
             recordings,
             recording_use,
             meter: Some(Meter::new(budget)),
-            in_flight: Mutex::default(),
+            in_flight: InFlight::default(),
             counts: Counts::default(),
             began_at_ms: now_ms(),
         }))
@@ -286,7 +296,7 @@ impl Judges {
         &self,
         name: &str,
         call: &Call,
-        (scorers, within): (&Meter, Duration),
+        behalf: Behalf<'_>,
     ) -> Result<Asked, JudgeError> {
         let digest = call.digest();
         if let Some(recording) = self.recorded(digest)? {
@@ -297,25 +307,46 @@ impl Judges {
         if self.0.recording_use == RecordingUse::Only && !from_a_file {
             return Err(not_recorded(name, call, digest));
         }
-        let mut asked_now = false;
-        let slot = self.slot(digest);
-        let recording = slot
-            .get_or_init(|| async {
-                // It may have been recorded while this call waited for the slot of one that is gone.
-                if let Some(recording) = self.recorded(digest)? {
-                    return Ok(recording);
-                }
-                asked_now = !from_a_file;
-                self.ask(name, call, (scorers, within)).await
-            })
-            .await
-            .clone();
+        let (recording, is_answered_now) = self.asked_once(name, call, behalf).await;
+        let asked_now = is_answered_now && !from_a_file;
         if recording.is_err() {
             self.0.counts.failed.fetch_add(1, Ordering::Relaxed);
         } else if !asked_now {
             self.0.counts.recorded.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Asked { recording: recording?, is_recorded: !asked_now })
+    }
+
+    /// What is answered to a call now, which is asked once, however many ask it at this moment; and whether this one did.
+    async fn asked_once(
+        &self,
+        name: &str,
+        call: &Call,
+        behalf: Behalf<'_>,
+    ) -> (Result<Arc<Recording>, JudgeError>, bool) {
+        let (digest, in_flight) = (call.digest(), &self.0.in_flight);
+        loop {
+            let (mut is_first, mut is_asked) = (false, false);
+            let slot = in_flight.slot(digest);
+            let ask = async || {
+                is_first = true;
+                // It may have been recorded while this call waited for the slot of one that is gone.
+                let outcome = match self.recorded(digest) {
+                    Ok(None) => {
+                        is_asked = true;
+                        self.ask(name, call, behalf).await
+                    }
+                    Ok(Some(recording)) => Ok(recording),
+                    Err(error) => Err(error),
+                };
+                Ended { outcome, judge: name.to_owned(), within: behalf.within }
+            };
+            let ended = slot.get_or_init(ask).await;
+            if is_first || !ended.is_of_another(name, behalf.within) {
+                return (ended.outcome.clone(), is_asked);
+            }
+            in_flight.forget(digest, &slot);
+        }
     }
 
     fn recorded(&self, call: Digest) -> Result<Option<Arc<Recording>>, JudgeError> {
@@ -336,7 +367,7 @@ impl Judges {
         &self,
         name: &str,
         call: &Call,
-        (scorers, within): (&Meter, Duration),
+        behalf: Behalf<'_>,
     ) -> Result<Arc<Recording>, JudgeError> {
         let unavailable = |why: String| {
             JudgeError::new(JudgeErrorKind::Unavailable, format!("judge `{name}`: {why}"))
@@ -359,13 +390,13 @@ impl Judges {
             .meter
             .iter()
             .map(|meter| (BudgetOf::Run, meter))
-            .chain([(BudgetOf::Judge, &judge.meter), (BudgetOf::Scorer, scorers)])
+            .chain([(BudgetOf::Judge, &judge.meter), (BudgetOf::Scorer, behalf.meter)])
             .collect();
         let permit = {
             let _waiting = Waiting::new(&self.0.counts.waiting);
-            Permit::wait(&judge.places, &meters, name).await?
+            Permit::wait(&judge.places, &meters, (name, behalf.scorer)).await?
         };
-        let answer = match provider.ask(&call.question, within).await {
+        let answer = match provider.ask(&call.question, behalf.within).await {
             Ok(answer) => answer,
             Err(error) => {
                 self.give_up(permit, &error, &judge.settings);
@@ -373,8 +404,15 @@ impl Judges {
                 return Err(JudgeError::new(error.kind.into(), message));
             }
         };
+        let is_uncounted = answer.is_uncounted;
         let recording = Arc::new(recording_of(call, answer, &judge.settings));
-        permit.answered(recording.cost_usd, recording.usage, judge.settings.price.is_some());
+        let beyond = match recording.cost_usd {
+            _ if is_free(&judge.settings) => Beyond::Nothing,
+            Some(_) if is_uncounted => Beyond::Unanswered,
+            Some(_) => Beyond::Nothing,
+            None => Beyond::Unknown,
+        };
+        permit.ended(recording.cost_usd, recording.usage, beyond);
         self.keep(&recording).await?;
         Ok(recording)
     }
@@ -385,8 +423,13 @@ impl Judges {
             return permit.not_sent();
         }
         let cost_usd = cost(error.cost_usd, error.usage, settings);
-        let is_uncounted = error.is_uncounted && cost_usd.is_none() && settings.price.is_some();
-        permit.failed(cost_usd, error.usage, is_uncounted);
+        let is_said = cost_usd.is_some() || error.usage == TokenUsage::default();
+        let beyond = match error.kind {
+            _ if is_free(settings) || (is_said && !error.is_uncounted) => Beyond::Nothing,
+            AskErrorKind::TimedOut if is_said => Beyond::Unanswered,
+            _ => Beyond::Unknown,
+        };
+        permit.ended(cost_usd, error.usage, beyond);
         self.0.counts.attempts.fetch_add(error.attempts.into(), Ordering::Relaxed);
         let mut unanswered = self.0.counts.unanswered();
         unanswered.calls += 1;
@@ -401,22 +444,6 @@ impl Judges {
             _ => Ok(()),
         }
     }
-
-    /// The slot of a call that is asked at this moment, or a new one.
-    fn slot(&self, call: Digest) -> Arc<Slot> {
-        // What is behind the lock is consistent after every statement.
-        let mut in_flight = self.0.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = in_flight.get(&call).and_then(Weak::upgrade) {
-            return slot;
-        }
-        // Those that nobody waits for any more go when there are as many of them as of the others.
-        if in_flight.len() == in_flight.capacity() {
-            in_flight.retain(|_, slot| slot.strong_count() > 0);
-        }
-        let slot = Arc::new(Slot::default());
-        in_flight.insert(call, Arc::downgrade(&slot));
-        slot
-    }
 }
 
 impl fmt::Debug for Judges {
@@ -429,7 +456,7 @@ impl fmt::Debug for Judges {
 }
 
 fn recording_of(call: &Call, answer: Answer, settings: &JudgeSettings) -> Recording {
-    let Answer { reply, model, usage, cost_usd, latency, attempts } = answer;
+    let Answer { reply, model, usage, cost_usd, latency, attempts, .. } = answer;
     Recording {
         call: call.clone(),
         reply,
@@ -446,6 +473,11 @@ fn recording_of(call: &Call, answer: Answer, settings: &JudgeSettings) -> Record
 fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
     let stated = stated.filter(|cost| cost.is_finite() && *cost >= 0.0);
     stated.or_else(|| settings.price.and_then(|price| price.of(usage)))
+}
+
+/// Whether its tokens cost nothing, however many they are.
+fn is_free(settings: &JudgeSettings) -> bool {
+    settings.price.is_some_and(|price| price.of(TokenUsage::default()).is_some())
 }
 
 fn not_recorded(name: &str, call: &Call, digest: Digest) -> JudgeError {

@@ -14,6 +14,7 @@
 //! - `asker`: a scorer's access to that.
 //! - `jury`: several judges in place of one, and what becomes of their scores.
 //! - `identity`: what decides the answers of a judge or a jury.
+//! - `in_flight`: calls that are asked at this moment.
 //! - `judges`: the way of each call: recorded, within budget, asked, recorded.
 //! - `error`: why there is no answer.
 
@@ -23,6 +24,7 @@ mod budget;
 mod choice;
 mod error;
 mod identity;
+mod in_flight;
 mod judges;
 mod jury;
 mod permit;

@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{BudgetOf, JudgeError, Meter, TokenUsage};
+use super::{BudgetOf, JudgeError, Meter, TokenUsage, error::Names};
 
 /// The budgets that a call counts in.
 pub(super) type Meters<'a> = [(BudgetOf, &'a Meter)];
@@ -16,6 +16,17 @@ pub(super) struct Permit<'a> {
     _place: Option<SemaphorePermit<'a>>,
 }
 
+/// What a call may have consumed beyond what is said about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// Nothing.
+    Nothing,
+    /// Questions that were sent and had no answer in time.
+    Unanswered,
+    /// Something, and nobody knows how much.
+    Unknown,
+}
+
 impl<'a> Permit<'a> {
     /// Waits for a place first, so that the budgets are asked about as few calls as are sent at the same moment, and then until
     /// there is room in all of them.
@@ -25,15 +36,15 @@ impl<'a> Permit<'a> {
     pub(super) async fn wait(
         places: &'a Semaphore,
         meters: &'a Meters<'a>,
-        judge: &str,
+        names: Names<'_>,
     ) -> Result<Permit<'a>, JudgeError> {
         // Fails only if the semaphore is closed, which nothing does.
         let place = places.acquire().await.ok();
-        while let Some(full) = begin(meters, judge)? {
+        while let Some(full) = begin(meters, names)? {
             let mut ended = pin!(full.ended());
             // A call may have ended since it was full: what ends from here on is noticed.
             ended.as_mut().enable();
-            match begin(meters, judge)? {
+            match begin(meters, names)? {
                 Some(full_still) if std::ptr::eq(full, full_still) => ended.await,
                 Some(_) => {}
                 None => break,
@@ -47,24 +58,15 @@ impl<'a> Permit<'a> {
         self.settle().iter().for_each(|(_, meter)| meter.not_sent());
     }
 
-    /// There is no answer, or one that is refused. `is_uncounted`: it costs something, and nobody knows how much.
-    pub(super) fn failed(mut self, cost_usd: Option<f64>, usage: TokenUsage, is_uncounted: bool) {
+    /// There is an answer, or none will come.
+    pub(super) fn ended(mut self, cost_usd: Option<f64>, usage: TokenUsage, beyond: Beyond) {
         for (_, meter) in self.settle() {
-            if is_uncounted {
-                meter.cost_is_unknown();
-            }
-            meter.failed(cost_usd, usage);
-        }
-    }
-
-    /// There is an answer, of a judge that `has_price` or has none. One without is free as far as the run's budget goes; who has a budget
-    /// of its own in dollars costs something.
-    pub(super) fn answered(mut self, cost_usd: Option<f64>, usage: TokenUsage, has_price: bool) {
-        for (whose, meter) in self.settle() {
-            if cost_usd.is_none() && (has_price || *whose != BudgetOf::Run) {
-                meter.cost_is_unknown();
-            }
             meter.consume(cost_usd, usage);
+            match beyond {
+                Beyond::Nothing => {}
+                Beyond::Unanswered => meter.guess_cost(),
+                Beyond::Unknown => meter.cost_is_unknown(),
+            }
         }
     }
 
@@ -80,7 +82,7 @@ impl Drop for Permit<'_> {
 }
 
 /// Counts a call in all budgets; in none, if one of them has no room for it now: that one.
-fn begin<'a>(meters: &Meters<'a>, judge: &str) -> Result<Option<&'a Meter>, JudgeError> {
+fn begin<'a>(meters: &Meters<'a>, names: Names<'_>) -> Result<Option<&'a Meter>, JudgeError> {
     for (place, (whose, meter)) in meters.iter().enumerate() {
         let begun = meter.begin();
         if begun == Ok(true) {
@@ -88,7 +90,7 @@ fn begin<'a>(meters: &Meters<'a>, judge: &str) -> Result<Option<&'a Meter>, Judg
         }
         meters[..place].iter().for_each(|(_, before)| before.not_sent());
         return match begun {
-            Err(spent) => Err(JudgeError::spent(*whose, judge, &spent)),
+            Err(spent) => Err(JudgeError::spent(*whose, names, &spent)),
             Ok(_) => Ok(Some(meter)),
         };
     }
@@ -105,6 +107,8 @@ mod tests {
 
     use super::*;
 
+    const NAMES: Names<'_> = ("j", Some("s"));
+
     fn dollar() -> Meter {
         Meter::new(Budget::default().with_cost_usd(1.0))
     }
@@ -113,37 +117,68 @@ mod tests {
     async fn a_call_waits_until_it_is_known_what_calls_cost() {
         let (places, run, scorer) = (Semaphore::new(9), dollar(), Meter::new(Budget::default()));
         let meters = [(BudgetOf::Run, &run), (BudgetOf::Scorer, &scorer)];
-        let first = Permit::wait(&places, &meters, "j").await.unwrap();
-        let mut second = pin!(Permit::wait(&places, &meters, "j"));
+        let first = Permit::wait(&places, &meters, NAMES).await.unwrap();
+        let mut second = pin!(Permit::wait(&places, &meters, NAMES));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
-        first.answered(Some(0.25), TokenUsage::default(), true);
-        second.await.unwrap().answered(Some(0.75), TokenUsage::default(), true);
-        let spent = Permit::wait(&places, &meters, "j").await.err().unwrap();
+        first.ended(Some(0.25), TokenUsage::default(), Beyond::Nothing);
+        second.await.unwrap().ended(Some(0.75), TokenUsage::default(), Beyond::Nothing);
+        let spent = Permit::wait(&places, &meters, NAMES).await.err().unwrap();
         assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
         assert_eq!((run.consumed().calls, scorer.consumed().calls), (2, 2));
     }
 
     #[tokio::test]
-    async fn a_judge_without_a_price_is_free_and_one_with_a_price_is_not() {
+    async fn what_a_call_cost_is_known_or_the_budget_ends() {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
-        for has_price in [false, true] {
-            let permit = Permit::wait(&places, &meters, "j").await.unwrap();
-            permit.answered(None, TokenUsage::default(), has_price);
+        for beyond in [Beyond::Nothing, Beyond::Unknown] {
+            let permit = Permit::wait(&places, &meters, NAMES).await.unwrap();
+            permit.ended(None, TokenUsage::default(), beyond);
         }
-        let unknown = Permit::wait(&places, &meters, "j").await.err().unwrap();
+        let unknown = Permit::wait(&places, &meters, NAMES).await.err().unwrap();
         assert_eq!(
             unknown.message,
-            "the run: what an answer cost is not known, because it does not say how many tokens it took: a budget of 1 US dollars cannot be kept"
+            "the run: what a question cost is not known, because its tokens are not counted or have no price: a budget of 1 US dollars cannot be kept"
         );
+    }
+
+    #[tokio::test]
+    async fn a_question_without_an_answer_counts_as_much_as_the_dearest_one() {
+        let (places, run) = (Semaphore::new(9), dollar());
+        let meters = [(BudgetOf::Run, &run)];
+        for (cost, beyond) in [
+            (Some(0.25), Beyond::Nothing),
+            (Some(0.125), Beyond::Nothing),
+            (None, Beyond::Unanswered),
+            (Some(0.125), Beyond::Unanswered),
+        ] {
+            let permit = Permit::wait(&places, &meters, NAMES).await.unwrap();
+            permit.ended(cost, TokenUsage::default(), beyond);
+        }
+        assert_eq!(run.consumed().cost_usd, 0.5);
+        let spent = Permit::wait(&places, &meters, NAMES).await.err().unwrap();
+        assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
+    }
+
+    #[tokio::test]
+    async fn a_spent_budget_says_whose_it_is() {
+        let (places, none) = (Semaphore::new(9), Meter::new(Budget::default().with_calls(0)));
+        let said = async |whose, names: Names<'_>| {
+            Permit::wait(&places, &[(whose, &none)], names).await.err().unwrap().message
+        };
+        let spent = "all 0 calls of its budget are used";
+        assert_eq!(said(BudgetOf::Run, NAMES).await, format!("the run: {spent}"));
+        assert_eq!(said(BudgetOf::Judge, NAMES).await, format!("judge `j`: {spent}"));
+        assert_eq!(said(BudgetOf::Scorer, NAMES).await, format!("scorer `s`: {spent}"));
+        assert_eq!(said(BudgetOf::Scorer, ("j", None)).await, format!("the scorer: {spent}"));
     }
 
     #[tokio::test]
     async fn a_call_that_is_given_up_lets_the_next_one_begin() {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
-        let first = Permit::wait(&places, &meters, "j").await.unwrap();
-        let mut second = pin!(Permit::wait(&places, &meters, "j"));
+        let first = Permit::wait(&places, &meters, NAMES).await.unwrap();
+        let mut second = pin!(Permit::wait(&places, &meters, NAMES));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         drop(first);
         second.await.unwrap();
@@ -153,8 +188,8 @@ mod tests {
     async fn a_budget_is_asked_about_calls_that_have_a_place() {
         let (places, run) = (Semaphore::new(1), Meter::new(Budget::default().with_calls(5)));
         let meters = [(BudgetOf::Run, &run)];
-        let first = Permit::wait(&places, &meters, "j").await.unwrap();
-        let second = timeout(Duration::from_millis(1), Permit::wait(&places, &meters, "j")).await;
+        let first = Permit::wait(&places, &meters, NAMES).await.unwrap();
+        let second = timeout(Duration::from_millis(1), Permit::wait(&places, &meters, NAMES)).await;
         assert!(second.is_err());
         assert_eq!(run.consumed().calls, 1);
         first.not_sent();

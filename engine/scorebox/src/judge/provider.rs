@@ -115,7 +115,8 @@ pub struct AskError {
     pub usage: TokenUsage,
     /// What that cost in US dollars, if the provider says so itself.
     pub cost_usd: Option<f64>,
-    /// Whether the model answered, so that it costs something, and the provider does not say what it consumed.
+    /// Whether more than that may have been consumed, and nobody says how much: the model answered without a count of its tokens, or
+    /// was not waited for.
     pub is_uncounted: bool,
 }
 

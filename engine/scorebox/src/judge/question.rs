@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Reply;
+
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -69,6 +71,34 @@ pub struct Embedding {
 }
 
 impl Question {
+    /// Checks that `reply` can be an answer: a text to a conversation, or to texts a vector each, all of one length and of finite
+    /// numbers.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn takes(&self, reply: &Reply) -> Result<(), String> {
+        let (embedding, vectors) = match (self, reply) {
+            (Question::Generate(_), Reply::Text { .. }) => return Ok(()),
+            (Question::Embed(embedding), Reply::Vectors(vectors)) => (embedding, vectors),
+            (Question::Generate(_), _) => return Err("vectors to a conversation".to_owned()),
+            (Question::Embed(_), _) => return Err("a text where vectors are wanted".to_owned()),
+        };
+        let (texts, length) = (embedding.texts.len(), vectors.first().map_or(0, Vec::len));
+        if vectors.len() != texts {
+            return Err(format!("{} vectors for {texts} texts", vectors.len()));
+        }
+        if length == 0 {
+            return Err("a vector without numbers".to_owned());
+        }
+        if vectors.iter().any(|vector| vector.len() != length) {
+            return Err("vectors of different lengths".to_owned());
+        }
+        match vectors.iter().flatten().all(|number| number.is_finite()) {
+            true => Ok(()),
+            false => Err("a vector with a number that is not finite".to_owned()),
+        }
+    }
+
     /// The model that is asked.
     pub fn model(&self) -> &str {
         match self {

@@ -36,7 +36,7 @@ impl RecordedFile {
     /// The recordings of the file at `path`. Of two recordings of one call, the later one counts.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is not a recording.
+    /// The file cannot be read, or a line of it is not a recording, or has an answer that does not fit its question.
     pub fn open(path: &Path) -> Result<RecordedFile, RecordingsError> {
         let unreadable =
             |error: std::io::Error| RecordingsError(format!("{}: {error}", path.display()));
@@ -62,6 +62,7 @@ impl RecordedFile {
             if !line.trim_ascii().is_empty() {
                 let recording = parse(&line)
                     .map_err(|error| at(format!("this is not a recording: {error}")))?;
+                recording.check().map_err(|error| at(error.to_string()))?;
                 let of_call = own.entry(recording.call.digest()).or_default();
                 of_call.push((recording.reply_digest(), (offset, bytes)));
                 places.insert(of_this_kind(recording).call.digest(), (offset, bytes));
@@ -145,6 +146,8 @@ fn of_this_kind(mut recording: Recording) -> Recording {
 mod tests {
     use std::fs;
 
+    use serde_json::json;
+
     use super::*;
     use crate::judge::{Call, Generation, Message, Question, Reply, Role};
 
@@ -202,6 +205,58 @@ mod tests {
         let other = file.find_reply(call, Digest::of(b"another answer")).unwrap();
         assert_eq!(other.as_deref(), Some(&both[1]));
         assert_eq!(file.find_reply(asked_of_a_file("two?"), both[0].reply_digest()).unwrap(), None);
+    }
+
+    /// Why a file with a good recording and this one is refused.
+    fn refused(line: &serde_json::Value) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let good = serde_json::to_string(&recording("one?", "1")).unwrap();
+        fs::write(&path, format!("{good}\n{line}\n")).unwrap();
+        let error = RecordedFile::open(&path).unwrap_err().to_string();
+        error.split_once("calls.jsonl:2: ").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_its_question_is_named() {
+        let asking = |question: serde_json::Value, reply: serde_json::Value| {
+            let question = json!({"provider": "openai", "place": "p", "question": question});
+            let mut recording = question;
+            recording["reply"] = reply;
+            recording["model"] = "m".into();
+            refused(&recording)
+        };
+        let texts = json!({"type": "embed", "model": "m", "texts": ["one", "two"]});
+        let said = |reply| asking(texts.clone(), reply);
+        let does_not_fit = |why: &str| format!("the answer does not fit its question: {why}");
+        assert_eq!(said(json!({"vectors": [[1]]})), does_not_fit("1 vectors for 2 texts"));
+        assert_eq!(said(json!({"vectors": [[], []]})), does_not_fit("a vector without numbers"));
+        assert_eq!(
+            said(json!({"vectors": [[1], [1, 2]]})),
+            does_not_fit("vectors of different lengths")
+        );
+        assert!(said(json!({"vectors": [[1], [1e300]]})).contains("number out of range"));
+        assert_eq!(
+            said(json!({"text": {"text": "no"}})),
+            does_not_fit("a text where vectors are wanted")
+        );
+        let conversation = json!({"type": "generate", "model": "m", "messages": [{"role": "user", "text": "Is it?"}]});
+        assert_eq!(
+            asking(conversation, json!({"vectors": [[1]]})),
+            does_not_fit("vectors to a conversation")
+        );
+    }
+
+    #[test]
+    fn numbers_that_an_answer_cannot_have_are_named() {
+        let with = |key: &str, value: serde_json::Value| {
+            let mut recording = serde_json::to_value(recording("two?", "2")).unwrap();
+            recording[key] = value;
+            refused(&recording)
+        };
+        assert_eq!(with("costUsd", json!(-5)), "`costUsd` must be 0 or more; found -5");
+        assert_eq!(with("latencyMs", json!(-1)), "`latencyMs` must be 0 or more; found -1");
+        assert_eq!(with("attempts", json!(0)), "`attempts` must be 1 or more; found 0");
     }
 
     #[test]

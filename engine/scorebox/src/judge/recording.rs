@@ -125,6 +125,28 @@ impl Recording {
         Recording { answered_at_ms, ..self }
     }
 
+    /// Checks what a file says: that the answer is one to the question, and that its numbers can be.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), RecordingsError> {
+        let wrong = |why: String| Err(RecordingsError(why));
+        if let Err(why) = self.call.question.takes(&self.reply) {
+            return wrong(format!("the answer does not fit its question: {why}"));
+        }
+        let is_amount = |number: f64| number.is_finite() && number >= 0.0;
+        if let Some(cost) = self.cost_usd.filter(|cost| !is_amount(*cost)) {
+            return wrong(format!("`costUsd` must be 0 or more; found {cost}"));
+        }
+        if !is_amount(self.latency_ms) {
+            return wrong(format!("`latencyMs` must be 0 or more; found {}", self.latency_ms));
+        }
+        match self.attempts {
+            0 => wrong("`attempts` must be 1 or more; found 0".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
     /// The digest that names the answer: of all that the scorer is given of it.
     pub fn reply_digest(&self) -> Digest {
         // Strings and numbers: writing them as JSON cannot fail.

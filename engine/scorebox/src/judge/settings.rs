@@ -67,7 +67,7 @@ impl JudgeSettings {
     }
 
     /// Whether it can be known what its answers cost: it has a price, or is a command, which may say so itself.
-    pub(crate) fn knows_cost(&self) -> bool {
+    pub fn knows_cost(&self) -> bool {
         self.price.is_some() || matches!(self.provider, ProviderSettings::Command { .. })
     }
 }

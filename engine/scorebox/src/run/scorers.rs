@@ -268,7 +268,11 @@ async fn load_with_judge(
     let SuiteScorer { config, limits, grants, .. } = scorer;
     let loaded = sandbox.load(&source.component, config, limits, *grants).await?;
     match loaded.asks_judge() {
-        true => loaded.with_judge(scorer.judge.clone()),
+        true => {
+            let mut choice = scorer.judge.clone();
+            choice.scorer = Some(scorer.id.to_string());
+            loaded.with_judge(choice)
+        }
         false => Ok(loaded),
     }
 }

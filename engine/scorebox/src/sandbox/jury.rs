@@ -176,14 +176,21 @@ impl Vote {
                 say("label", result.label.as_deref().map(Value::from));
                 let reason = result.reason.as_deref().map(|reason| cut(reason, reason_bytes));
                 say("reason", reason.map(Value::from));
-                let meta = result.meta.as_deref().filter(|_| has_meta);
-                say("meta", meta.and_then(|meta| serde_json::from_str(meta).ok()));
+                let meta: Option<Value> =
+                    result.meta.as_deref().and_then(|meta| serde_json::from_str(meta).ok());
+                let meta = meta.and_then(|meta| if has_meta { Some(meta) } else { counted(&meta) });
+                say("meta", meta);
             }
             // One word for all kinds of no answer: what is recorded later gives the same bytes.
             Err(error) => say("error", Some(word(error.kind).into())),
         }
         vote
     }
+}
+
+/// What is left of a juror's `meta` that is left out: that its answer cannot be read, which a run counts.
+fn counted(meta: &Value) -> Option<Value> {
+    (meta["unreadable"] == true).then(|| json!({ "unreadable": true }))
 }
 
 fn word(kind: ErrorKind) -> &'static str {
@@ -278,6 +285,20 @@ mod tests {
             result.assertions.iter().map(|it| (it.name.as_str(), it.score)).collect();
         assert_eq!(names, [("clear", 0.75), ("short", 0.0)]);
         assert_eq!(result.assertions[0].threshold, Some(0.5));
+    }
+
+    #[test]
+    fn that_an_answer_cannot_be_read_is_said_even_where_the_rest_of_meta_is_too_much() {
+        let meta = |rest: &str| Some(format!(r#"{{"unreadable":{rest}}}"#));
+        let long = format!(r#"true,"answer":"{}""#, "a".repeat(1000));
+        let zero = |meta| Ok(ScoreResult { score: Some(0.0), meta, ..ScoreResult::default() });
+        let jury = Jury::of_samples(2);
+        let votes = of(&jury, vec![zero(meta(&long)), zero(meta("false"))]);
+        let limits = Limits { meta_bytes: 800, ..Limits::default() };
+        let said = combined(&jury, votes, &limits).unwrap().meta.unwrap();
+        let votes = from_str::<Value>(&said).unwrap()["jury"]["votes"].clone();
+        assert_eq!(votes[0]["meta"], json!({"unreadable": true}));
+        assert_eq!(votes[1]["meta"], Value::Null);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the judges of a run's scorers answered, and what that consumed. Reads stored rows and calls; judges nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rusqlite::{Row, params};
 use serde::Serialize;
 
@@ -22,9 +24,12 @@ pub struct CallCounts {
     pub input_tokens: u64,
     /// Tokens of their answers.
     pub output_tokens: u64,
-    /// What they cost, in US dollars.
-    pub cost_usd: f64,
-    /// Rows whose answer the scorer could not read: errors, and scores with `"unreadable": true` in their `meta`.
+    /// What they cost in US dollars, as far as that is known; `None` if it is known of none of them.
+    pub cost_usd: Option<f64>,
+    /// Those that were asked, and whose cost is not known.
+    pub cost_unknown: u64,
+    /// Rows with an answer that the scorer could not read: errors, and scores with `"unreadable": true` in their `meta` or in that
+    /// of a juror.
     pub unreadable: u64,
     /// Rows without a score because a question has no answer.
     pub unanswered: u64,
@@ -32,12 +37,12 @@ pub struct CallCounts {
     pub ties: u64,
     /// Scores with the label `disagreement`: the judge said something else when it was asked in another order.
     pub disagreements: u64,
-    /// Jurors who had no vote in some of the scores.
+    /// Jurors who had no vote in some of the scores, or a 0 because their answer could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub silent_jurors: Vec<SilentJuror>,
 }
 
-/// A juror, and how often it had no vote.
+/// A juror, and how often it said nothing that counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -50,6 +55,8 @@ pub struct SilentJuror {
     pub scores: u64,
     /// Those in which it has no vote.
     pub without_vote: u64,
+    /// Those in which its vote is a 0 because the scorer could not read its answer.
+    pub unreadable: u64,
 }
 
 impl Store {
@@ -76,26 +83,57 @@ impl Store {
         })
     }
 
+    /// The models that the scorers of a run asked, by scorer: those of their recorded questions.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn models_asked(
+        &self,
+        run: RunKey,
+    ) -> Result<BTreeMap<String, BTreeSet<String>>, StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        self.bounded(|| {
+            let mut query = self.conn.prepare_cached(
+                "SELECT DISTINCT scorer_id, call_json ->> '$.question.model' AS model
+                 FROM score_calls
+                 JOIN scorers ON scorers.scorer = score_calls.scorer
+                 JOIN calls ON calls.digest = score_calls.digest
+                     AND calls.reply_digest = score_calls.reply_digest
+                 WHERE score_calls.case_key BETWEEN ?1 AND ?2 AND json_valid(call_json)
+                     AND json_type(call_json, '$.question.model') = 'text'",
+            )?;
+            let mut rows = query.query([first, last])?;
+            let mut models: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            while let Some(row) = rows.next()? {
+                models.entry(row.get(0)?).or_default().insert(row.get(1)?);
+            }
+            Ok(models)
+        })
+    }
+
     /// The calls of one scorer's rows.
     fn consumed(&self, run: RunKey, scorer: ScorerKey) -> rusqlite::Result<CallCounts> {
         let (first, last) = CaseKey::bounds(run);
         let mut query = self.conn.prepare_cached(
             "SELECT count(*), total(is_recorded), total(iif(is_recorded, 0, attempts - 1)),
                  total(iif(is_recorded, 0, input_tokens)), total(iif(is_recorded, 0, output_tokens)),
-                 total(iif(is_recorded, 0, cost_usd))
+                 total(iif(is_recorded, 0, cost_usd)), total(NOT is_recorded AND cost_usd IS NULL)
              FROM score_calls
              LEFT JOIN calls ON calls.digest = score_calls.digest
                  AND calls.reply_digest = score_calls.reply_digest
              WHERE score_calls.case_key BETWEEN ?1 AND ?2 AND score_calls.scorer = ?3",
         )?;
         query.query_row(params![first, last, scorer], |row| {
+            let (calls, recorded, cost_unknown) = (count(row, 0)?, count(row, 1)?, count(row, 6)?);
+            let is_known = cost_unknown == 0 || calls.saturating_sub(recorded) > cost_unknown;
             Ok(CallCounts {
-                calls: count(row, 0)?,
-                recorded: count(row, 1)?,
+                calls,
+                recorded,
                 retries: count(row, 2)?,
                 input_tokens: count(row, 3)?,
                 output_tokens: count(row, 4)?,
-                cost_usd: row.get(5)?,
+                cost_usd: is_known.then(|| row.get(5)).transpose()?,
+                cost_unknown,
                 ..CallCounts::default()
             })
         })
@@ -105,13 +143,14 @@ impl Store {
         let (first, last) = CaseKey::bounds(run);
         let mut query = self.conn.prepare_cached(
             "SELECT coalesce(vote.value ->> '$.judge', ''), coalesce(vote.value ->> '$.model', ''), count(*),
-                 total(vote.value ->> '$.error' IS NOT NULL) AS without
+                 total(vote.value ->> '$.error' IS NOT NULL) AS without,
+                 total(vote.value ->> '$.meta.unreadable' IS TRUE) AS unreadable
              FROM (SELECT meta_json FROM score_rows
                  WHERE case_key BETWEEN ?1 AND ?2 AND scorer = ?3 AND json_valid(meta_json)
                      AND json_type(meta_json, '$.jury.votes') = 'array') AS scored,
                  json_each(scored.meta_json, '$.jury.votes') AS vote
              WHERE vote.type = 'object'
-             GROUP BY 1, 2 HAVING without > 0 ORDER BY 1, 2",
+             GROUP BY 1, 2 HAVING without > 0 OR unreadable > 0 ORDER BY 1, 2",
         )?;
         let jurors = query.query_map(params![first, last, scorer], |row| {
             Ok(SilentJuror {
@@ -119,6 +158,7 @@ impl Store {
                 model: row.get(1)?,
                 scores: count(row, 2)?,
                 without_vote: count(row, 3)?,
+                unreadable: count(row, 4)?,
             })
         })?;
         jurors.collect()
@@ -134,7 +174,10 @@ impl Store {
         let (first, last) = CaseKey::bounds(run);
         let mut query = self.conn.prepare_cached(
             "SELECT total(error_kind = 'judge-unreadable'
-                     OR (status = 'scored' AND json_valid(meta_json) AND meta_json ->> '$.unreadable' IS TRUE)),
+                     OR (status = 'scored' AND json_valid(meta_json) AND (meta_json ->> '$.unreadable' IS TRUE
+                         OR (json_type(meta_json, '$.jury.votes') = 'array' AND EXISTS (
+                             SELECT 1 FROM json_each(meta_json, '$.jury.votes') AS vote
+                             WHERE vote.type = 'object' AND vote.value ->> '$.meta.unreadable' IS TRUE))))),
                  total(error_kind LIKE 'judge-%' AND error_kind <> 'judge-unreadable'),
                  total(status = 'scored' AND label = 'tie'),
                  total(status = 'scored' AND label = 'disagreement')

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     advice::{Advice, Thing},
-    judge::{Combine, JudgeChoice, Jury},
+    judge::{Combine, JudgeChoice, JudgeIdentity, Jury},
 };
 
 use super::{
@@ -103,12 +103,36 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
     Some(jury)
 }
 
-/// The mistake of an entry that names a judge which no file describes, or sets a budget that cannot be kept.
+/// The mistake of an entry that names a judge which no file describes, sets a budget that cannot be kept, or has one judge on a
+/// jury under two names.
 pub(super) fn mistake(
     chosen: &(JudgeChoice, Place),
     judges: &BTreeMap<String, SuiteJudge>,
 ) -> Option<Mistake> {
-    unknown(chosen, judges).or_else(|| without_price(chosen, judges))
+    unknown(chosen, judges)
+        .or_else(|| without_price(chosen, judges))
+        .or_else(|| the_same_twice(chosen, judges))
+}
+
+/// The mistake of a jury with two judges who differ in nothing but their names.
+fn the_same_twice(
+    (choice, place): &(JudgeChoice, Place),
+    judges: &BTreeMap<String, SuiteJudge>,
+) -> Option<Mistake> {
+    let settings = |name: &str| judges.get(name).map(|judge| &judge.settings);
+    let members = JudgeIdentity::of(choice, settings)?.jury?.members;
+    let is_same = |one: &JudgeIdentity, other: &JudgeIdentity| {
+        *one == JudgeIdentity { name: one.name.clone(), ..other.clone() }
+    };
+    let (one, other) = members.iter().enumerate().find_map(|(place, other)| {
+        members[..place].iter().find(|one| is_same(one, other)).map(|one| (one, other))
+    })?;
+    let reason = format!(
+        "the judges `{}` and `{}` are one model under two names, and would say the same; `samples` asks it more often",
+        one.name.escape_debug(),
+        other.name.escape_debug()
+    );
+    Some(Mistake { place: place.clone(), reason, advice: None })
 }
 
 /// The mistake of a budget in US dollars of which nobody knows what is left.

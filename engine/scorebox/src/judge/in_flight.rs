@@ -1,0 +1,161 @@
+//! Calls that are asked at this moment: who asks the same waits for the same answer. Asks nobody.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use tokio::sync::OnceCell;
+
+use super::{JudgeError, JudgeErrorKind, Recording};
+use crate::digest::Digest;
+
+/// What a call waits for that is asked at this moment.
+pub(super) type Slot = OnceCell<Ended>;
+
+/// What became of a call, and how it was asked.
+pub(super) struct Ended {
+    pub(super) outcome: Result<Arc<Recording>, JudgeError>,
+    /// The judge's name.
+    pub(super) judge: String,
+    /// How long the answer could take.
+    pub(super) within: Duration,
+}
+
+impl Ended {
+    /// Whether who waited for it may have an answer of its own: with its own budget, from its own judge, or in more time.
+    pub(super) fn is_of_another(&self, judge: &str, within: Duration) -> bool {
+        let Err(error) = &self.outcome else { return false };
+        match error.kind {
+            JudgeErrorKind::OverBudget(_) | JudgeErrorKind::CostUnknown(_) => true,
+            JudgeErrorKind::TimedOut => self.judge != judge || self.within < within,
+            _ => false,
+        }
+    }
+}
+
+/// The slots of all calls, by their digests.
+#[derive(Default)]
+pub(super) struct InFlight(Mutex<HashMap<Digest, Weak<Slot>>>);
+
+impl InFlight {
+    /// The slot of a call that is asked at this moment, or a new one.
+    pub(super) fn slot(&self, call: Digest) -> Arc<Slot> {
+        let mut slots = self.lock();
+        if let Some(slot) = slots.get(&call).and_then(Weak::upgrade) {
+            return slot;
+        }
+        // Those that nobody waits for any more go when there are as many of them as of the others.
+        if slots.len() == slots.capacity() {
+            slots.retain(|_, slot| slot.strong_count() > 0);
+        }
+        let slot = Arc::new(Slot::default());
+        slots.insert(call, Arc::downgrade(&slot));
+        slot
+    }
+
+    /// Has the call asked anew, unless it already is.
+    pub(super) fn forget(&self, call: Digest, slot: &Arc<Slot>) {
+        let mut slots = self.lock();
+        if slots.get(&call).is_some_and(|there| std::ptr::eq(there.as_ptr(), Arc::as_ptr(slot))) {
+            slots.remove(&call);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Weak<Slot>>> {
+        // What is behind the lock is consistent after every statement.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::{join, join3};
+
+    use crate::judge::{
+        Answer, AskError, AskErrorKind, Asker, BoxFuture, Budget, Call, Generation, JudgeChoice,
+        JudgeSettings, Judges, Message, Provider, ProviderSettings, Question, Reply, Request, Role,
+    };
+
+    use super::*;
+
+    /// What an answer takes.
+    const LATENCY: Duration = Duration::from_millis(50);
+
+    /// Answers, to those who wait for it.
+    #[derive(Debug)]
+    struct Slow;
+
+    impl Provider for Slow {
+        fn ask<'a>(
+            &'a self,
+            _: &'a Question,
+            within: Duration,
+        ) -> BoxFuture<'a, Result<Answer, AskError>> {
+            Box::pin(async move {
+                tokio::time::sleep(within.min(LATENCY)).await;
+                match within < LATENCY {
+                    true => Err(AskError::new(AskErrorKind::TimedOut, "too late", 1)),
+                    false => {
+                        Ok(Answer::new(Reply::Text { text: "1".into(), truncated: false }, "m"))
+                    }
+                }
+            })
+        }
+    }
+
+    /// A judge that takes one call at a time.
+    fn judges() -> Judges {
+        let provider = ProviderSettings::Own { kind: "slow".into(), place: String::new() };
+        let settings = JudgeSettings { concurrency: 1, ..JudgeSettings::new(provider) };
+        Judges::builder().judge("default", settings, Some(Arc::new(Slow))).build()
+    }
+
+    fn asker(judges: &Judges, budget: Budget) -> Asker {
+        judges.asker(JudgeChoice { budget, ..JudgeChoice::default() }).unwrap()
+    }
+
+    fn call(asker: &Asker, text: &str) -> Call {
+        let messages = vec![Message { role: Role::User, text: text.into() }];
+        let generation = Generation { messages, ..Generation::default() };
+        asker.call(&Request::Generate { generation, model: None }, 0, 0).unwrap()
+    }
+
+    #[tokio::test]
+    async fn who_has_more_time_than_the_one_who_asks_first_has_an_answer() {
+        let judges = judges();
+        let asker = asker(&judges, Budget::default());
+        let call = call(&asker, "Is it?");
+        let (short, long) = (LATENCY / 5, LATENCY * 100);
+        let (first, second) = join(asker.ask(&call, short), asker.ask(&call, long)).await;
+        assert_eq!(first.unwrap_err().kind, JudgeErrorKind::TimedOut);
+        assert!(!second.unwrap().is_recorded);
+        assert_eq!(judges.counts().consumed.calls, 2);
+    }
+
+    #[tokio::test]
+    async fn who_has_no_more_time_shares_the_time_out() {
+        let judges = judges();
+        let asker = asker(&judges, Budget::default());
+        let (call, short) = (call(&asker, "Is it?"), LATENCY / 5);
+        let (first, second) = join(asker.ask(&call, short), asker.ask(&call, short)).await;
+        assert!(first.is_err() && second.is_err());
+        assert_eq!(judges.counts().consumed.calls, 1);
+    }
+
+    #[tokio::test]
+    async fn the_budget_of_another_scorer_ends_nothing() {
+        let judges = judges();
+        let poor = asker(&judges, Budget::default().with_calls(0));
+        let rich = asker(&judges, Budget::default());
+        let (other, same) = (call(&rich, "Another?"), call(&rich, "Is it?"));
+        let long = LATENCY * 100;
+        // The first one has the judge's only place, so that both others wait for one answer.
+        let (_, first, second) =
+            join3(rich.ask(&other, long), poor.ask(&same, long), rich.ask(&same, long)).await;
+        let spent = JudgeErrorKind::OverBudget(crate::judge::BudgetOf::Scorer);
+        assert_eq!(first.unwrap_err().kind, spent);
+        second.unwrap();
+    }
+}
