@@ -107,6 +107,31 @@ fn a_termination_ends_a_run_in_good_order_as_an_interrupt_does() {
 }
 
 #[test]
+fn cases_that_an_interrupt_left_without_scores_have_not_passed() {
+    let folder = Folder::new();
+    let wrong = "{\"output\": \"wrong\", \"groundTruth\": \"right\"}\n";
+    folder.write("cases.jsonl", wrong.repeat(MANY as usize));
+    folder.write("gate.toml", "[scorers.right]\nuse = \"exact-match\"\nseverity = \"gate\"\n");
+    let child = folder.spawn("scorebox run gate.toml cases.jsonl -j 2 --run-id r");
+    wait_until("something is stored", || stored(&folder) > 0);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let words = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    let scored = stored(&folder);
+    let cases: u32 = folder.rows("SELECT count(*) FROM cases")[0].parse().unwrap();
+    assert!(scored < cases, "the run reads ahead of its scorers");
+    assert!(words.contains("verdict: 0 of "), "{words}");
+    // Thousands have a comma.
+    let plain = words.replace(',', "");
+    let unscored = format!(" failed {} not scored by all scorers", cases - scored);
+    assert!(plain.contains(&unscored), "{words}");
+    let all = folder.sh("scorebox cases --limit 0 --format json").json();
+    let with =
+        |verdict| all.as_array().unwrap().iter().filter(|it| it["verdict"] == verdict).count();
+    let counts = [with("passed"), with("failed"), with("undecided")];
+    assert_eq!(counts, [0, scored as usize, (cases - scored) as usize]);
+}
+
+#[test]
 fn one_process_at_a_time_writes_a_run() {
     let folder = with_cases(3);
     let mut run = folder.shell("exec scorebox run -s exact-match - --run-id r");

@@ -143,7 +143,9 @@ fn the_summary_is_json_for_programs() {
         "regressed": 0,
         "failed": 0,
         "errored": 0,
+        "erroredAndFailed": 0,
         "skipped": 0,
+        "undecided": 0,
         "passRate": {
           "rate": 1.0,
           "low": 0.3423802275066531,

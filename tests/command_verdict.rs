@@ -58,6 +58,75 @@ fn the_cases_that_a_scorer_decided_against_are_listed_by_its_name() {
 }
 
 #[test]
+fn an_error_of_one_gate_does_not_hide_that_another_one_failed() {
+    let folder = Folder::new();
+    folder.write("both.jsonl", r#"{"id": "both", "output": "nope", "input": "hello"}"#);
+    folder.write(
+        "both.toml",
+        r#"[scorers.said]
+use = "contains"
+config = { value = "confirmed" }
+severity = "gate"
+[scorers.right]
+use = "exact-match"
+severity = "gate"
+"#,
+    );
+    assert_snapshot!(folder.sh("scorebox run both.toml both.jsonl --run-id r -q --max-errors 5"), @"
+    scorer  scored  n/a  errors    mean  0 … 1        p50     min     max fuel time
+    said         1    0       0  0.0000  █         0.0000  0.0000  0.0000 [fuel] [time]
+    right        0    0       1       -                 -       -       -      -         -
+    [stderr]
+
+    run r: 1 case, 2 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
+    warning: 1 score is an error; first:
+      right on both: invalid-input: the case has no `groundTruth`, which this scorer needs
+    hint: show all errors: scorebox scores r --errors
+    verdict: 0 of 1 case passed (0.0 %, 95 % interval 0.0 to 79.3 %), 1 errored
+      said (gate, at least 1.0000): 1 case failed
+      right (gate, at least 1.0000): 1 case errored
+    error: 1 errored case also failed
+    hint: show them: scorebox cases r --failed
+    [exit code 3]
+    ");
+    let strict = "scorebox run both.toml both.jsonl -q --allow-errors --strict";
+    folder.sh(strict).exits_with(3);
+    folder.sh("scorebox run both.toml both.jsonl -q --allow-errors --allow-failures").exits_with(0);
+}
+
+#[test]
+fn a_case_to_which_no_deciding_scorer_applies_is_skipped_and_not_passed() {
+    let folder = Folder::new();
+    folder.write(
+        "lengths.jsonl",
+        "{\"id\": \"short\", \"output\": \"a\"}\n{\"id\": \"none\", \"output\": null}\n",
+    );
+    folder.write(
+        "short.toml",
+        r#"[scorers.short]
+use = "satisfies"
+config = { expression = ".output | values | length < 5" }
+severity = "gate"
+"#,
+    );
+    assert_snapshot!(folder.sh("scorebox run short.toml lengths.jsonl --run-id r"), @"
+    scorer  scored  n/a  errors    mean  0 … 1        p50     min     max fuel time
+    short        1    1       0  1.0000         █  1.0000  1.0000  1.0000 [fuel] [time]
+    [stderr]
+
+    run r: 2 cases, 2 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
+    verdict: 1 of 1 case passed (100.0 %, 95 % interval 20.7 to 100.0 %), 1 skipped
+    [exit code 0]
+    ");
+    let cases = folder.sh("scorebox cases --format json").json();
+    assert_eq!((&cases[0]["verdict"], &cases[1]["verdict"]), (&"passed".into(), &"skipped".into()));
+}
+
+#[test]
 fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     let folder = folder();
     let run = "scorebox run suite.toml cases.jsonl --run-id r";

@@ -25,6 +25,7 @@ pub(crate) struct Figures {
     pub(crate) failed: u64,
     pub(crate) errored: u64,
     pub(crate) skipped: u64,
+    pub(crate) undecided: u64,
     /// Passed among those that count.
     pub(crate) pass_rate: Option<Rate>,
     pub(crate) mean_score: Option<f64>,
@@ -106,6 +107,7 @@ impl Figures {
             failed: verdict.failed,
             errored: verdict.errored,
             skipped: verdict.skipped,
+            undecided: verdict.undecided,
             pass_rate: verdict.pass_rate,
             mean_score: verdict.mean_score,
             mean_latency_ms: verdict.mean_latency_ms,

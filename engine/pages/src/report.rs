@@ -287,7 +287,7 @@ impl Reported {
                     }
                 }
                 Verdict::Passed => good.take(it.verdict, chosen),
-                Verdict::Skipped => {}
+                Verdict::Skipped | Verdict::Undecided => {}
             }
             true
         })?;

@@ -40,12 +40,13 @@ pub(crate) fn facts(run: &RunRecord) -> Markup {
 }
 
 /// The parts of a run's cases, each with the class that has its colour; a pass with regressions is drawn as a pass.
-pub(crate) fn drawn(figures: &Figures) -> [(&'static str, u64); 4] {
+pub(crate) fn drawn(figures: &Figures) -> [(&'static str, u64); 5] {
     [
         ("passed", figures.passed),
         ("failed", figures.failed),
         ("errored", figures.errored),
         ("skipped", figures.skipped),
+        ("undecided", figures.undecided),
     ]
 }
 
@@ -57,6 +58,7 @@ fn parts(figures: &Figures) -> Vec<(&'static str, u64, &'static str)> {
         ("failed", figures.failed, "failed"),
         ("errored", figures.errored, "errored"),
         ("skipped", figures.skipped, "skipped"),
+        ("undecided", figures.undecided, "not scored by all scorers"),
     ];
     parts.into_iter().filter(|(_, count, _)| *count > 0).collect()
 }

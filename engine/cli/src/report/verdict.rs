@@ -22,7 +22,8 @@ pub(crate) fn verdict(case: &CaseVerdict) -> String {
 
 /// The verdict of a run: a line for all of it, and one for each scorer that decided against a case.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
-    let RunVerdict { passed, regressed, failed, errored, skipped, pass_rate, .. } = decided.verdict;
+    let RunVerdict { passed, regressed, failed, errored, skipped, undecided, pass_rate, .. } =
+        decided.verdict;
     let of = passed + failed + errored;
     let mut first =
         format!("verdict: {} of {} passed", count(passed), counted(of, "case", "cases"));
@@ -34,6 +35,7 @@ pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
         (failed, "failed"),
         (errored, "errored"),
         (skipped, "skipped"),
+        (undecided, "not scored by all scorers"),
     ];
     for (number, what) in others {
         if number > 0 {
@@ -98,10 +100,22 @@ fn threshold(scorer: &DecidedScorer) -> Option<String> {
     scorer.threshold.map(|threshold| format!("{side} {}", score(threshold)))
 }
 
+/// `2 cases failed, and 1 errored case also failed`.
+fn cases_failed(failed: u64, errored_and_failed: u64) -> String {
+    let failed = (failed > 0).then(|| format!("{} failed", counted(failed, "case", "cases")));
+    let errored = (errored_and_failed > 0).then(|| {
+        format!("{} also failed", counted(errored_and_failed, "errored case", "errored cases"))
+    });
+    let both: Vec<String> = failed.into_iter().chain(errored).collect();
+    both.join(", and ")
+}
+
 /// A requirement that does not hold.
 pub(crate) fn broken(broken: &Broken) -> String {
     match broken {
-        Broken::Cases { failed, .. } => format!("{} failed", counted(*failed, "case", "cases")),
+        Broken::Cases { failed, errored_and_failed, .. } => {
+            cases_failed(*failed, *errored_and_failed)
+        }
         Broken::Mean { scorer_id, mean: Some(mean), worst } => {
             let [mean, worst] = apart(*mean, *worst, score);
             format!("the mean of `{scorer_id}` is {mean}; required: {worst}")

@@ -111,7 +111,7 @@ impl<'s> Side<'s> {
             let damaged = |what| StoreError::Corrupt { path: self.store.path().to_owned(), what };
             let (verdict, _) = self.decider.case(&attempt).map_err(damaged)?;
             let verdict = if self.as_one.strict { verdict.strict() } else { verdict };
-            counted += u64::from(verdict.verdict != Verdict::Skipped);
+            counted += u64::from(verdict.verdict.is_judged());
             passed += u64::from(verdict.verdict == Verdict::Passed);
             for row in &attempt.rows {
                 let place = self.decider.place(row.scorer);

@@ -284,7 +284,7 @@ fn of_cases(
                 match verdict.verdict {
                     Verdict::Passed => mean.add(1.0),
                     Verdict::Failed | Verdict::Errored => mean.add(0.0),
-                    Verdict::Skipped => {}
+                    Verdict::Skipped | Verdict::Undecided => {}
                 }
             }
         }
@@ -353,10 +353,11 @@ impl Decider {
             Some(_) => CaseTally::skipped(),
             None => CaseTally::new(),
         };
-        let mut against = Vec::new();
+        let (mut against, mut missing) = (Vec::new(), self.scorers.len());
         for row in &case.rows {
             // A row of no scorer of the run is for a verification to find.
             let Some(place) = self.places.get(&row.scorer) else { continue };
+            missing = missing.saturating_sub(1);
             let scorer = &mut self.scorers[*place];
             let assertions = assertions(case, row)?;
             let counted = match (row.status, row.score) {
@@ -391,6 +392,7 @@ impl Decider {
                 assertions: decisive,
             });
         }
+        tally.lacks(u32::try_from(missing).unwrap_or(u32::MAX));
         Ok((tally.verdict(), against))
     }
 

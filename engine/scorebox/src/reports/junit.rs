@@ -30,6 +30,8 @@ use super::{
 
 /// What `type` says about a test case that did not pass.
 const KIND: &str = "scorebox";
+/// What is said of a case that is undecided.
+const NOT_SCORED: &str = "not all scorers have scored it";
 /// Bytes of an assertion's name that are in a message; the text has all of it.
 const MOST_NAME_BYTES: usize = 120;
 
@@ -93,6 +95,11 @@ fn test_case(run: &RunRecord, reported: &ReportedCase<'_>) -> TestCase {
             if let Some(why) = case.skip.as_deref().filter(|why| !why.is_empty()) {
                 status.set_message(shown(why));
             }
+            status
+        }
+        Verdict::Undecided => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(NOT_SCORED);
             status
         }
         Verdict::Passed => TestCaseStatus::success(),

@@ -100,6 +100,7 @@ fn verdict_of(decided: &DecidedRun) -> String {
         (verdict.errored, "errored"),
         (verdict.regressed, "passed with regressions"),
         (verdict.skipped, "skipped"),
+        (verdict.undecided, "not scored by all scorers"),
     ] {
         if count > 0 {
             let _ = write!(text, ", {count} {word}");

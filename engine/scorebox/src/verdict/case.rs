@@ -15,8 +15,10 @@ pub enum Verdict {
     Errored,
     /// A gate does not hold.
     Failed,
-    /// The case says that it is not to be judged, or every scorer that could decide against it was spared it.
+    /// The case says that it is not to be judged, or every scorer that could decide against it skips it or does not apply.
     Skipped,
+    /// A scorer has no row for it yet, and none that has decides against it.
+    Undecided,
     /// All gates hold.
     Passed,
 }
@@ -28,7 +30,16 @@ impl Verdict {
             Verdict::Errored => "errored",
             Verdict::Failed => "failed",
             Verdict::Skipped => "skipped",
+            Verdict::Undecided => "undecided",
             Verdict::Passed => "passed",
+        }
+    }
+
+    /// Whether a case with this verdict counts in rates.
+    pub const fn is_judged(self) -> bool {
+        match self {
+            Verdict::Errored | Verdict::Failed | Verdict::Passed => true,
+            Verdict::Skipped | Verdict::Undecided => false,
         }
     }
 }
@@ -58,19 +69,28 @@ pub struct CaseVerdict {
     pub regressions: u32,
     /// The weighted mean of its scores, 0 to 1, where 1 is best; `None` if nothing with a weight was scored.
     pub score: Option<f64>,
+    /// Whether a gate does not hold, which an error beside it does not undo.
+    #[serde(skip)]
+    pub has_failure: bool,
 }
 
 impl CaseVerdict {
     /// This verdict, with so many regressions and this score.
     pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
-        CaseVerdict { verdict, regressions, score }
+        let has_failure = matches!(verdict, Verdict::Failed);
+        CaseVerdict { verdict, regressions, score, has_failure }
     }
 
     /// The verdict if a soft regression fails a case too.
     #[must_use]
     pub fn strict(self) -> CaseVerdict {
-        let fails = self.verdict == Verdict::Passed && self.regressions > 0;
-        CaseVerdict { verdict: if fails { Verdict::Failed } else { self.verdict }, ..self }
+        let can_fail = matches!(self.verdict, Verdict::Passed | Verdict::Undecided);
+        let fails = can_fail && self.regressions > 0;
+        CaseVerdict {
+            verdict: if fails { Verdict::Failed } else { self.verdict },
+            has_failure: self.has_failure || self.regressions > 0,
+            ..self
+        }
     }
 }
 
@@ -78,9 +98,11 @@ impl CaseVerdict {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CaseTally {
     is_skipped: bool,
-    /// Scorers that could decide, and were spared the case.
+    /// Scorers that have said nothing yet.
+    missing: u32,
+    /// Scorers that could decide, and skip the case or do not apply to it.
     spared: u32,
-    /// Scorers that could decide, and were not.
+    /// Scorers that could decide, and have a score or an error.
     asked: u32,
     errors: u32,
     failures: u32,
@@ -100,6 +122,11 @@ impl CaseTally {
         CaseTally { is_skipped: true, ..CaseTally::default() }
     }
 
+    /// Takes that so many scorers have said nothing yet.
+    pub fn lacks(&mut self, scorers: u32) {
+        self.missing += scorers;
+    }
+
     /// Takes what one scorer says, and answers how that counts.
     pub fn add(&mut self, policy: &Policy, counted: Counted<'_>) -> Standing {
         let standing = match counted {
@@ -115,8 +142,8 @@ impl CaseTally {
         };
         if policy.decides() {
             match counted {
-                Counted::Skipped => self.spared += 1,
-                _ => self.asked += 1,
+                Counted::Skipped | Counted::Nothing => self.spared += 1,
+                Counted::Score(..) | Counted::Error => self.asked += 1,
             }
         }
         match standing {
@@ -131,15 +158,19 @@ impl CaseTally {
     /// The verdict.
     pub fn verdict(&self) -> CaseVerdict {
         let is_unjudged = self.spared > 0 && self.asked == 0 && self.regressions == 0;
-        let is_skipped = self.is_skipped || is_unjudged;
-        let verdict = match (self.errors, self.failures, is_skipped) {
-            (1.., _, _) => Verdict::Errored,
-            (_, 1.., _) => Verdict::Failed,
-            (_, _, true) => Verdict::Skipped,
+        let verdict = match (self.errors, self.failures, self.is_skipped, self.missing) {
+            (1.., ..) => Verdict::Errored,
+            (_, 1.., ..) => Verdict::Failed,
+            (_, _, true, _) => Verdict::Skipped,
+            (.., 1..) => Verdict::Undecided,
+            _ if is_unjudged => Verdict::Skipped,
             _ => Verdict::Passed,
         };
         let score = (self.weights > 0.0).then(|| self.weighted / self.weights);
-        CaseVerdict { verdict, regressions: self.regressions, score }
+        CaseVerdict {
+            has_failure: self.failures > 0,
+            ..CaseVerdict::of(verdict, self.regressions, score)
+        }
     }
 }
 
@@ -171,6 +202,16 @@ mod tests {
         assert_eq!(verdict(&[(gate, bad), (soft, good)]).verdict, Verdict::Failed);
         assert_eq!(verdict(&[(gate, bad), (gate, Counted::Error)]).verdict, Verdict::Errored);
         assert_eq!(verdict(&[]).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn an_error_does_not_undo_that_a_gate_failed() {
+        let (gate, soft) = (policy(Severity::Gate, 1.0), policy(Severity::Soft, 0.5));
+        let (bad, error) = (Counted::Score(0.0, &[]), Counted::Error);
+        assert!(verdict(&[(gate, bad), (gate, error)]).has_failure);
+        assert!(!verdict(&[(gate, error)]).has_failure);
+        let regressed = verdict(&[(soft, bad), (gate, error)]);
+        assert!(!regressed.has_failure && regressed.strict().has_failure);
     }
 
     #[test]
@@ -210,7 +251,25 @@ mod tests {
         assert_eq!(verdict(&[(gate, skipped), (measures, good)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(gate, skipped), (soft, skipped)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(measures, skipped)]).verdict, Verdict::Passed);
-        assert_eq!(verdict(&[(gate, Counted::Nothing), (soft, skipped)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(gate, Counted::Nothing), (soft, skipped)]).verdict, Verdict::Skipped);
+        assert_eq!(verdict(&[(gate, Counted::Nothing)]).verdict, Verdict::Skipped);
+        assert_eq!(verdict(&[(gate, Counted::Nothing), (soft, good)]).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn a_case_that_lacks_a_scorer_has_not_passed() {
+        let gate = policy(Severity::Gate, 1.0);
+        let lacking = |counted: Option<Counted<'_>>, mut tally: CaseTally| {
+            tally.lacks(1);
+            counted.map(|counted| tally.add(&gate, counted));
+            tally.verdict().verdict
+        };
+        let of = |counted| lacking(counted, CaseTally::new());
+        assert_eq!(of(None), Verdict::Undecided);
+        assert_eq!(of(Some(Counted::Score(1.0, &[]))), Verdict::Undecided);
+        assert_eq!(of(Some(Counted::Score(0.0, &[]))), Verdict::Failed);
+        assert_eq!(of(Some(Counted::Error)), Verdict::Errored);
+        assert_eq!(lacking(None, CaseTally::skipped()), Verdict::Skipped);
     }
 
     #[test]

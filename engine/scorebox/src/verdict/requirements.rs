@@ -68,6 +68,8 @@ pub enum Broken {
         failed: u64,
         /// Those of which a gate or a required scorer has no score.
         errored: u64,
+        /// The errored ones of which another gate does not hold.
+        errored_and_failed: u64,
     },
     /// The mean of a scorer is worse than was required.
     #[serde(rename_all = "camelCase")]
@@ -99,10 +101,12 @@ pub enum Broken {
 
 impl Requirements {
     /// The requirements that do not hold, in the order in which they are said. If a rate of passing cases is required,
-    /// single cases may fail. Cases that are errored break nothing by themselves: that there are errors is known without.
+    /// single cases may fail. Cases that are errored break nothing by themselves: that there are errors is known without. But
+    /// an error does not hide that another gate failed.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
-        let cases = Broken::Cases { failed: run.failed, errored: run.errored };
-        let has_bad_cases = run.failed > 0 && self.least_pass_rate.is_none();
+        let RunVerdict { failed, errored, errored_and_failed, .. } = *run;
+        let cases = Broken::Cases { failed, errored, errored_and_failed };
+        let has_bad_cases = failed + errored_and_failed > 0 && self.least_pass_rate.is_none();
         let means = self.worst_means.iter().filter_map(|(id, worst)| {
             let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
             let holds = scorer.mean.is_some_and(|mean| scorer.policy.is_as_good_as(mean, *worst));
@@ -152,11 +156,25 @@ mod tests {
     fn a_failed_case_breaks_a_run_unless_a_rate_is_required() {
         let run = run(&[1.0, 1.0, 1.0, 0.0]);
         let broken = |requirements: Requirements| requirements.broken(&run, &[]);
-        let cases = Broken::Cases { failed: 1, errored: 0 };
+        let cases = Broken::Cases { failed: 1, errored: 0, errored_and_failed: 0 };
         assert_eq!(broken(Requirements::default()), [cases]);
         let rate = |least| Requirements { least_pass_rate: Some(least), ..Requirements::default() };
         assert_eq!(broken(rate(0.75)), []);
         assert_eq!(broken(rate(0.8)), [Broken::PassRate { rate: Some(0.75), least: 0.8 }]);
+    }
+
+    #[test]
+    fn a_gate_that_failed_breaks_a_run_also_if_another_one_of_the_case_has_an_error() {
+        let gate = policy(Direction::HigherIsBetter);
+        let errored = |beside| {
+            let (mut case, mut run) = (CaseTally::new(), RunTally::default());
+            case.add(&gate, Counted::Error);
+            case.add(&gate, Counted::Score(beside, &[]));
+            run.add(case.verdict(), Effort::default());
+            Requirements::default().broken(&run.verdict(), &[])
+        };
+        let cases = Broken::Cases { failed: 0, errored: 1, errored_and_failed: 1 };
+        assert_eq!((errored(0.0), errored(1.0)), (vec![cases], vec![]));
     }
 
     #[test]

@@ -26,7 +26,9 @@ pub struct RunTally {
     regressed: u64,
     failed: u64,
     errored: u64,
+    errored_and_failed: u64,
     skipped: u64,
+    undecided: u64,
     score: Mean,
     latency_ms: Mean,
     cost_usd: Mean,
@@ -45,8 +47,12 @@ pub struct RunVerdict {
     pub failed: u64,
     /// Cases of which a gate or a required scorer has no score.
     pub errored: u64,
+    /// The errored cases of which another gate does not hold.
+    pub errored_and_failed: u64,
     /// Cases that are not to be judged; they count in no rate.
     pub skipped: u64,
+    /// Cases that a scorer has no row for yet, as in a run that was interrupted; they count in no rate.
+    pub undecided: u64,
     /// Passed among passed, failed and errored; `None` if there are no such cases. Attempts count each; the verdict of a stored run has
     /// the interval that its cases show.
     pub pass_rate: Option<Rate>,
@@ -62,10 +68,17 @@ impl RunTally {
     /// Takes the verdict of the next case.
     pub fn add(&mut self, case: CaseVerdict, effort: Effort) {
         let count = match case.verdict {
-            Verdict::Errored => &mut self.errored,
+            Verdict::Errored => {
+                self.errored_and_failed += u64::from(case.has_failure);
+                &mut self.errored
+            }
             Verdict::Failed => &mut self.failed,
             Verdict::Skipped => {
                 self.skipped += 1;
+                return;
+            }
+            Verdict::Undecided => {
+                self.undecided += 1;
                 return;
             }
             Verdict::Passed => {
@@ -87,7 +100,9 @@ impl RunTally {
             regressed: self.regressed,
             failed: self.failed,
             errored: self.errored,
+            errored_and_failed: self.errored_and_failed,
             skipped: self.skipped,
+            undecided: self.undecided,
             pass_rate: Rate::of(self.passed, decided),
             mean_score: self.score.get(),
             mean_latency_ms: self.latency_ms.get(),
@@ -121,7 +136,7 @@ mod tests {
     use super::*;
 
     fn case(verdict: Verdict, regressions: u32) -> CaseVerdict {
-        CaseVerdict { verdict, regressions, score: Some(0.5) }
+        CaseVerdict::of(verdict, regressions, Some(0.5))
     }
 
     #[test]

@@ -46,11 +46,12 @@ pub(super) fn verdict_number(verdict: Verdict, is_regressed: bool) -> i64 {
         Verdict::Failed => 2,
         Verdict::Errored => 3,
         Verdict::Skipped => 4,
+        Verdict::Undecided => 5,
     }
 }
 
 /// How many numbers of verdicts there are.
-pub(super) const VERDICTS: i64 = 5;
+pub(super) const VERDICTS: i64 = 6;
 
 pub(super) fn status_number(status: Status) -> i64 {
     match status {
@@ -150,7 +151,7 @@ fn insert(
     case: &IndexedCase,
     may_be_there: bool,
 ) -> rusqlite::Result<()> {
-    let CaseVerdict { verdict, regressions, score } = case.verdict;
+    let CaseVerdict { verdict, regressions, score, .. } = case.verdict;
     let verdict = verdict_number(verdict, regressions > 0);
     let rows = case.rows.iter().map(|(scorer, status, score)| (scorer.0, *status, *score));
     let entries: Vec<(i64, Status, Option<f64>)> =

@@ -284,7 +284,8 @@ fn found(key: CaseKey, verdict: i64, score: Option<f64>) -> FoundCase {
         0 | 1 => Verdict::Passed,
         2 => Verdict::Failed,
         3 => Verdict::Errored,
-        _ => Verdict::Skipped,
+        4 => Verdict::Skipped,
+        _ => Verdict::Undecided,
     };
     FoundCase { key, verdict, is_regressed, score }
 }
