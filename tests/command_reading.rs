@@ -407,7 +407,7 @@ fn a_scorer_is_shown_with_its_configuration() {
     let folder = Folder::new();
     let output = folder.sh("scorebox scorers latency").exits_with(0);
     assert!(output.stdout.starts_with("latency (Latency), version "), "{output}");
-    assert!(output.stdout.contains("reads    output, latencyMs\n"), "{output}");
+    assert!(output.stdout.contains("reads     output, latencyMs\n"), "{output}");
     let shown = folder.sh("scorebox scorers latency --format json").exits_with(0).json();
     assert_eq!(shown["configSchema"]["required"], serde_json::json!(["targetMs", "maxMs"]));
     assert_snapshot!(folder.sh("scorebox scorers latncy"), @"

@@ -132,8 +132,10 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
 
     Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (whose default is 5). niceeval and promptfoo count UTF-16 units, so an emoji counts as two there.
 
-    reads    output, groundTruth
-    sha-256  [digest]
+    scale     0 to 1, higher-is-better
+    severity  soft
+    reads     output, groundTruth
+    sha-256   [digest]
 
     configuration  value          default  meaning
     ignoreCase     true or false  false    Ignores upper and lower case.
@@ -162,8 +164,10 @@ fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
 
     Equals niceeval's `maxCost`.
 
-    reads    output, trace, usage, metadata
-    sha-256  [digest]
+    scale     0 to 1, higher-is-better
+    severity  gate, threshold 1
+    reads     output, trace, usage, metadata
+    sha-256   [digest]
 
     configuration    value                                      default   meaning
     maxCost          number                                     required  The highest cost that scores 1, in US dollars; 0 or more.

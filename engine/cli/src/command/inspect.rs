@@ -207,8 +207,8 @@ impl<'a> Portrait<'a> {
         if !info.description.is_empty() {
             line("", &info.description)?;
         }
-        line("scale", &format!("{}, {}", scale(info), info.direction.as_str()))?;
-        line("severity", &severity(info))?;
+        line("scale", &report::scale(info))?;
+        line("severity", &report::severity(info))?;
         line("reads", &report::reads(info))?;
         match &info.config_schema {
             Some(schema) => line("configuration", &report::pretty(schema))?,
@@ -322,20 +322,6 @@ fn needs(grants: &[Grant]) -> String {
 
 fn list_or_nothing(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join("\n") }
-}
-
-fn scale(info: &ScorerInfo) -> &'static str {
-    match info.scale {
-        scorebox::contract::Scale::Unit => "0 to 1",
-        scorebox::contract::Scale::Points => "points from 0 up",
-    }
-}
-
-fn severity(info: &ScorerInfo) -> String {
-    match info.threshold {
-        Some(threshold) => format!("{}, threshold {threshold}", info.severity.as_str()),
-        None => info.severity.as_str().to_owned(),
-    }
 }
 
 /// What its author can do so that a score need not run `configure`.

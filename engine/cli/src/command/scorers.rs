@@ -76,6 +76,14 @@ struct Entry {
     reads: Fields,
     #[serde(skip)]
     reads_keys: String,
+    scale: &'static str,
+    direction: &'static str,
+    #[serde(skip)]
+    scale_words: String,
+    severity: &'static str,
+    threshold: Option<f64>,
+    #[serde(skip)]
+    severity_words: String,
     digest: Digest,
     config_schema: Option<Box<RawValue>>,
     example: Option<Example>,
@@ -138,6 +146,12 @@ impl Entry {
         Ok(Entry {
             scorer_id: name.to_owned(),
             reads_keys: reads(&info),
+            scale: info.scale.as_str(),
+            direction: info.direction.as_str(),
+            scale_words: report::scale(&info),
+            severity: info.severity.as_str(),
+            threshold: info.threshold,
+            severity_words: report::severity(&info),
             scorer_name: info.name,
             version: info.version,
             description: info.description,
@@ -167,8 +181,10 @@ impl Entry {
     fn write(&self, out: &mut Out<'_>, shown: Option<&ShownExample>) -> std::io::Result<()> {
         writeln!(out, "{} ({}), version {}", self.scorer_id, self.scorer_name, self.version)?;
         writeln!(out, "\n{}\n", report::printable(&self.description))?;
-        writeln!(out, "reads    {}", self.reads_keys)?;
-        writeln!(out, "sha-256  {}", self.digest)?;
+        writeln!(out, "scale     {}", self.scale_words)?;
+        writeln!(out, "severity  {}", self.severity_words)?;
+        writeln!(out, "reads     {}", self.reads_keys)?;
+        writeln!(out, "sha-256   {}", self.digest)?;
         let keys = self.config_keys();
         if !keys.is_empty() {
             let mut table = Table::new(&[

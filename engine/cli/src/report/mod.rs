@@ -31,7 +31,7 @@ pub(crate) mod verdict;
 pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
 pub(crate) use number::{bytes, count, counted, duration, fuel, rate, score};
-pub(crate) use scorer::reads;
+pub(crate) use scorer::{reads, scale, severity};
 pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;
 pub(crate) use started::started;

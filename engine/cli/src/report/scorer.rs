@@ -1,6 +1,6 @@
 //! What a scorer says about itself, in words.
 
-use scorebox::contract::{Field, Fields, ScorerInfo};
+use scorebox::contract::{Field, Fields, Scale, ScorerInfo};
 
 /// `output, groundTruth`: the keys of a case that a scorer sees.
 pub(crate) fn reads(info: &ScorerInfo) -> String {
@@ -9,4 +9,21 @@ pub(crate) fn reads(info: &ScorerInfo) -> String {
     }
     let fields = info.reads.iter().map(Field::key);
     std::iter::once("output").chain(fields).collect::<Vec<_>>().join(", ")
+}
+
+/// `0 to 1, higher-is-better`.
+pub(crate) fn scale(info: &ScorerInfo) -> String {
+    let scale = match info.scale {
+        Scale::Unit => "0 to 1",
+        Scale::Points => "points from 0 up",
+    };
+    format!("{scale}, {}", info.direction.as_str())
+}
+
+/// `gate, threshold 1`: how its scores count where a suite does not say otherwise.
+pub(crate) fn severity(info: &ScorerInfo) -> String {
+    match info.threshold {
+        Some(threshold) => format!("{}, threshold {threshold}", info.severity.as_str()),
+        None => info.severity.as_str().to_owned(),
+    }
 }

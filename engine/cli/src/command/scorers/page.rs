@@ -12,7 +12,8 @@ pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()>
         out,
         "Written by `scorebox scorers --format markdown` from what the components say about themselves; a \
          test\nkeeps it current. `scorebox scorers NAME` shows one, `scorebox scorers --search TEXT` finds \
-         some,\n`scorebox scorers NAME --example` scores its example.\n"
+         some,\n`scorebox scorers NAME --example` scores its example. A suite can set another severity and \
+         threshold, see [verdicts](suite.md#verdicts).\n"
     )?;
     writeln!(out, "| scorer | reads | what it scores |\n|---|---|---|")?;
     for entry in entries {
@@ -24,7 +25,8 @@ pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()>
 
 fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
     writeln!(out, "\n## {}\n", entry.scorer_id)?;
-    writeln!(out, "{}", report::printable(&entry.description))?;
+    writeln!(out, "{}\n", report::printable(&entry.description))?;
+    writeln!(out, "Scale: {}. Severity: {}.", entry.scale_words, entry.severity_words)?;
     let keys = entry.config_keys();
     if !keys.is_empty() {
         writeln!(out, "\n| configuration | value | default | meaning |\n|---|---|---|---|")?;
