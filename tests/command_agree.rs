@@ -253,11 +253,42 @@ fn which_labels_are_positive_can_be_said() {
 }
 
 #[test]
+fn labels_that_are_the_ground_truth_are_found_there() {
+    let folder = Folder::new();
+    let lines: String = (0..20)
+        .map(|n| {
+            let (output, truth) = ("x".repeat(n), f64::from(u8::from(n >= 10)));
+            let label = if n >= 10 { "good" } else { "bad" };
+            format!(
+                r#"{{"id":"{n}","output":"{output}","expectedOutput":{{"score":{truth},"label":"{label}"}},"metadata":{{"mark":{truth}}}}}"#
+            ) + "\n"
+        })
+        .collect();
+    folder.write("cases.jsonl", lines);
+    folder.write("s.js", "export default (input) => input.output.length / 20;");
+    folder.write("suite.toml", "[target]\nuse = \"./s.js\"\nseverity = \"soft\"\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(0);
+    for with in [
+        "/score",
+        "/groundTruth/score",
+        "/expectedOutput/score",
+        "/metadata/mark",
+        "/label --positive good",
+    ] {
+        let agree = format!("scorebox agree target --with {with} --format json");
+        let agreement = folder.sh(&agree).exits_with(0).json();
+        close(&agreement["binary"]["accuracy"]["rate"], 1.0);
+    }
+    let missing = folder.sh("scorebox agree target --with /grade").exits_with(2).stderr;
+    assert!(missing.contains("the first case has `mark`, `label`, `score`"), "{missing}");
+}
+
+#[test]
 fn what_is_not_there_is_refused_with_what_is() {
     let folder = begin();
     assert_snapshot!(folder.sh("scorebox agree copied --with /lable"), @"
     [stderr]
-    error: no case with a score of `copied` has a label at `/lable`; the first case has `label`, `system`
+    error: no case with a score of `copied` has a label at `/lable`; the first case has `label`, `system`, `groundTruth`
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox agree copied --with lable"), @"
@@ -418,7 +449,7 @@ fn people_are_compared_with_each_other() {
     let none = folder.sh("scorebox agree length --with /votes/0 --positive 1 --raters /votes/0");
     assert_snapshot!(none, @"
     [stderr]
-    error: no case has two labels at `/votes/0`; the first case has `systems`, `votes`
+    error: no case has two labels at `/votes/0`; the first case has `systems`, `votes`, `groundTruth`
     [exit code 2]
     ");
 }

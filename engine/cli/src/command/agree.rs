@@ -21,7 +21,7 @@ const OUTPUT_LENGTH: &str = "output-length";
 /// Show how well a scorer agrees with labels, or with another scorer
 ///
 /// Labels are numbers, `true` and `false`, or words. A label is found at a JSON Pointer in the metadata of a case, or else among the keys
-/// of the case that scorebox does not know: `--with /label`.
+/// of the case that scorebox does not know, or else in its ground truth: `--with /label`, `--with /groundTruth/score`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Agree {
     /// The scorer, as the suite names it
@@ -43,7 +43,7 @@ pub(crate) struct Agree {
     #[command(flatten)]
     positive: PositiveArguments,
 
-    /// The worst score that passes [default: the scorer's threshold, or else 0.5]
+    /// The worst score that passes [default: the scorer's threshold, which is the best score for a gate that states none; or else 0.5]
     #[arg(long, value_name = "X", value_parser = number, help_heading = "Labels")]
     threshold: Option<f64>,
 

@@ -298,7 +298,7 @@ pub enum AgreementError {
         scorer_id: String,
         /// Where labels were looked for.
         with: String,
-        /// The keys of the first case's metadata, and its unknown keys.
+        /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
     /// No case with a score and a label has what they are to be grouped by.
@@ -306,7 +306,7 @@ pub enum AgreementError {
     NoGroups {
         /// Where it was looked for.
         by: String,
-        /// The keys of the first case's metadata, and its unknown keys.
+        /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
     /// No case has labels of two people.
@@ -314,7 +314,7 @@ pub enum AgreementError {
     NoRaters {
         /// Where they were looked for.
         raters: Vec<String>,
-        /// The keys of the first case's metadata, and its unknown keys.
+        /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
     /// There are labels, and no scores.

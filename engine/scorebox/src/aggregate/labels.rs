@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::{
-    case::Pointer,
+    case::{Key, Pointer},
     row::{Json, Status},
     store::{LabelledCase, LabelledRow},
 };
@@ -16,7 +16,8 @@ use crate::{
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum With<'a> {
-    /// At this JSON Pointer in the metadata of a case, or else among the keys of the case that scorebox does not know.
+    /// At this JSON Pointer in the metadata of a case, or else among the keys of the case that scorebox does not know, or else in its
+    /// ground truth.
     Label(&'a str),
     /// The scores of another scorer of the run.
     Scorer(&'a str),
@@ -88,7 +89,7 @@ pub(super) enum Found {
     Unreadable,
 }
 
-/// The value at `pointer` in the metadata of a case, or else among its unknown keys.
+/// The value at `pointer` in the metadata of a case, or else among its unknown keys, or else in its ground truth.
 pub(super) fn at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) -> Found {
     raw_at(pointer, case).map_or(Found::Nothing, |raw| read(raw, words))
 }
@@ -107,9 +108,18 @@ pub(super) fn all_at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) 
 }
 
 fn raw_at<'c>(pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
-    let raw = within(pointer, case.metadata.as_ref())
-        .or_else(|| within(pointer, case.other_keys.as_ref()));
-    raw.map(str::trim)
+    let places = [&case.metadata, &case.other_keys, &case.ground_truth];
+    let raw = places.into_iter().find_map(|json| within(pointer, json.as_ref()));
+    raw.or_else(|| below_its_key(pointer, case)).map(str::trim)
+}
+
+/// The value at a pointer that names the part of the case too: `/groundTruth/score`, `/metadata/label`.
+fn below_its_key<'c>(pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
+    let parts = [(Key::GroundTruth, &case.ground_truth), (Key::Metadata, &case.metadata)];
+    parts.into_iter().find_map(|(key, json)| {
+        let json = json.as_ref()?;
+        pointer.find_in(key, json.get()).ok().flatten()
+    })
 }
 
 fn read(raw: &str, words: &mut Words) -> Found {
@@ -140,7 +150,7 @@ pub(super) fn score(row: Option<&LabelledRow>) -> Option<f64> {
     row.score.filter(|score| score.is_finite())
 }
 
-/// The names of the members of a case's metadata, for a caller who asked for one that is not there.
+/// The names of what labels may be at, for a caller who asked for one that is not there.
 pub(super) fn keys_of(case: &LabelledCase) -> Vec<String> {
     const MOST: usize = 20;
     let keys = |json: &Option<Json>| {
@@ -151,6 +161,9 @@ pub(super) fn keys_of(case: &LabelledCase) -> Vec<String> {
     };
     let mut found = keys(&case.metadata).unwrap_or_default();
     found.extend(keys(&case.other_keys).unwrap_or_default());
+    let of_ground_truth = keys(&case.ground_truth)
+        .or(case.ground_truth.as_ref().map(|_| vec!["groundTruth".to_owned()]));
+    found.extend(of_ground_truth.unwrap_or_default());
     found.truncate(MOST);
     found
 }

@@ -2,7 +2,7 @@
 //! pointer belongs to is `mapping`'s.
 
 #[cfg(feature = "store")]
-use super::error::BadCaseReason;
+use super::{error::BadCaseReason, key::Key};
 use super::{
     fault::Fault,
     members::{Stopped, each_member, element},
@@ -46,6 +46,20 @@ impl Pointer {
     #[cfg(feature = "store")]
     pub(crate) fn find<'t>(&self, value: &'t str) -> Result<Option<&'t str>, BadCaseReason> {
         Pointer::follow(value.trim(), self.tokens.iter()).map_err(|fault| fault.reason)
+    }
+
+    /// The value at the pointer in `value`, which is that of the member with which the pointer begins, if this is a spelling of `key`.
+    #[cfg(feature = "store")]
+    pub(crate) fn find_in<'t>(
+        &self,
+        key: Key,
+        value: &'t str,
+    ) -> Result<Option<&'t str>, BadCaseReason> {
+        let is_meant = self.first().is_some_and(|first| key.spellings().contains(&first));
+        match is_meant {
+            true => self.find_below_first(value.trim()).map_err(|fault| fault.reason),
+            false => Ok(None),
+        }
     }
 
     fn follow<'t, 'p>(

@@ -22,6 +22,8 @@ pub struct LabelledCase {
     pub metadata: Option<Json>,
     /// The keys of the case that scorebox does not know, as a JSON object.
     pub other_keys: Option<Json>,
+    /// The expected output, as JSON.
+    pub ground_truth: Option<Json>,
     /// The characters of its output: those of the text itself, or of the JSON of what is no text.
     pub output_characters: u64,
 }
@@ -42,7 +44,7 @@ pub struct LabelledRow {
 const CASES: &str = "
     SELECT cases.case_key, cases.case_id,
         a.status, a.score, a.label, b.status, b.score, b.label,
-        cases.metadata, cases.other_json, cases.output
+        cases.metadata, cases.other_json, cases.ground_truth, cases.output
     FROM cases
     LEFT JOIN score_rows AS a ON a.case_key = cases.case_key AND a.scorer = ?4
     LEFT JOIN score_rows AS b ON b.case_key = cases.case_key AND b.scorer = ?5
@@ -96,7 +98,8 @@ fn labelled(row: &Row<'_>) -> rusqlite::Result<LabelledCase> {
         other: said(5)?,
         metadata: json(8)?,
         other_keys: json(9)?,
-        output_characters: characters(row.get_ref(10)?.as_str_or_null()?.unwrap_or_default()),
+        ground_truth: json(10)?,
+        output_characters: characters(row.get_ref(11)?.as_str_or_null()?.unwrap_or_default()),
     })
 }
 
@@ -119,7 +122,9 @@ mod tests {
         let (_folder, store) = database();
         let mut writer = writer(store, "r", &["a", "b", "c"]);
         let scorers = writer.run().scorers.clone();
-        let parts = Parts::NONE.with(Field::Metadata, r#"{"label":1}"#);
+        let parts = Parts::NONE
+            .with(Field::Metadata, r#"{"label":1}"#)
+            .with(Field::GroundTruth, r#"{"score":0.5}"#);
         let key = added(&mut writer, &NewCase { parts, node_id: Some("n"), ..case(0, "x") });
         added(&mut writer, &case(1, "y"));
         let outcome = Outcome::Scored {
@@ -148,6 +153,7 @@ mod tests {
         assert_eq!((cases[0].case_id.as_str(), &cases[0].row), ("x", &Some(first)));
         assert_eq!(cases[0].other.as_ref().map(|row| row.status), Some(Status::Error));
         assert_eq!(cases[0].metadata.as_ref().unwrap().get(), r#"{"label":1}"#);
+        assert_eq!(cases[0].ground_truth.as_ref().unwrap().get(), r#"{"score":0.5}"#);
         assert_eq!(cases[0].output_characters, 5, "`Paris` without its quotes");
         assert_eq!(
             (cases[1].case_id.as_str(), &cases[1].row, &cases[1].other),
