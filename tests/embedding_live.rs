@@ -14,7 +14,7 @@ use scorebox::{
     engine::{Engine, EngineError, Live, LoadedSuite},
     registry::Reference,
     row::Status,
-    run::{Event, QueueCounts, Refused, RunError, Stop, WhenFull},
+    run::{Event, OnBadCase, QueueCounts, Refused, RunError, Stop, WhenFull},
     sandbox::{CompileLimits, Compiler, Limits},
     store::{RunSource, RunState, ScoreFilter, Store},
     suite::{ScorerId, Suite, SuiteScorer},
@@ -240,4 +240,57 @@ async fn live_scoring_without_a_case_ends_without_a_run() {
     live.shutdown().await.unwrap();
     let error = named().await.unwrap_err();
     assert!(error.to_string().contains("mine"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scoring_that_is_stopped_is_stored_with_the_reason_and_drops_what_waits() {
+    let folder = TempDir::new().unwrap();
+    let database = folder.path().join("scores.db");
+    let suite = light().await.store(&database);
+    let stop = Stop::BadCase { message: "no case".into(), advice: None };
+    let never_begun = suite.live().start().await.unwrap();
+    never_begun.stop(stop.clone());
+    assert!(!never_begun.score_live(right("a")));
+    assert!(never_begun.shutdown().await.unwrap().is_none());
+
+    let live = suite.live().id("live".parse().unwrap()).start().await.unwrap();
+    live.score_live(right("a"));
+    assert!(live.flush().await);
+    live.stop(stop.clone());
+    let report = live.shutdown().await.unwrap().unwrap();
+    assert_eq!((report.stopped, report.progress.cases_done), (Some(stop), 1));
+    let run = Store::open_read_only(&database).unwrap().run("live").unwrap();
+    assert_eq!((run.state, run.spec.source), (RunState::Stopped, RunSource::Live));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scoring_that_is_to_end_at_a_name_that_is_taken_takes_nothing_after_it() {
+    let folder = TempDir::new().unwrap();
+    let database = folder.path().join("scores.db");
+    let suite = light().await.store(&database);
+    let live = suite.live().on_bad_case(OnBadCase::Stop).start().await.unwrap();
+    for id in ["a", "b", "a", "c"] {
+        live.score_live(right(id));
+    }
+    let report = live.shutdown().await.unwrap().unwrap();
+    assert!(matches!(report.stopped, Some(Stop::BadCase { .. })), "{:?}", report.stopped);
+    assert_eq!((report.progress.cases_done, report.progress.scores_written), (2, 4));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scoring_that_is_aborted_drops_what_it_computes() {
+    let (lives, mut has_ended) = tokio::sync::mpsc::channel::<()>(1);
+    let live = waiting().await.live().sink(move |_: &Event| {
+        let _ = &lives;
+        Ok(())
+    });
+    let live = live.start().await.unwrap();
+    assert!(live.score_live(case(json!({"output": "a"}))));
+    while live.progress().cases_read == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    live.abort();
+    // The sinks are dropped when nothing more can come, which a score that goes on for an hour would.
+    let ended = tokio::time::timeout(Duration::from_secs(60), has_ended.recv());
+    assert_eq!(ended.await, Ok(None));
 }

@@ -1,7 +1,10 @@
 //! What to do about an error, in the words of the Python package: its arguments and functions. What is the same in every
 //! front end is in the words of the command line, which comes with the package.
 
-use scorebox::advice::{Advice, Form, Limit, Thing};
+use scorebox::{
+    advice::{Advice, Form, Limit, Thing},
+    sandbox::Grant,
+};
 
 /// The words; `None` if there is nothing to say beyond the message.
 pub(crate) fn words(advice: &Advice) -> Option<String> {
@@ -19,8 +22,13 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::Lower { limit: Limit::Memory, or_raise: Limit::MemoryBudget } => {
             "lower `memory`, or raise `scorebox.configure(memory_budget=…)`".to_owned()
         }
+        Advice::Grant(Grant::Judge) => {
+            "only `Suite.iter` and `scorebox.run` have judges: describe one in a suite (`[judges.default]`), with \
+             `grants = [\"judge\"]` for the scorer"
+                .to_owned()
+        }
         Advice::Grant(grant) => {
-            format!("if you trust it with that: `Scorer(…, grants=[\"{grant}\"])`")
+            format!("if you trust it with that: `Scorer(…, grants=[\"{grant}\"])`, or `grants` in the suite")
         }
         Advice::List(Thing::Scorer) => {
             "`scorebox.scorers()` lists the built-in ones; a file is named by its path, such as `./my-scorer.wasm`"

@@ -3,6 +3,7 @@
 
 use std::{io, sync::Arc};
 
+use arrow_schema::Schema;
 use pyo3::prelude::*;
 use scorebox::{judge::Judges, run::load_scorers, store::RunId, suite::Suite as Plan};
 use scorebox_shards::{BatchScorer, ShardError};
@@ -12,6 +13,7 @@ use crate::{
     error::{self, Kind},
     home::Home,
     run_id::run_id_of,
+    selecting::Selected,
     table::{self, Table},
     waiting::wait_for,
 };
@@ -72,9 +74,12 @@ impl TableScorer {
         mapped: &[(String, String)],
     ) -> PyResult<Table> {
         let home = Home::of_this_process(py)?;
-        let mut batches = Batches::of(table)?;
-        let columns = self.scorer.columns(&batches.schema(), mapped);
-        let columns = columns.map_err(|error| refused(py, error))?;
+        let find = |schema: &Schema, mapped: &[(String, String)]| {
+            self.scorer.columns(schema, mapped).map_err(|error| refused(py, error))
+        };
+        let selected = Selected::of(table, mapped, |names| find(names, mapped))?;
+        let mut batches = Batches::of(&selected.table)?;
+        let columns = find(&batches.schema(), &selected.mapped)?;
         let (mut scored, mut before) = (Vec::new(), 0);
         while let Some(batch) = batches.next(py)? {
             for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {

@@ -1,20 +1,23 @@
 //! Arrow tables in and out, without copies, by the PyCapsule interface: whatever has `__arrow_c_stream__` (tables of pyarrow,
 //! polars and pandas) or `__arrow_c_array__` (a batch). Looks into no column.
 
-use std::ffi::CStr;
+use std::{ffi::CStr, sync::Arc};
 
 use arrow_array::{
-    RecordBatch, RecordBatchReader, StructArray,
-    ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi},
-    ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream},
+    RecordBatch, RecordBatchReader,
+    ffi::{FFI_ArrowArray, FFI_ArrowSchema},
+    ffi_stream::FFI_ArrowArrayStream,
 };
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 use pyo3::{
     prelude::*,
     types::{PyCapsule, PyTuple},
 };
 
-use crate::error::{self, Kind};
+use crate::{
+    arrays::{Stream, batch_of},
+    error::{self, Kind},
+};
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -22,7 +25,7 @@ const ARRAY: &CStr = c"arrow_array";
 
 /// The batches of a table, as they come.
 pub(crate) enum Batches {
-    Stream(ArrowArrayStreamReader),
+    Stream(Stream),
     One(SchemaRef, Option<RecordBatch>),
 }
 
@@ -43,7 +46,7 @@ impl Batches {
             // SAFETY: a capsule of this name holds such a stream, says the interface; it is moved out, and what stays in
             // the capsule says that it is released.
             let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr().cast()) };
-            return ArrowArrayStreamReader::try_new(stream).map(Batches::Stream).map_err(broken);
+            return Stream::new(stream).map(Batches::Stream).map_err(broken);
         }
         if let Ok(give) = table.getattr("__arrow_c_array__") {
             let capsules = give.call0()?;
@@ -53,17 +56,13 @@ impl Batches {
             let array = array.cast::<PyCapsule>()?.pointer_checked(Some(ARRAY))?;
             #[expect(unsafe_code, reason = "pointers from another library are read")]
             // SAFETY: capsules of these names hold a schema and an array of it, says the interface; both are moved out.
-            let data = unsafe {
+            let (schema, array) = unsafe {
                 let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
-                from_ffi(FFI_ArrowArray::from_raw(array.as_ptr().cast()), &schema)
+                (schema, FFI_ArrowArray::from_raw(array.as_ptr().cast()))
             };
-            let data = data.map_err(broken)?;
-            if !matches!(data.data_type(), DataType::Struct(_)) || data.null_count() > 0 {
-                let message = "a batch of rows is wanted, and the array is not one";
-                return Err(error::new(py, Kind::InvalidArgument, message.to_owned()));
-            }
-            let batch = RecordBatch::from(StructArray::from(data));
-            return Ok(Batches::One(batch.schema(), Some(batch)));
+            let schema = Arc::new(Schema::try_from(&schema).map_err(broken)?);
+            let batch = batch_of(array, &schema).map_err(broken)?;
+            return Ok(Batches::One(schema, Some(batch)));
         }
         let kind = table.get_type().fully_qualified_name()?;
         let advice =
@@ -86,7 +85,7 @@ impl Batches {
     pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
         match self {
             // What gives batches may be Python code, which takes the interpreter by itself.
-            Batches::Stream(stream) => py.detach(|| stream.next()).transpose().map_err(|error| {
+            Batches::Stream(stream) => py.detach(|| stream.next()).map_err(|error| {
                 error::new(py, Kind::Unreadable, format!("the table cannot be read: {error}"))
             }),
             Batches::One(_, batch) => Ok(batch.take()),

@@ -50,7 +50,7 @@ pub(crate) fn of_parts<'py>(
 /// The case at this place, from 0, of a stream: a dictionary with the keys of a case line, or such a line.
 pub(crate) fn of_item(item: &Bound<'_, PyAny>, place: u64) -> PyResult<Case> {
     let py = item.py();
-    let line = if let Ok(members) = item.cast::<PyDict>() {
+    let mut line = if let Ok(members) = item.cast::<PyDict>() {
         let mut line = String::new();
         value::write(&mut line, "", members.as_any())?;
         line
@@ -60,7 +60,15 @@ pub(crate) fn of_item(item: &Bound<'_, PyAny>, place: u64) -> PyResult<Case> {
         return Err(not_a_case(item));
     };
     let location = Location::new("<cases>", place + 1);
+    // The end of a line is none of its text, or what is missing there is missed on the next line.
+    line.truncate(line.trim_end_matches(['\n', '\r']).len());
     Case::parse(line, place, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
+}
+
+/// Whether an item of a stream is an empty line, which a file of lines may have.
+pub(crate) fn is_empty_line(item: &Bound<'_, PyAny>) -> bool {
+    item.cast::<PyString>()
+        .is_ok_and(|line| line.to_str().is_ok_and(|line| line.trim_ascii().is_empty()))
 }
 
 fn not_a_case(item: &Bound<'_, PyAny>) -> PyErr {

@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     InvalidSuite,
     /// There is no such scorer.
     UnknownScorer,
+    /// A scorer is not what it was when it was loaded.
+    Changed,
     /// A file is not a shard, is damaged, or is of another run than the others.
     InvalidShard,
     /// Shards have different results of one case.
@@ -44,6 +46,7 @@ impl Kind {
             Kind::InvalidCase => "invalid-case",
             Kind::InvalidSuite => "invalid-suite",
             Kind::UnknownScorer => "unknown-scorer",
+            Kind::Changed => "changed",
             Kind::InvalidShard => "invalid-shard",
             Kind::Different => "different",
             Kind::Unreadable => "unreadable",
@@ -114,8 +117,12 @@ pub(crate) fn of_score(py: Python<'_>, error: &ScoreError) -> PyErr {
 
 /// Why a row has no score.
 pub(crate) fn of_answer(py: Python<'_>, error: &AnswerError) -> PyErr {
-    let advice = error.advice.as_ref().and_then(words);
-    exception(py, &error.kind, &error.message, advice.as_deref())
+    of_row(py, error, error.advice.as_ref().and_then(words).as_deref())
+}
+
+/// The same, with the advice in words.
+pub(crate) fn of_row(py: Python<'_>, error: &AnswerError, advice: Option<&str>) -> PyErr {
+    exception(py, &error.kind, &error.message, advice)
 }
 
 /// Why a case is not valid.

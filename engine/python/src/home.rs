@@ -7,8 +7,12 @@ use std::{
     mem,
     path::PathBuf,
     process,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     thread,
+    time::Duration,
 };
 
 use etcetera::BaseStrategy as _;
@@ -19,7 +23,7 @@ use scorebox::{
     sandbox::Compiler,
     suite::parse_bytes,
 };
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, sync::Semaphore};
 
 use crate::error::{self, Kind};
 
@@ -40,6 +44,11 @@ pub(crate) struct Home {
     pub(crate) runtime: Runtime,
     pub(crate) engine: Engine,
     pub(crate) jobs: usize,
+    /// A turn for each single score that is computed; as many as there are jobs, and never closed.
+    pub(crate) turns: Semaphore,
+    /// What the interpreter waits for before it ends; see [`Home::unfinished`].
+    unfinished: AtomicUsize,
+    is_ending: AtomicBool,
     settings: Settings,
 }
 
@@ -80,7 +89,39 @@ impl Home {
         let engine = builder(py, &settings, jobs)?;
         let engine = engine.build().map_err(|error| error::of_engine(py, &error))?;
         warn_of(py, &engine)?;
-        Ok(Home { process: process::id(), runtime, engine, jobs, settings })
+        let turns = Semaphore::new(jobs.min(Semaphore::MAX_PERMITS));
+        Ok(Home {
+            process: process::id(),
+            runtime,
+            engine,
+            jobs,
+            turns,
+            unfinished: AtomicUsize::new(0),
+            is_ending: AtomicBool::new(false),
+            settings,
+        })
+    }
+
+    /// Notes something that the end of the interpreter must not cut off: a call of Python from a thread of the runtime, or the
+    /// end of a run that is being stored. `None` if the interpreter ends already.
+    pub(crate) fn unfinished(&'static self) -> Option<Unfinished> {
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        let noted = Unfinished(self);
+        (!self.is_ending.load(Ordering::SeqCst)).then_some(noted)
+    }
+
+    /// That of this process, if one was started.
+    pub(crate) fn started() -> Option<&'static Home> {
+        let home = HOME.lock().unwrap_or_else(PoisonError::into_inner).1;
+        home.filter(|home| home.process == process::id())
+    }
+
+    /// Has nothing more begin that would have to be waited for, and waits for what is unfinished.
+    pub(crate) async fn finish(&self) {
+        self.is_ending.store(true, Ordering::SeqCst);
+        while self.unfinished.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// An engine for scorers that may ask these judges or read files below this folder; with what runs scripts as it is there
@@ -101,6 +142,16 @@ impl Home {
         let engine = engine.build().map_err(|error| error::of_engine(py, &error))?;
         warn_of(py, &engine)?;
         Ok(engine.with_registry(scorebox_cli::registry()))
+    }
+}
+
+/// Something that is not finished; until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Unfinished(&'static Home);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        self.0.unfinished.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -164,7 +215,14 @@ pub(crate) fn configure(
         let advice = "call `scorebox.configure` before the first `Scorer`, `Suite` or `run`";
         return Err(error::advised(py, Kind::InvalidArgument, message.into(), Some(advice.into())));
     }
-    home.0 = Some(Settings { jobs, cache: cache_dir, memory_budget_bytes, workspace });
+    // What is not named stays as an earlier call set it.
+    let before = home.0.take().unwrap_or_default();
+    home.0 = Some(Settings {
+        jobs: jobs.or(before.jobs),
+        cache: cache_dir.or(before.cache),
+        memory_budget_bytes: memory_budget_bytes.or(before.memory_budget_bytes),
+        workspace: workspace.or(before.workspace),
+    });
     Ok(())
 }
 

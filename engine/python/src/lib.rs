@@ -10,10 +10,11 @@
 //! - `answer`: what one scorer says about one case.
 //! - `scorer`: one scorer.
 //! - `score`: what a scorer says about a case; `pickled`: the same for other processes.
-//! - `capsule`: Arrow tables in and out, without copies.
+//! - `capsule`: Arrow tables in and out, without copies; `arrays`: the data of another library; `selecting`: the columns that
+//!   are read.
 //! - `table`: a table scored by one scorer.
 //! - `batches`: a table scored by a suite.
-//! - `suite`: a suite over a stream of cases.
+//! - `suite`: a suite; `rows`: the rows of a stream of cases that it scores.
 //! - `merging`: the shards of a run, put together.
 //! - `run_id`: the id of a run; `running`: a run over files.
 //! - `judges`: the judges of a suite, connected.
@@ -21,6 +22,7 @@
 
 mod advice;
 mod answer;
+mod arrays;
 mod batches;
 mod capsule;
 mod case;
@@ -30,10 +32,12 @@ mod home;
 mod judges;
 mod merging;
 mod pickled;
+mod rows;
 mod run_id;
 mod running;
 mod score;
 mod scorer;
+mod selecting;
 mod suite;
 mod table;
 mod value;
@@ -46,14 +50,16 @@ use pyo3::prelude::*;
 fn _scorebox(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<scorer::Scorer>()?;
+    module.add_class::<scorer::Pending>()?;
     module.add_class::<score::Score>()?;
     module.add_class::<suite::Suite>()?;
-    module.add_class::<suite::Rows>()?;
+    module.add_class::<rows::Rows>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<running::Running>()?;
     module.add_function(wrap_pyfunction!(scorer::scorers, module)?)?;
     module.add_function(wrap_pyfunction!(merging::merge, module)?)?;
     module.add_function(wrap_pyfunction!(home::configure, module)?)?;
+    module.add_function(wrap_pyfunction!(waiting::finish, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(command::compile, module)?)?;
     Ok(())

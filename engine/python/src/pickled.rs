@@ -1,6 +1,10 @@
-//! A score as `pickle` keeps it, for pools of processes. Keeps no calls of judges, which Python does not show.
+//! A score as `pickle` keeps it, for pools of processes.
 
-use scorebox::row::{Answer, AnswerError, Json, Status};
+use scorebox::{
+    digest::Digest,
+    judge::ScoreCall,
+    row::{Answer, AnswerError, Json, Status},
+};
 use serde::{Deserialize, Serialize};
 
 /// All that Python sees of a score. The same version of the package writes and reads it.
@@ -17,15 +21,27 @@ pub(crate) struct Pickled {
     log: Option<String>,
     /// Kind and message.
     error: Option<(String, String)>,
+    /// What to do about it, in words.
+    advice: Option<String>,
     fuel: Option<u64>,
     memory_bytes: Option<u64>,
     duration_ms: Option<f64>,
+    /// Of each call of a judge its digest, that of the answer, and whether it was recorded.
+    calls: Vec<(Digest, Digest, bool)>,
 }
 
+/// A score, the advice about its error, and the case and the scorer.
+type Parts = (Answer, Option<String>, Option<(String, String)>);
+
 impl Pickled {
-    pub(crate) fn new(answer: &Answer, of: Option<&(String, String)>) -> Pickled {
+    pub(crate) fn new(
+        answer: &Answer,
+        advice: Option<&String>,
+        of: Option<&(String, String)>,
+    ) -> Pickled {
         let text = |json: &Option<Json>| json.as_ref().map(|json| json.get().to_owned());
         let error = answer.error.as_ref();
+        let call = |call: &ScoreCall| (call.digest, call.reply_digest, call.is_recorded);
         Pickled {
             of: of.cloned(),
             status: answer.status.as_str().to_owned(),
@@ -36,14 +52,16 @@ impl Pickled {
             assertions: text(&answer.assertions),
             log: text(&answer.log),
             error: error.map(|error| (error.kind.clone(), error.message.clone())),
+            advice: advice.cloned(),
             fuel: answer.fuel,
             memory_bytes: answer.memory_bytes,
             duration_ms: answer.duration_ms,
+            calls: answer.calls.iter().map(call).collect(),
         }
     }
 
-    /// The score again, and the case and the scorer. `None` if it is not one of this version.
-    pub(crate) fn unpickled(self) -> Option<(Answer, Option<(String, String)>)> {
+    /// The score again. `None` if it is not one of this version.
+    pub(crate) fn unpickled(self) -> Option<Parts> {
         let all = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
         let status = all.into_iter().find(|status| status.as_str() == self.status)?;
         let mut answer = Answer::new(status);
@@ -57,6 +75,8 @@ impl Pickled {
         answer.fuel = self.fuel;
         answer.memory_bytes = self.memory_bytes;
         answer.duration_ms = self.duration_ms;
-        Some((answer, self.of))
+        let calls = self.calls.into_iter();
+        answer.calls = calls.map(|(call, reply, old)| ScoreCall::new(call, reply, old)).collect();
+        Some((answer, self.advice, self.of))
     }
 }

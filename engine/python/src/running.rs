@@ -31,6 +31,11 @@ use crate::{
     waiting::wait_for,
 };
 
+/// How often a run that is to end at once is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long it is waited for, because a file that is read may not come to an end.
+const LONGEST_END: Duration = Duration::from_secs(5);
+
 /// A run that is under way.
 #[pyclass(frozen, module = "scorebox._scorebox")]
 #[derive(Debug)]
@@ -40,9 +45,9 @@ pub(crate) struct Running {
     process: u32,
     database: PathBuf,
     control: Arc<Control>,
-    /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
     /// Of each file what is no case, by reason.
     left_out: Vec<(String, LeftOut)>,
+    /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
     ending: Mutex<Option<JoinHandle<Result<RunReport, RunError>>>>,
     report: Mutex<Option<RunReport>>,
 }
@@ -137,6 +142,23 @@ impl Running {
     /// Ends the run in good order: what is in flight is finished and stored.
     fn stop(&self) {
         self.control.stop(Stop::Interrupted);
+    }
+
+    /// Ends the run at once: what is in flight is dropped, and is computed again when the run is resumed. Waits until no part of
+    /// the run is left, because only one at a time may write a run.
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        let taken = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(running) = taken.filter(|_| self.process == process::id()) else { return Ok(()) };
+        running.abort();
+        let home = Home::of_this_process(py)?;
+        // Each part has the control as long as it lives.
+        let ended = async {
+            while Arc::strong_count(&self.control) > 1 {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let waited = wait_for(py, home, async { tokio::time::timeout(LONGEST_END, ended).await });
+        waited.map(drop)
     }
 
     /// How far the run is: cases read and done, scores, errors, bytes.

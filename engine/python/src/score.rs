@@ -7,13 +7,20 @@ use pyo3::{
 };
 use scorebox::row::{Answer, Json, Status};
 
-use crate::{error, pickled::Pickled, value};
+use crate::{
+    error::{self, in_words},
+    pickled::Pickled,
+    value,
+};
 
 /// What a scorer says about a case, and what that cost.
 #[pyclass(frozen, eq, module = "scorebox")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Score {
+    /// Its error has no advice; that is beside it.
     answer: Answer,
+    /// What to do about the error, in words, which pickle.
+    advice: Option<String>,
     /// The case and the scorer, if it is a row of many.
     of: Option<(String, String)>,
 }
@@ -23,13 +30,14 @@ impl Score {
     pub(crate) fn of_one(py: Python<'_>, answer: Answer) -> PyResult<Score> {
         match &answer.error {
             Some(error) => Err(error::of_answer(py, error)),
-            None => Ok(Score { answer, of: None }),
+            None => Ok(Score { answer, advice: None, of: None }),
         }
     }
 
     /// A row: errors stay what they are.
-    pub(crate) fn of_row(case_id: String, scorer_id: String, answer: Answer) -> Score {
-        Score { answer, of: Some((case_id, scorer_id)) }
+    pub(crate) fn of_row(case_id: String, scorer_id: String, mut answer: Answer) -> Score {
+        let advice = answer.error.as_mut().and_then(|error| error.advice.take());
+        Score { answer, advice: in_words(advice.as_ref()), of: Some((case_id, scorer_id)) }
     }
 }
 
@@ -99,7 +107,8 @@ impl Score {
     #[getter]
     fn error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let error = self.answer.error.as_ref()?;
-        Some(error::of_answer(py, error).into_value(py).into_bound(py).into_any())
+        let error = error::of_row(py, error, self.advice.as_deref());
+        Some(error.into_value(py).into_bound(py).into_any())
     }
 
     /// The case's id, of a row.
@@ -130,7 +139,8 @@ impl Score {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let pickled = serde_json::to_vec(&Pickled::new(&self.answer, self.of.as_ref()));
+        let pickled =
+            serde_json::to_vec(&Pickled::new(&self.answer, self.advice.as_ref(), self.of.as_ref()));
         let pickled = pickled.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let unpickle = py.get_type::<Score>().getattr("_unpickled")?;
         Ok((unpickle, (PyBytes::new(py, &pickled),)))
@@ -139,10 +149,10 @@ impl Score {
     #[staticmethod]
     fn _unpickled(pickled: &[u8]) -> PyResult<Score> {
         let pickled: Option<Pickled> = serde_json::from_slice(pickled).ok();
-        let (answer, of) = pickled
+        let (answer, advice, of) = pickled
             .and_then(Pickled::unpickled)
             .ok_or_else(|| PyValueError::new_err("a Score that another version pickled"))?;
-        Ok(Score { answer, of })
+        Ok(Score { answer, advice, of })
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -2,7 +2,8 @@
 //! are in `table`.
 
 use std::{
-    path::PathBuf,
+    ffi::OsStr,
+    path::{self, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -14,7 +15,9 @@ use pyo3::{
 use scorebox::{
     case::Case,
     component_bytes::ComponentBytes,
+    digest::Digest,
     registry::{Reference, Registry},
+    row::Answer,
     run::load_scorer,
     sandbox::{Grant, Grants, Limits, LoadedScorer, ScorerConfig},
     suite::{ScorerId, SuiteScorer},
@@ -39,11 +42,26 @@ enum Recipe {
     Bytes { component: ComponentBytes, config: ScorerConfig, limits: Limits, grants: Grants },
 }
 
+impl Recipe {
+    /// The same for a process that is in another folder.
+    fn absolute(mut self) -> Recipe {
+        if let Recipe::Named(scorer) = &mut self
+            && let Reference::File(path) = &mut scorer.uses
+            && let Ok(absolute) = path::absolute(&*path)
+        {
+            *path = absolute;
+        }
+        self
+    }
+}
+
 /// A scorer that is ready.
 #[pyclass(frozen, module = "scorebox._scorebox")]
 #[derive(Debug)]
 pub(crate) struct Scorer {
     recipe: Recipe,
+    /// That of the component, so that what is loaded again is the same scorer.
+    digest: Digest,
     /// Locked by threads that are attached to the interpreter, for a moment in which they do not detach; see `home`.
     loaded: Mutex<OfProcess<LoadedScorer>>,
 }
@@ -57,7 +75,7 @@ impl Scorer {
         source: &Bound<'_, PyAny>,
         config: Option<&Bound<'_, PyAny>>,
         timeout: Option<f64>,
-        fuel: Option<u64>,
+        fuel: Option<&Bound<'_, PyAny>>,
         memory: Option<&Bound<'_, PyAny>>,
         grants: Option<Vec<String>>,
     ) -> PyResult<Scorer> {
@@ -66,6 +84,32 @@ impl Scorer {
         let limits = limits(py, timeout, fuel, memory)?;
         let grants = granted(py, grants.unwrap_or_default())?;
         Scorer::of_recipe(py, recipe(source, config, limits, grants)?)
+    }
+
+    /// The file that it is made from, if it is one, wherever the process is.
+    #[getter]
+    fn path(&self) -> Option<&OsStr> {
+        match &self.recipe {
+            Recipe::Named(scorer) => match &scorer.uses {
+                Reference::File(path) => Some(path.as_os_str()),
+                Reference::Name(_) | Reference::Published(_) => None,
+            },
+            Recipe::Bytes { .. } => None,
+        }
+    }
+
+    /// The digest of the component.
+    #[getter]
+    fn digest(&self) -> String {
+        self.digest.to_string()
+    }
+
+    /// Refuses it unless it is the scorer of this digest, which was pickled.
+    fn must_be(&self, py: Python<'_>, digest: &str) -> PyResult<()> {
+        match self.digest() == digest {
+            true => Ok(()),
+            false => Err(changed(py)),
+        }
     }
 
     /// What the scorer says about itself.
@@ -94,7 +138,7 @@ impl Scorer {
     fn score(&self, py: Python<'_>, parts: &Bound<'_, PyTuple>) -> PyResult<Score> {
         let case = case_of(parts)?;
         let (home, scorer) = (Home::of_this_process(py)?, self.loaded(py)?);
-        let answer = wait_for(py, home, answer_of(&scorer, &case))?;
+        let answer = wait_for(py, home, answer_in_turn(home, &scorer, &case))?;
         Score::of_one(py, answer)
     }
 
@@ -109,8 +153,9 @@ impl Scorer {
         let case = case_of(parts)?;
         let (home, scorer) = (Home::of_this_process(py)?, self.loaded(py)?);
         let scoring = home.runtime.spawn(async move {
-            let answer = answer_of(&scorer, &case).await;
-            // The interpreter may be gone, and then no one waits.
+            let answer = answer_in_turn(home, &scorer, &case).await;
+            // The interpreter may end or be gone, and then no one waits.
+            let Some(_calling) = home.unfinished() else { return };
             let _ = Python::try_attach(|py| {
                 let (score, error) = match Score::of_one(py, answer) {
                     Ok(score) => (Some(score), None),
@@ -146,8 +191,10 @@ impl Scorer {
     }
 
     fn of_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Scorer> {
-        let loaded = Mutex::new(load(py, &recipe)?);
-        Ok(Scorer { recipe, loaded })
+        // Loaded first: messages name the file as the caller does.
+        let loaded = load(py, &recipe)?;
+        let (digest, loaded) = (loaded.digest(), Mutex::new(OfProcess::new(loaded)));
+        Ok(Scorer { recipe: recipe.absolute(), digest, loaded })
     }
 
     /// The scorer in this process.
@@ -157,6 +204,10 @@ impl Scorer {
             return Ok(scorer);
         }
         let again = load(py, &self.recipe)?;
+        if again.digest() != self.digest {
+            return Err(changed(py));
+        }
+        let again = OfProcess::new(again);
         *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = again;
         of_this_process().ok_or_else(|| {
             error::new(
@@ -179,6 +230,21 @@ impl Pending {
     fn cancel(&self) {
         self.0.abort();
     }
+}
+
+/// What the scorer says about the case, once it has a turn. Scores that compute at once take turns on the processors, and the
+/// time in which a score waits for the processor counts as time in which it computes. So however many are asked for at once, no
+/// more compute than there are jobs, and each has its whole time-out.
+async fn answer_in_turn(home: &Home, scorer: &LoadedScorer, case: &Case) -> Answer {
+    let _turn = home.turns.acquire().await;
+    answer_of(scorer, case).await
+}
+
+/// Scores of two scorers under one name are refused.
+fn changed(py: Python<'_>) -> PyErr {
+    let message = "the scorer changed since it was loaded: its component has another digest";
+    let advice = "make the scorer again, from what it is now";
+    error::advised(py, Kind::Changed, message.to_owned(), Some(advice.to_owned()))
 }
 
 fn case_of(parts: &Bound<'_, PyTuple>) -> PyResult<Case> {
@@ -220,7 +286,7 @@ fn recipe(
 fn limits(
     py: Python<'_>,
     timeout: Option<f64>,
-    fuel: Option<u64>,
+    fuel: Option<&Bound<'_, PyAny>>,
     memory: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Limits> {
     let mut limits = Limits::default();
@@ -232,6 +298,10 @@ fn limits(
         limits = limits.with_timeout(timeout);
     }
     if let Some(fuel) = fuel {
+        let fuel = fuel.extract().map_err(|_| {
+            let message = format!("`fuel` is not a number of instructions: {fuel}");
+            error::new(py, Kind::InvalidArgument, message)
+        })?;
         limits = limits.with_fuel(fuel);
     }
     if let Some(size) = memory {
@@ -256,10 +326,10 @@ fn granted(py: Python<'_>, words: Vec<String>) -> PyResult<Grants> {
     })
 }
 
-fn load(py: Python<'_>, recipe: &Recipe) -> PyResult<OfProcess<LoadedScorer>> {
+fn load(py: Python<'_>, recipe: &Recipe) -> PyResult<LoadedScorer> {
     let home = Home::of_this_process(py)?;
     let sandbox = home.engine.sandbox();
-    let loaded = match recipe {
+    Ok(match recipe {
         Recipe::Bytes { component, config, limits, grants } => {
             wait_for(py, home, sandbox.load(component, config, limits, *grants))?
                 .map_err(|error| error::of_score(py, &error))?
@@ -275,8 +345,7 @@ fn load(py: Python<'_>, recipe: &Recipe) -> PyResult<OfProcess<LoadedScorer>> {
                 .map_err(locked)?;
             ready.scorer
         }
-    };
-    Ok(OfProcess::new(loaded))
+    })
 }
 
 /// The names of the built-in scorers, with what each says about itself in a sentence.

@@ -1,31 +1,20 @@
-//! A suite over a stream of cases: as many in flight as a bound allows, rows in the order of the cases. Reads no file of
-//! cases.
+//! A suite: its scorers, loaded when they are needed, and what it scores with them: streams of cases, and tables. Reads no
+//! file of cases.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
-    mem,
     path::{Path, PathBuf},
-    process,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pyo3::{prelude::*, types::PyIterator};
-use scorebox::{
-    engine::{Live, LoadedSuite},
-    row::Row,
-    run::{Event, WhenFull},
-    suite::Suite as Plan,
-};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use pyo3::prelude::*;
+use scorebox::{engine::LoadedSuite, suite::Suite as Plan};
 
 use crate::{
     batches::TableScorer,
-    case,
-    error::{self, Kind},
+    error,
     home::{Home, OfProcess},
     judges::connected,
-    run_id::run_id_of,
-    score::Score,
+    rows::{Rows, Stream},
     scorer::Scorer,
     table::Table,
     waiting::wait_for,
@@ -185,218 +174,12 @@ impl Suite {
         in_flight: usize,
         skip_bad_cases: bool,
     ) -> PyResult<Rows> {
+        let is_stored = database.is_some();
         let suite = self.loaded(py, database)?;
-        let most = in_flight.max(1);
-        let (to_rows, events) = unbounded_channel();
-        // Bounded all the same, because no more cases are in flight than the bound allows.
-        let queued = suite.live().queue_cases(most).queue_bytes(usize::MAX);
-        let mut live = queued.when_full(WhenFull::Refuse).sink(move |event: &Event| {
-            // If no one reads any more, no one needs it.
-            happened(event).map(|happened| to_rows.send(happened).ok());
-            Ok(())
-        });
-        if let Some(id) = run_id {
-            live = live.id(run_id_of(py, id)?);
-        }
-        let home = Home::of_this_process(py)?;
-        let live = wait_for(py, home, live.start())?;
-        let live = live.map_err(|error| error::of_engine(py, &error))?;
-        Ok(Rows {
-            run_id: live.run_id().to_string(),
-            cases: Some(cases.try_iter()?.unbind()),
-            of_run: OfRun { process: process::id(), live: Some(live), events: Some(events) },
-            order: self.plan.scorers.iter().map(|scorer| scorer.id.to_string()).collect(),
-            skips_bad_cases: skip_bad_cases,
-            most,
-            items: 0,
-            begun: 0,
-            handed_out: 0,
-            in_flight: BTreeMap::new(),
-            ready: VecDeque::new(),
-        })
-    }
-}
-
-/// What happened in the run behind a stream.
-#[derive(Debug)]
-enum Happened {
-    Row { ordinal: u64, row: Box<Row> },
-    Finished { ordinal: u64 },
-    Refused { ordinal: u64, message: String },
-}
-
-fn happened(event: &Event) -> Option<Happened> {
-    Some(match event {
-        Event::ScorerFinished(ended) | Event::ScorerFailed(ended) => {
-            Happened::Row { ordinal: ended.ordinal, row: Box::new(ended.row.clone()) }
-        }
-        Event::CaseFinished(case) => Happened::Finished { ordinal: case.ordinal },
-        Event::BadCase(refused) => {
-            Happened::Refused { ordinal: refused.ordinal, message: refused.message.clone() }
-        }
-        _ => return None,
-    })
-}
-
-/// A case whose rows come.
-#[derive(Debug, Default)]
-struct InFlight {
-    rows: Vec<Row>,
-    is_over: bool,
-    /// Why the run does not take it.
-    refused: Option<String>,
-}
-
-/// The run behind a stream. In a process that was forked it is left as it is: what dropping it waits for is not there.
-#[derive(Debug)]
-struct OfRun {
-    process: u32,
-    /// `None` after the end.
-    live: Option<Live>,
-    events: Option<UnboundedReceiver<Happened>>,
-}
-
-impl Drop for OfRun {
-    fn drop(&mut self) {
-        if self.process != process::id() {
-            mem::forget((self.live.take(), self.events.take()));
-        }
-    }
-}
-
-/// The rows of a stream of cases, in the order of the cases and, within a case, of the suite.
-#[pyclass(module = "scorebox._scorebox")]
-#[derive(Debug)]
-pub(crate) struct Rows {
-    #[pyo3(get)]
-    run_id: String,
-    /// What cases come from; `None` after the last.
-    cases: Option<Py<PyIterator>>,
-    of_run: OfRun,
-    /// The scorers, in the suite's order.
-    order: Vec<String>,
-    skips_bad_cases: bool,
-    /// Cases that may be in flight.
-    most: usize,
-    /// Items that were taken from the caller.
-    items: u64,
-    /// Cases that the run was given.
-    begun: u64,
-    /// Cases whose rows were handed out.
-    handed_out: u64,
-    in_flight: BTreeMap<u64, InFlight>,
-    ready: VecDeque<Row>,
-}
-
-#[pymethods]
-impl Rows {
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    /// The next row. Takes as many cases from the caller as may be in flight, unless a row is there already.
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Score>> {
-        if self.of_run.process != process::id() {
-            let message = "this process was forked from the one that has the stream";
-            return Err(error::new(py, Kind::Failed, message.to_owned()));
-        }
-        loop {
-            self.note_all();
-            if let Some(refused) = self.move_on() {
-                return Err(error::new(py, Kind::InvalidCase, refused));
-            }
-            if let Some(row) = self.ready.pop_front() {
-                return Ok(Some(Score::of_row(row.case_id, row.scorer_id, row.answer)));
-            }
-            if self.begun - self.handed_out < self.most as u64 && self.take_case(py)? {
-                continue;
-            }
-            if self.cases.is_none() && self.begun == self.handed_out {
-                self.end(py)?;
-                return Ok(None);
-            }
-            let Some(events) = self.of_run.events.as_mut() else { return Ok(None) };
-            match wait_for(py, Home::of_this_process(py)?, events.recv())? {
-                Some(happened) => self.note(happened),
-                // The run ended before its cases did, and says why.
-                None => {
-                    self.end(py)?;
-                    return Ok(None);
-                }
-            }
-        }
-    }
-}
-
-impl Rows {
-    fn note_all(&mut self) {
-        while let Some(Ok(happened)) = self.of_run.events.as_mut().map(|events| events.try_recv()) {
-            self.note(happened);
-        }
-    }
-
-    fn note(&mut self, happened: Happened) {
-        match happened {
-            Happened::Row { ordinal, row } => {
-                self.in_flight.entry(ordinal).or_default().rows.push(*row);
-            }
-            Happened::Finished { ordinal } => {
-                self.in_flight.entry(ordinal).or_default().is_over = true;
-            }
-            Happened::Refused { ordinal, message } => {
-                let case = self.in_flight.entry(ordinal).or_default();
-                case.is_over = true;
-                case.refused = Some(message);
-            }
-        }
-    }
-
-    /// Makes the rows of the next case ready, if it has all of them; why the run does not take it, if it does not.
-    fn move_on(&mut self) -> Option<String> {
-        while self.ready.is_empty() && self.in_flight.get(&self.handed_out)?.is_over {
-            let mut case = self.in_flight.remove(&self.handed_out)?;
-            self.handed_out += 1;
-            if let Some(refused) = case.refused.take().filter(|_| !self.skips_bad_cases) {
-                return Some(refused);
-            }
-            case.rows.sort_by_key(|row| self.order.iter().position(|id| *id == row.scorer_id));
-            self.ready.extend(case.rows);
-        }
-        None
-    }
-
-    /// Hands the run the caller's next case; false if there is none.
-    fn take_case(&mut self, py: Python<'_>) -> PyResult<bool> {
-        let Some(cases) = &self.cases else { return Ok(false) };
-        let Some(item) = cases.clone_ref(py).into_bound(py).next().transpose()? else {
-            self.cases = None;
-            return Ok(false);
-        };
-        let place = self.items;
-        self.items += 1;
-        let case = match case::of_item(&item, place) {
-            Err(_) if self.skips_bad_cases => return Ok(true),
-            case => case?,
-        };
-        let Some(live) = &self.of_run.live else { return Ok(false) };
-        match live.score_live(case) {
-            true => self.begun += 1,
-            // The run has ended; what is behind it says why.
-            false => self.cases = None,
-        }
-        Ok(true)
-    }
-
-    /// Ends the run.
-    fn end(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.cases = None;
-        self.of_run.events = None;
-        let Some(live) = self.of_run.live.take() else { return Ok(()) };
-        let ended = wait_for(py, Home::of_this_process(py)?, live.shutdown())?;
-        let report = ended.map_err(|error| error::of_run(py, &error))?;
-        match report.and_then(|report| report.stopped) {
-            Some(stop) => Err(error::new(py, Kind::Failed, stop.to_string())),
-            None => Ok(()),
-        }
+        let order = self.plan.scorers.iter().map(|scorer| scorer.id.to_string()).collect();
+        let cases = cases.try_iter()?;
+        let stream =
+            Stream { order, skips_bad_cases: skip_bad_cases, most: in_flight.max(1), is_stored };
+        Rows::begin(&suite, cases, run_id, stream)
     }
 }

@@ -26,6 +26,7 @@ use crate::{
     capsule::{Batches, stream_of},
     error::{self, Kind, in_words},
     home::Home,
+    selecting::Selected,
     waiting::wait_for,
 };
 
@@ -91,8 +92,10 @@ pub(crate) fn score(
     mapped: &[(String, String)],
     jobs: usize,
 ) -> PyResult<Table> {
-    let mut batches = Batches::of(table)?;
-    let columns = self::columns(py, &batches.schema(), mapped, Some(scorer.info().reads))?;
+    let reads = Some(scorer.info().reads);
+    let selected = Selected::of(table, mapped, |names| columns(py, names, mapped, reads))?;
+    let mut batches = Batches::of(&selected.table)?;
+    let columns = self::columns(py, &batches.schema(), &selected.mapped, reads)?;
     let schema = Arc::new(Schema::new(Column::ALL.map(Column::field).to_vec()));
     let (mut scored, mut before) = (Vec::new(), 0);
     while let Some(batch) = batches.next(py)? {

@@ -2,7 +2,8 @@
 
 use pyo3::{
     prelude::*,
-    types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
+    sync::PyOnceLock,
+    types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType},
 };
 use scorebox::case::MAX_DEPTH;
 use scorebox_shards::{push_float, push_text};
@@ -14,11 +15,13 @@ struct NotJson {
     path: Vec<String>,
     what: String,
     advice: Option<&'static str>,
+    /// An exception of the value's own code, which is passed on in place of all that.
+    raised: Option<Box<PyErr>>,
 }
 
 impl NotJson {
     fn new(what: impl Into<String>) -> NotJson {
-        NotJson { path: Vec::new(), what: what.into(), advice: None }
+        NotJson { path: Vec::new(), what: what.into(), advice: None, raised: None }
     }
 
     fn advised(mut self, advice: &'static str) -> NotJson {
@@ -32,14 +35,23 @@ impl NotJson {
     }
 }
 
+impl From<PyErr> for NotJson {
+    fn from(error: PyErr) -> NotJson {
+        NotJson { raised: Some(Box::new(error)), ..NotJson::new("") }
+    }
+}
+
 /// Appends a value, which is called `name` in messages, to `out`.
 ///
 /// # Errors
 /// With the path (`/trace/3/args`), if it is not a string, a finite number, a bool, `None`, or a list, tuple or
-/// dictionary of these with string keys, no deeper than a case may be.
+/// dictionary of these with string keys, no deeper than a case may be; or what the value's own code raises.
 pub(crate) fn write(out: &mut String, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     write_value(out, value, 0).map_err(|refused| {
-        let NotJson { mut path, what, advice } = refused;
+        let NotJson { mut path, what, advice, raised } = refused;
+        if let Some(raised) = raised {
+            return *raised;
+        }
         path.push(name.to_owned());
         path.reverse();
         // As in a JSON Pointer.
@@ -83,9 +95,8 @@ fn write_value(out: &mut String, value: &Bound<'_, PyAny>, depth: usize) -> Resu
     if let Ok(items) = value.cast::<PyTuple>() {
         return write_items(out, items.iter(), depth);
     }
-    // Integers of other kinds, such as NumPy's.
-    if let Ok(number) = value.call_method0("__index__") {
-        return write_integer(out, &number);
+    if write_other_number(out, value)? {
+        return Ok(());
     }
     let kind = value.get_type().fully_qualified_name();
     let kind =
@@ -132,13 +143,40 @@ fn write_integer(out: &mut String, number: &Bound<'_, PyAny>) -> Result<(), NotJ
     }
 }
 
+/// Appends a number or a bool of another library; false if it is neither. Its type decides: a value itself may answer to
+/// whatever it is asked for, as mocks do.
+fn write_other_number(out: &mut String, value: &Bound<'_, PyAny>) -> Result<bool, NotJson> {
+    static INTEGRAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (py, kind) = (value.py(), value.get_type());
+    if kind.is_subclass(INTEGRAL.import(py, "numbers", "Integral")?)? {
+        let number = py.import("operator")?.call_method1("index", (value,))?;
+        write_integer(out, &number)?;
+        return Ok(true);
+    }
+    if kind.module()?.to_string_lossy() != "numpy" {
+        return Ok(false);
+    }
+    match kind.name()?.to_string_lossy().as_ref() {
+        "bool" | "bool_" => out.push_str(if value.is_truthy()? { "true" } else { "false" }),
+        "float16" | "float32" => write_narrow_float(out, value.extract()?)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Appends a number of 32 bits or less by its shortest digits, as columns of such numbers are written.
+fn write_narrow_float(out: &mut String, number: f32) -> Result<(), NotJson> {
+    write_float(out, number.to_string().parse().unwrap_or_else(|_| f64::from(number)))
+}
+
 fn write_members(
     out: &mut String,
     members: &Bound<'_, PyDict>,
     depth: usize,
 ) -> Result<(), NotJson> {
     out.push('{');
-    for (place, (key, value)) in members.iter().enumerate() {
+    // A copy: the code of a value that is written may change the dictionary.
+    for (place, (key, value)) in members.copy()?.iter().enumerate() {
         if place > 0 {
             out.push(',');
         }

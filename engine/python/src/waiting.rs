@@ -50,6 +50,12 @@ pub(crate) fn wait_for<T: Send>(
     })
 }
 
+/// Waits for what the end of the interpreter must not cut off. Called when it is about to end.
+#[pyfunction]
+pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {
+    Home::started().map_or(Ok(()), |home| wait_for(py, home, home.finish()))
+}
+
 /// Looks at the signals of work that does not wait, and that is done without the interpreter.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {

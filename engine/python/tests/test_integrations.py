@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import math
 import os
 import pickle
@@ -76,6 +77,11 @@ def test_inspect():
     assert latency.value == 1.0
     said = asyncio.run(scorebox_scorer("message-includes", config={"value": "Paris"})(state, Target("")))
     assert said.value == 1.0
+    trio = importlib.util.find_spec("trio")
+    if trio is not None:
+        # As with INSPECT_ASYNC_BACKEND=trio.
+        score = importlib.import_module("trio").run(scorebox_scorer("exact-match"), state, Target("Paris"))
+        assert score.value == 1.0
     none = asyncio.run(scorebox_scorer(**NOT_APPLICABLE)(state, Target("")))
     assert not isinstance(none.value, float) or math.isnan(none.value)
     with pytest.raises(scorebox.ScoreboxError):
@@ -162,6 +168,28 @@ def test_deepeval():
         ScoreboxMetric(MISBEHAVE, config={"then": "fail"}).measure(case)
 
 
+@pytest.mark.parametrize("run_async", [True, False])
+def test_deepeval_runs_copies_of_a_metric(run_async, tmp_path, monkeypatch):
+    framework("deepeval")
+    monkeypatch.chdir(tmp_path)
+    from deepeval import assert_test, evaluate
+    from deepeval.evaluate.configs import AsyncConfig, DisplayConfig
+    from deepeval.test_case import LLMTestCase
+
+    from scorebox.integrations.deepeval import ScoreboxMetric
+
+    case = LLMTestCase(input="?", actual_output="red blue", expected_output="red blue green white")
+    metric = ScoreboxMetric("token-f1", threshold=0.6, name="Words")
+    assert_test(case, [metric, ScoreboxMetric(**NOT_APPLICABLE)], run_async=run_async)
+    with pytest.raises(AssertionError, match="Words"):
+        assert_test(case, [ScoreboxMetric("token-f1", threshold=0.7, name="Words")], run_async=run_async)
+    display = DisplayConfig(show_indicator=False, print_results=False)
+    ended = evaluate([case], [metric], async_config=AsyncConfig(run_async=run_async), display_config=display)
+    (measured,) = ended.test_results[0].metrics_data
+    assert (measured.name, measured.threshold, measured.success) == ("Words", 0.6, True)
+    assert measured.score == pytest.approx(2 / 3)
+
+
 def test_datasets():
     datasets = framework("datasets")
     from scorebox.integrations.datasets import score_batch
@@ -177,6 +205,39 @@ def test_datasets():
     ):
         assert scored["same"] == [1.0, 0.0, 1.0] * 20
         assert scored.column_names == ["answer", "expected", "same", "same_reason", "same_error"]
+    for kind in ("pandas", "polars", "numpy"):
+        if importlib.util.find_spec(kind) is not None:
+            scored = dataset.with_format(kind).map(score, batched=True, batch_size=7).with_format(None)
+            assert scored["same"] == [1.0, 0.0, 1.0] * 20
+            assert scored.column_names == ["answer", "expected", "same", "same_reason", "same_error"]
+
+
+def test_an_error_may_come_late_in_a_dataset():
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
+
+    dataset = datasets.Dataset.from_dict({"output": ["a"] * 20, "expected": ["a"] * 15 + [None] * 5})
+    for kind in ("arrow", "pandas"):
+        scored = dataset.with_format(kind).map(score_batch("exact-match"), batched=True, batch_size=5, writer_batch_size=5)
+        errors = scored.with_format(None)["score_error"]
+        assert [error is None for error in errors] == [True] * 15 + [False] * 5
+
+
+def test_datasets_compute_again_with_a_script_that_was_edited(tmp_path):
+    datasets = framework("datasets")
+    from scorebox.integrations.datasets import score_batch
+
+    (tmp_path / "rows.jsonl").write_text('{"output": "a"}\n' * 3)
+
+    def scores(script):
+        (tmp_path / "grade.js").write_text(script)
+        rows = datasets.load_dataset(
+            "json", data_files=str(tmp_path / "rows.jsonl"), split="train", cache_dir=str(tmp_path / "cache")
+        )
+        return list(rows.map(score_batch(tmp_path / "grade.js"), batched=True)["score"])
+
+    assert scores("export default () => 1;") == [1.0] * 3
+    assert scores("export default () => 0;") == [0.0] * 3
 
 
 def test_pandas():

@@ -82,6 +82,48 @@ def test_a_table_is_scored_in_a_forked_process():
     assert printed.split("\n") == ["[1.0, 0.0]", "[[1.0, 0.0], [1.0, 0.0]]", ""]
 
 
+def test_a_forked_process_refuses_a_scorer_that_changed_and_finds_it_from_another_folder(tmp_path):
+    printed = printed_by(
+        """
+        import os, sys
+        import scorebox
+        open("grade.js", "w").write("export default () => 1;")
+        grade = scorebox.Scorer("./grade.js")
+        def scored_in_a_child():
+            child = os.fork()
+            if child == 0:
+                try:
+                    print(grade.score(1).score, flush=True)
+                except scorebox.ScoreboxError as error:
+                    print(error.kind, flush=True)
+                os._exit(0)
+            os.waitpid(child, 0)
+        os.mkdir("other")
+        os.chdir("other")
+        scored_in_a_child()
+        open("../grade.js", "w").write("export default () => 0;")
+        scored_in_a_child()
+        """,
+        folder=tmp_path,
+    )
+    assert printed.split() == ["1.0", "changed"]
+
+
+def test_configuring_again_keeps_what_was_set_before(tmp_path):
+    printed = printed_by(
+        """
+        import os, sys
+        import scorebox
+        scorebox.configure(cache_dir=sys.argv[1])
+        scorebox.configure(jobs=1, memory_budget="64MiB")
+        scorebox.Scorer("exact-match")
+        print(os.listdir(sys.argv[1]) != [])
+        """,
+        str(tmp_path),
+    )
+    assert printed == "True\n"
+
+
 def test_a_component_is_compiled_in_a_forked_process_too(tmp_path):
     printed = printed_by(
         """
@@ -325,3 +367,31 @@ def test_components_are_compiled_in_another_process_within_its_limits(tmp_path):
         str(tmp_path / "cache"),
     )
     assert printed.split() == ["invalid-component", "1.0"]
+
+
+def test_a_second_ctrl_c_drops_what_is_in_flight_and_the_run_can_be_resumed_in_the_same_process(tmp_path):
+    spin = f'[scorers.spin]\nuse = "{GUEST}"\nlimits = {{ timeout = "600s", fuel = 9000000000000000000 }}\nconfig = {{ then = "spin" }}\n'
+    (tmp_path / "suite.toml").write_text(spin)
+    (tmp_path / "cases.jsonl").write_text("".join(f'{{"id": "{number}", "output": 1}}\n' for number in range(5000)))
+    printed = printed_by(
+        """
+        import os, signal, threading, time
+        import scorebox
+        def run(**options):
+            for seconds in (1, 2):
+                threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+            began = time.monotonic()
+            try:
+                scorebox.run("suite.toml", "cases.jsonl", progress=False, **options)
+            except KeyboardInterrupt:
+                print("interrupted", time.monotonic() - began < 4)
+        scorebox.Suite("suite.toml").scorer("spin")
+        run(run_id="r")
+        run(resume="r")
+        before = time.process_time()
+        time.sleep(1)
+        print("idle", time.process_time() - before < 0.3)
+        """,
+        folder=tmp_path,
+    )
+    assert printed == "interrupted True\ninterrupted True\nidle True\n"

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import numbers
 import pickle
 import subprocess
 import sys
 import threading
 from enum import Enum
+from itertools import islice
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
-from conftest import MISBEHAVE, misbehaving
+from conftest import MISBEHAVE, REPOSITORY, misbehaving
 
 import scorebox
 
@@ -152,6 +156,9 @@ def test_an_unknown_scorer_or_key_is_refused_with_what_was_meant():
         {"memory": "lots"},
         {"memory": 5 << 30},
         {"grants": ["network"]},
+        {"grants": "wasi"},
+        {"fuel": -1},
+        {"fuel": "much"},
         {"config": {"x": float("nan")}},
     ],
 )
@@ -200,6 +207,41 @@ def test_values_of_other_kinds_that_are_json_are_taken(same):
     numpy = pytest.importorskip("numpy")
     assert same.score(numpy.int32(7), 7).score == 1.0
     assert same.score(numpy.float64(0.5), 0.5).score == 1.0
+    assert same.score(numpy.float32(0.1), 0.1).score == 1.0
+    assert same.score([numpy.float16(1.5), numpy.bool_(True)], [1.5, True]).score == 1.0
+    assert refused(same.score, numpy.float32("nan")).message == "`/output` is not JSON: NaN"
+    assert refused(same.score, numpy.array([1, 2])).message == "`/output` is not JSON: a value of type `numpy.ndarray`"
+
+
+def test_a_mock_is_no_number(same):
+    message = refused(same.score, {"a": MagicMock()}).message
+    assert message == "`/output/a` is not JSON: a value of type `unittest.mock.MagicMock`"
+
+
+def integer(does):
+    """A value of a type that says that it is an integer."""
+    kind = type("Integer", (), {"__index__": lambda self: does()})
+    numbers.Integral.register(kind)
+    return kind()
+
+
+def test_what_the_code_of_a_value_raises_is_passed_on(same):
+    def broken():
+        raise LookupError("the device is gone")
+
+    with pytest.raises(LookupError, match="the device is gone"):
+        same.score([1, integer(broken)])
+
+
+def test_a_dictionary_may_change_while_it_is_written(same):
+    changing: dict = {}
+
+    def add():
+        changing[str(len(changing))] = 1
+        return 1
+
+    changing.update(a=integer(add), b=2)
+    assert same.score(changing, {"a": 1, "b": 2}).score == 1.0
 
 
 def test_scores_are_awaited_without_holding_up_the_loop(same):
@@ -239,6 +281,41 @@ def test_a_scorer_pickles_as_its_recipe():
     assert again.info == scorer.info
 
 
+def test_a_scorer_of_a_file_unpickles_in_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "grade.js").write_text("export default () => 1;\n")
+    monkeypatch.chdir(tmp_path)
+    pickled = [pickle.dumps(scorebox.Scorer(source)) for source in ("./grade.js", Path("grade.js"))]
+    monkeypatch.chdir("/")
+    assert [pickle.loads(each).score("x").score for each in pickled] == [1.0, 1.0]
+
+
+def test_a_scorer_that_changed_is_not_taken_for_the_one_that_was_pickled(tmp_path):
+    script = tmp_path / "grade.js"
+    script.write_text("export default () => 1;\n")
+    (tmp_path / "suite.toml").write_text('[scorers.grade]\nuse = "grade.js"\n')
+    scorer, of_suite = scorebox.Scorer(script), scorebox.Suite(tmp_path / "suite.toml").scorer("grade")
+    pickled = [pickle.dumps(each) for each in (scorer, of_suite)]
+    assert [pickle.loads(each).score("x").score for each in pickled] == [1.0, 1.0]
+    script.write_text("export default () => 0;\n")
+    for each in pickled:
+        error = refused(pickle.loads, each)
+        assert error.kind == "changed" and "the scorer changed since it was loaded" in error.message
+    # What is loaded stays, and its pickle names what it is: not what the file is now.
+    assert scorer.score("x").score == 1.0
+    assert refused(pickle.loads, pickle.dumps(scorer)).kind == "changed"
+    assert pickle.dumps(scorebox.Scorer(script)) != pickled[0]
+
+
+def test_a_suite_that_changed_is_not_taken_for_the_one_that_was_pickled(tmp_path, monkeypatch):
+    (tmp_path / "suite.toml").write_text("[scorers.exact-match]\n")
+    monkeypatch.chdir(tmp_path)
+    pickled = pickle.dumps(scorebox.Suite("suite.toml"))
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickled).scorer_ids == ["exact-match"]
+    (tmp_path / "suite.toml").write_text("[scorers.token-f1]\n")
+    assert refused(pickle.loads, pickled).kind == "changed"
+
+
 def test_an_error_pickles():
     error = pickle.loads(pickle.dumps(scorebox.ScoreboxError("trap", "it crashed", "fix it")))
     assert (error.kind, error.message, error.advice) == ("trap", "it crashed", "fix it")
@@ -264,10 +341,30 @@ def test_configuring_after_the_first_scorer_is_refused(same):
 
 def test_a_score_pickles_with_all_that_it_shows():
     cases = [{"id": "a", "output": "x", "groundTruth": "x"}, {"id": "b", "output": "x"}]
-    suite = scorebox.Suite(text='[scorers.c]\nuse = "contains"\n')
-    for row in suite.iter(cases):
+    suite = scorebox.Suite(text='[scorers.c]\nuse = "contains"\n[scorers.f]\nuse = "contains"\nlimits = { fuel = 1000 }\n')
+    rows = list(suite.iter(cases))
+    for row in rows:
         again = pickle.loads(pickle.dumps(row))
         assert again == row and again.to_dict() == row.to_dict()
         assert str(again.error) == str(row.error)
+    assert "fuel=…" in pickle.loads(pickle.dumps(rows[1])).error.advice
     one = scorebox.Scorer("contains").score("x", expected="x")
     assert copy.deepcopy(one) == one and one.meta == {"found": ["x"], "missing": []}
+
+
+def test_a_score_pickles_with_the_calls_of_judges():
+    pandalm = REPOSITORY / "examples/pandalm"
+    if not (pandalm / "suite.toml").is_file():
+        pytest.skip("the example is not there")
+    with open(pandalm / "cases.jsonl") as lines:
+        rows = list(scorebox.Suite(pandalm / "suite.toml").iter(islice(lines, 2)))
+    asked = [row for row in rows if row.to_dict().get("calls")]
+    assert asked != []
+    for row in asked:
+        again = pickle.loads(pickle.dumps(row))
+        assert again == row and again.to_dict()["calls"] == row.to_dict()["calls"]
+
+
+def test_a_scorer_that_asks_a_judge_is_sent_to_a_suite():
+    error = refused(scorebox.Scorer, "factuality")
+    assert error.kind == "missing-grant" and "only `Suite.iter` and `scorebox.run` have judges" in error.advice

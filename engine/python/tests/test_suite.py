@@ -185,6 +185,20 @@ def test_progress_is_one_line_on_standard_error(files, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_what_is_called_with_the_progress_gets_the_final_figures_and_must_be_callable(files):
+    seen = []
+    scorebox.run("suite.toml", "cases.jsonl", progress=seen.append)
+    assert (seen[-1]["casesDone"], seen[-1]["scoresWritten"]) == (100, 200)
+    with pytest.raises(TypeError, match="not 5"):
+        scorebox.run("suite.toml", "cases.jsonl", run_id="none", progress=5)
+
+
+def test_a_program_without_standard_error_runs_a_suite(files, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert scorebox.run("suite.toml", "cases.jsonl").cases == 100
+    assert scorebox.run("suite.toml", "cases.jsonl", progress=True).cases == 100
+
+
 def test_a_run_reads_what_other_tools_write(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = REPOSITORY / "tests/readers"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from conftest import misbehaving
 from test_scorer import refused
+
+import scorebox
 
 pyarrow = pytest.importorskip("pyarrow")
 ROWS = {"id": ["a", "b", "c"], "answer": ["Paris", "Rome", None], "expected": ["Paris", "Oslo", "x"]}
@@ -40,7 +44,97 @@ def test_pandas_gets_a_frame_with_the_same_index(same):
     frame = pandas.DataFrame(ROWS, index=[7, 5, 3])
     scored = same.score_table(frame, columns={"output": "answer"})
     assert isinstance(scored, pandas.DataFrame) and list(scored.index) == [7, 5, 3]
-    assert list(frame.join(scored[["score"]])["score"]) == [1.0, 0.0, 0.0]
+    assert list(frame.assign(same=scored["score"])["same"]) == [1.0, 0.0, 0.0]
+
+
+def test_scores_are_put_beside_a_frame_whose_labels_repeat(same):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, index=[7, 7, 3])
+    scored = same.score_table(frame, columns={"output": "answer"})
+    assert list(frame.assign(same=scored["score"])["same"]) == [1.0, 0.0, 0.0]
+    assert list(pandas.concat([frame, scored[["score"]]], axis=1)["score"]) == [1.0, 0.0, 0.0]
+
+
+def test_columns_that_are_not_read_may_have_anything_in_pandas(same):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        [["a", 1, "a", 1, object()], [2, "b", "x", 2, object()]],
+        columns=["notes", "notes", "output", "input", 5],
+        index=pandas.Index(["x", 3], dtype=object),
+    )
+    frame["expected"] = ["a", "y"]
+    frame["sparse"] = pandas.arrays.SparseArray([1, 0])
+    assert list(same.score_table(frame, columns={"input": "notes"})["score"]) == [1.0, 0.0]
+    suite = scorebox.Suite(text="[scorers.exact-match]")
+    assert list(suite.score_table(frame.assign(id=["p", "q"]))["id"]) == ["p", "q"]
+    error = refused(same.score_table, frame, columns={"expected": "notes"})
+    assert error.message == "the table has the column `notes` twice"
+    error = refused(same.score_table, frame, columns={"expected": "gold"})
+    assert error.advice == "its columns are `notes`, `notes`, `output`, `input`, `5`, `expected`, `sparse`, `__index_level_0__`"
+
+
+def test_the_index_of_a_frame_may_be_a_part_of_a_case(same):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"output": ["a", "b"], "expected": ["a", "x"]}, index=pandas.Index(["p", "q"], name="id"))
+    scored = same.score_table(frame)
+    assert list(scored["id"]) == ["p", "q"] and list(scored.index) == ["p", "q"]
+    assert list(same.score_table(frame.reset_index(drop=True))["id"]) == ["case-1", "case-2"]
+
+
+def test_columns_that_are_not_read_may_have_anything_in_polars(same):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"output": ["a", "b"], "expected": ["a", "x"], "things": [object(), object()]})
+    frame = frame.with_columns(large=polars.lit(1).cast(polars.Int128))
+    assert same.score_table(frame)["score"].to_list() == [1.0, 0.0]
+
+
+def test_columns_of_nothing_but_null_are_read(same):
+    polars = pytest.importorskip("polars")
+    nothing, cases = [None, None], {"id": ["p", "q"], "output": ["a", "b"]}
+    suite = scorebox.Suite(text="[scorers.exact-match]")
+    columns = [
+        polars.Series("input", nothing, dtype=polars.Null),
+        polars.Series("input", [[], [None]], dtype=polars.List(polars.Null)),
+        polars.Series("input", [{"a": None}, None], dtype=polars.Struct({"a": polars.Null})),
+        polars.Series("input", [[{"a": None}], []], dtype=polars.List(polars.Struct({"a": polars.Null}))),
+    ]
+    inputs = [nothing, [[], [None]], [{"a": None}, None], [[{"a": None}], []]]
+    for column, values in zip(columns, inputs):
+        frame = polars.DataFrame(cases).with_columns(column, expected=polars.lit("a"))
+        assert same.score_table(frame)["score"].to_list() == [1.0, 0.0]
+        scored = [json.loads(case).get("input") for case in suite.score_table(frame)["case"]]
+        assert scored == values
+        # Of a library that nobody knows, all columns come.
+        assert scores(same.score_table(Stream(frame))) == [1.0, 0.0]
+        assert len(same.score_table(frame.clear())) == 0 and len(suite.score_table(frame.clear())) == 0
+    expected = polars.DataFrame(cases).with_columns(expected=polars.lit(None))
+    assert same.score_table(expected)["error_kind"].to_list() == ["invalid-input"] * 2
+
+
+def test_a_batch_by_the_interface_of_arrays_is_a_table(same):
+    class Batch:
+        def __arrow_c_array__(self, requested_schema=None):
+            return pyarrow.record_batch({"output": ["a", "b"], "expected": ["a", "x"]}).__arrow_c_array__()
+
+    assert scores(same.score_table(Batch())) == [1.0, 0.0]
+
+
+def test_what_a_stream_raises_is_said(same):
+    def batches():
+        yield pyarrow.record_batch({"output": ["a"]})
+        raise RuntimeError("the disk is gone")
+
+    reader = pyarrow.RecordBatchReader.from_batches(pyarrow.schema([("output", pyarrow.string())]), batches())
+    error = refused(same.score_table, Stream(reader))
+    assert error.kind == "unreadable" and "the disk is gone" in error.message
+    used = pyarrow.table(ROWS).__arrow_c_stream__()
+
+    class Used:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return used
+
+    same.score_table(Used(), columns={"output": "answer"})
+    assert "was read already" in refused(same.score_table, Used()).message
 
 
 def test_polars_gets_a_frame(same):

@@ -21,12 +21,15 @@ def typed() -> None:
     named: list[str] = [assertion["name"] for assertion in result.assertions]
     rows: Rows = Suite("suite.toml").iter([{"output": 1}], db="scorebox.db", in_flight=10)
     cases: list[str | None] = [row.case_id for row in rows]
+    with Suite("suite.toml").iter(['{"output": 1}'], on_bad_case="skip") as closed:
+        first: Score = next(closed)
+    kinds: list[str] = [row.error.kind for row in rows if row.error is not None]
     ended: Run = scorebox.run("suite.toml", ["log.eval"], db="scorebox.db", format="inspect-eval", progress=lambda so_far: None)
     scores: Any = Suite("suite.toml").score_table(rows, columns={"output": "answer"}, run_id="r", jobs=2)
     merged: Merged = scorebox.merge(["scores"], db="scorebox.db", suite=Suite("suite.toml"), run_id="r")
     root: str | None = merged.root
     try:
-        print(threshold, score, named, cases, scores, root, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
+        print(threshold, score, first, named, cases, kinds, scores, root, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
     except scorebox.ScoreboxError as error:
         print(error.kind, error.message, error.advice)
     scorebox.configure(jobs=2, memory_budget="1GiB")

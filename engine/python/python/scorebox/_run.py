@@ -88,14 +88,16 @@ def run(
         on_bad_case: What happens at a line that is not a valid case: ``"stop"`` or ``"skip"``.
         progress: Whether progress is shown on standard error: on a terminal and in a notebook unless something else is
             said; or what is called with it (``casesDone``, ``scoresWritten``, ``errors``, ``bytesRead``, ``bytesTotal``, …)
-            five times a second.
+            five times a second and, with the final figures, at the end.
 
     Raises:
         ScoreboxError: The run did not start or did not end: what is stored stays, and the message says how to resume.
-        KeyboardInterrupt: Ctrl-C: what is in flight is finished and stored before; the run can be resumed.
+        KeyboardInterrupt: Ctrl-C: what is in flight is finished and stored before; a second Ctrl-C drops it. The run can be
+            resumed.
     """
     if on_bad_case not in ("stop", "skip"):
         raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
+    show = _show(progress)
     if not isinstance(suite, Suite):
         suite = Suite(suite)
     files = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
@@ -103,16 +105,21 @@ def run(
     running = _scorebox.Running(
         suite._native, files, db, pointers, run_id, resume, reuse, on_bad_case == "skip", format
     )
-    show = progress if callable(progress) else _Shown() if _is_wanted(progress) else None
     try:
         while not running.wait(_SHOW):
             if show is not None:
                 show(running.progress())
+        if show is not None:
+            show(running.progress())
     except BaseException:
         # Also if `show` fails: what is in flight is finished and stored.
         running.stop()
-        while not running.wait(_SHOW):
-            pass
+        try:
+            while not running.wait(_SHOW):
+                pass
+        except BaseException:
+            running.abort()
+            raise
         raise
     finally:
         if isinstance(show, _Shown):
@@ -141,8 +148,16 @@ def run(
     return ended
 
 
-def _is_wanted(progress: bool | None) -> bool:
-    return progress if progress is not None else sys.stderr.isatty() or "ipykernel" in sys.modules
+def _show(progress: bool | Callable[[Mapping[str, Any]], None] | None) -> Callable[[Mapping[str, Any]], None] | None:
+    """What the progress is shown to, if anything."""
+    if callable(progress):
+        return progress
+    if progress is not None and not isinstance(progress, bool):
+        raise TypeError(f"progress is True, False or what is called with it, not {progress!r}")
+    # A program without a console has no standard error.
+    if sys.stderr is None or progress is False:
+        return None
+    return _Shown() if progress or sys.stderr.isatty() or "ipykernel" in sys.modules else None
 
 
 class _Shown:

@@ -3,18 +3,24 @@ the package itself."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
+
+from ._errors import ScoreboxError
 
 __version__: str
 
-Status = Literal["scored", "not-applicable", "skipped", "error"]
+_Status = Literal["scored", "not-applicable", "skipped", "error"]
 
 @final
 class Score:
-    """What a scorer says about a case, and what that cost. It cannot be changed."""
+    """What a scorer says about a case, and what that cost. It cannot be changed; only scorers make it."""
+
+    #: Two scores may be compared, and not be keys.
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __eq__(self, other: object, /) -> bool: ...
 
     @property
-    def status(self) -> Status:
+    def status(self) -> _Status:
         """The outcome: ``"scored"``, ``"not-applicable"``, or in rows of many cases ``"error"``."""
 
     @property
@@ -54,8 +60,8 @@ class Score:
         """How long the scorer took, in seconds, waiting for judges included."""
 
     @property
-    def error(self) -> Exception | None:
-        """Why there is no score, of a row whose status is ``"error"``: a :class:`scorebox.ScoreboxError`."""
+    def error(self) -> ScoreboxError | None:
+        """Why there is no score, of a row whose status is ``"error"``."""
 
     @property
     def case_id(self) -> str | None:
@@ -82,31 +88,39 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table by Arrow's PyCapsule interface, as often as it is asked for."""
 
+@final
 class Scorer:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         source: str | os.PathLike[str] | bytes,
         config: dict[str, Any] | None = None,
         timeout: float | None = None,
         fuel: int | None = None,
         memory: int | str | None = None,
         grants: Sequence[str] | None = None,
-    ) -> None: ...
+    ) -> Scorer: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def digest(self) -> str: ...
+    def must_be(self, digest: str) -> None: ...
     def info(self) -> dict[str, Any]: ...
     def score(self, *parts: Any) -> Score: ...
     def submit(self, done: Callable[[Score | None, Any], None], *parts: Any) -> Pending: ...
     def score_table(self, table: Any, columns: Sequence[tuple[str, str]], jobs: int | None = None) -> Table: ...
 
+@final
 class Pending:
     def cancel(self) -> None: ...
 
+@final
 class Suite:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         path: str | os.PathLike[str] | None = None,
         text: str | None = None,
         workspace: str | os.PathLike[str] | None = None,
-    ) -> None: ...
+    ) -> Suite: ...
     @property
     def name(self) -> str: ...
     @property
@@ -127,15 +141,18 @@ class Suite:
         skip_bad_cases: bool = False,
     ) -> Rows: ...
 
+@final
 class Rows:
     run_id: str
     def __iter__(self) -> Rows: ...
     def __next__(self) -> Score: ...
+    def close(self) -> None: ...
 
+@final
 class Running:
     run_id: str
-    def __init__(
-        self,
+    def __new__(
+        cls,
         suite: Suite,
         cases: Sequence[str | os.PathLike[str]],
         database: str | os.PathLike[str],
@@ -145,7 +162,8 @@ class Running:
         reuse: bool = False,
         skip_bad_cases: bool = False,
         format: str | None = None,
-    ) -> None: ...
+    ) -> Running: ...
+    def abort(self) -> None: ...
     def wait(self, seconds: float) -> bool: ...
     def stop(self) -> None: ...
     def progress(self) -> dict[str, Any]: ...
@@ -161,7 +179,8 @@ def configure(
     memory_budget: int | str | None = None,
     workspace: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Says how this process scores, and those that are forked from it. Call it before the first scorer is made.
+    """Says how this process scores, and those that are forked from it. Call it before the first scorer is made; of several
+    calls each sets what it names.
 
     Args:
         jobs: How many scores are computed at once; the number of cores unless something else is said.
@@ -184,3 +203,4 @@ def merge(
 ) -> dict[str, Any]: ...
 def command(arguments: Sequence[str]) -> int: ...
 def compile() -> None: ...
+def finish() -> None: ...

@@ -48,8 +48,10 @@ class ScorerInfo(NamedTuple):
 class Scorer:
     """A scorer that is loaded and ready. It may be used by many threads at once; each score has its own sandbox.
 
-    A scorer pickles as its recipe (what it was made from), never as state: it is loaded again where it is unpickled, from
-    the cache of compiled code if that has it. The same happens by itself in a process that was forked.
+    A scorer pickles as its recipe (what it was made from, a file by its absolute path) with the digest of its component,
+    never as state: it is loaded again where it is unpickled, from the cache of compiled code if that has it. The same
+    happens by itself in a process that was forked. If it is another scorer by then, such as a script that was edited, that
+    is refused (``"changed"``).
 
     Args:
         source: The name of a built-in scorer (``"rouge"``, see :func:`scorebox.scorers`), the path of a component
@@ -60,7 +62,8 @@ class Scorer:
         fuel: Wasm instructions, roughly, that one score may use; 10 000 000 000 unless something else is said.
         memory: Memory that one score may use, in bytes or as text (``"128MiB"``); 64 MiB unless something else is said,
             at most 4 GiB.
-        grants: What it may import that no scorer may by itself: ``"wasi"``, ``"workspace"``, ``"judge"``.
+        grants: What it may import that no scorer may by itself: ``["wasi"]``, ``["workspace"]``. A scorer that asks a judge
+            is used in a suite, which describes the judge.
 
     Raises:
         ScoreboxError: It does not exist, cannot be loaded, or refuses its configuration.
@@ -76,9 +79,13 @@ class Scorer:
         memory: int | str | None = None,
         grants: Sequence[str] | None = None,
     ) -> None:
+        if isinstance(grants, str):
+            message = f"`grants` is a list of words, such as [{grants!r}], and not a text"
+            raise ScoreboxError("invalid-argument", message)
         config = dict(config) if config is not None else None
-        self._recipe: tuple[Any, ...] = (source, config, timeout, fuel, memory, list(grants or ()))
-        self._native = _scorebox.Scorer(*self._recipe)
+        options = (config, timeout, fuel, memory, list(grants or ()))
+        self._native = _scorebox.Scorer(source, *options)
+        self._recipe: tuple[Any, ...] = (self._native.path or source, *options)
         self._score = self._native.score
         self._info: ScorerInfo | None = None
 
@@ -92,7 +99,7 @@ class Scorer:
         return scorer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, self._recipe
+        return _rebuilt, (self._recipe, self._native.digest)
 
     def __repr__(self) -> str:
         return f"Scorer({self.info.id!r})"
@@ -201,8 +208,9 @@ class Scorer:
         """Scores each row of a table, as many at once as there are jobs.
 
         Args:
-            table: A table of pyarrow, polars or pandas, or anything with Arrow's ``__arrow_c_stream__``. A stream of
-                batches is read one batch at a time.
+            table: A table of pyarrow, polars or pandas, of which only the columns that the scorer reads are looked at; or
+                anything with Arrow's ``__arrow_c_stream__``. A stream of batches is read one batch at a time. ``NaN``
+                and infinities are null.
             columns: Which column is which part of a case, by the keys of a case line: ``{"output": "answer",
                 "expected": "gold"}``. Other columns are found by the key's own names (``output``, ``expected``,
                 ``groundTruth``, ``reference``, ``input``, ``id``, …), and the rest are not read. Texts in ``trace``,
@@ -224,8 +232,11 @@ class Scorer:
         return like(table, self._native.score_table(table, mapped, jobs))
 
 
-def _rebuilt(*recipe: Any) -> Scorer:
+def _rebuilt(recipe: tuple[Any, ...], digest: str) -> Scorer:
     if len(recipe) == 2:
-        return Scorer._of_entry(*recipe)
-    source, config, timeout, fuel, memory, grants = recipe
-    return Scorer(source, config=config, timeout=timeout, fuel=fuel, memory=memory, grants=grants)
+        scorer = Scorer._of_entry(*recipe)
+    else:
+        source, config, timeout, fuel, memory, grants = recipe
+        scorer = Scorer(source, config=config, timeout=timeout, fuel=fuel, memory=memory, grants=grants)
+    scorer._native.must_be(digest)
+    return scorer

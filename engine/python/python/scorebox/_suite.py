@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
+import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import _scorebox
+from ._errors import ScoreboxError
 from ._scorebox import Score
 from ._scorer import Scorer
 from ._tables import like
@@ -15,12 +20,13 @@ from ._tables import like
 class Suite:
     """A suite of scorers, read from a file.
 
-    Like a :class:`Scorer` it pickles as what it was made from, and works in a process that was forked.
+    It pickles as what it was made from, with its digest: the file is read again where it is unpickled, by its absolute path,
+    and refused (``"changed"``) if it is another suite by then. It works in a process that was forked.
 
     Args:
         path: The suite file (TOML or JSON), in which ``${NAME}`` is a variable of the environment; or a bundle
             (``.tar``), which has the values.
-        text: In place of a file, the text of one.
+        text: In place of a file, the text of one. It is read without the environment: ``${NAME}`` has no value in it.
         workspace: The folder below which cases name theirs, for scorers that read files.
 
     Raises:
@@ -36,11 +42,11 @@ class Suite:
     ) -> None:
         if (path is None) == (text is None):
             raise TypeError("a suite has either a path or a text")
-        self._recipe = (path, text, workspace)
+        self._recipe = (_absolute(path), text, _absolute(workspace))
         self._native = _scorebox.Suite(path, text, workspace)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, self._recipe
+        return _rebuilt, (*self._recipe, self.digest)
 
     def __repr__(self) -> str:
         return f"Suite({self.name!r}: {', '.join(self.scorer_ids)})"
@@ -115,14 +121,20 @@ class Suite:
     ) -> Rows:
         """Scores a stream of cases, and yields rows as they are computed.
 
+        A loop that is left early ends the scoring, and so does an exception such as ``KeyboardInterrupt``: what waits is not
+        scored, and no judge is asked about it. Where rows are stored, the scores that were begun are finished and stored, and
+        the run is ``interrupted``, or ``stopped`` where the cases are at fault. Use ``with suite.iter(…) as rows:`` or :meth:`Rows.close` where that must
+        have happened before the program continues.
+
         Args:
             cases: Dictionaries with the keys of a case line (``output``, ``expected``, ``input``, ``id``, …), or such
-                lines as text. They are taken one by one, as many as may be in flight, so a stream of millions takes no
-                more memory than these.
+                lines as text, such as an open file has. They are taken one by one, as many as may be in flight, so a stream
+                of millions takes no more memory than these. Empty lines are passed over.
             db: A database that the rows are stored in, too; each call is a run.
             run_id: The id of that run; made from the time unless something else is said.
             in_flight: How many cases may be taken that have not been handed out, at least 1.
-            on_bad_case: What happens at an item that is not a valid case: ``"stop"`` raises, ``"skip"`` passes over it.
+            on_bad_case: What happens at an item that is not a valid case: ``"stop"`` takes no more cases, and raises after the
+                rows of those before it; ``"skip"`` passes over it.
 
         Yields:
             A row for each case and scorer: cases in their order, scorers in the suite's. ``row.case_id`` and
@@ -131,24 +143,48 @@ class Suite:
 
         Raises:
             ScoreboxError: A scorer cannot be loaded, an item is not a case, or the database cannot store the rows.
+            Exception: What ``cases`` raised, after the rows of the cases before. The stream has ended then.
         """
         if on_bad_case not in ("stop", "skip"):
             raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
         items = (dict(case) if isinstance(case, Mapping) and not isinstance(case, dict) else case for case in cases)
-        return Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
+        rows = Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
+        if db is not None:
+            _stored.add(rows)
+        return rows
 
 
 class Rows(Iterator[Score]):
-    """The rows of a stream of cases; see :meth:`Suite.iter`."""
+    """The rows of a stream of cases; see :meth:`Suite.iter`. Threads may share it: each row goes to one of them."""
 
     def __init__(self, native: _scorebox.Rows) -> None:
         self._native = native
+        self._process = os.getpid()
+        # The same thread comes again if the cases ask for a row; that is refused instead of waiting for itself.
+        self._lock = threading.RLock()
 
     def __iter__(self) -> Rows:
         return self
 
     def __next__(self) -> Score:
-        return next(self._native)
+        # A thread that had the lock is not in a process that was forked, where the stream is refused.
+        if os.getpid() != self._process:
+            return next(self._native)
+        with self._lock:
+            return next(self._native)
+
+    def close(self) -> None:
+        """Ends the stream, and waits for the end of its run: no more is scored, and what is computed at the moment is stored
+        if a database was named. After the last row it changes nothing."""
+        if os.getpid() == self._process:
+            with self._lock:
+                self._native.close()
+
+    def __enter__(self) -> Rows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def run_id(self) -> str:
@@ -156,5 +192,27 @@ class Rows(Iterator[Score]):
         return self._native.run_id
 
 
-def _rebuilt(path: Any, text: Any, workspace: Any) -> Suite:
-    return Suite(path, text=text, workspace=workspace)
+def _absolute(path: str | os.PathLike[str] | None) -> str | None:
+    """The path for a process that is in another folder."""
+    return os.path.abspath(path) if path is not None else None
+
+
+def _rebuilt(path: Any, text: Any, workspace: Any, digest: str) -> Suite:
+    suite = Suite(path, text=text, workspace=workspace)
+    if suite.digest != digest:
+        advice = "pickle the suite again, from the file as it is now; variables of the environment count, too"
+        raise ScoreboxError("changed", "the suite changed since it was read: it has another digest", advice)
+    return suite
+
+
+#: Streams that are stored, of which some may not have ended.
+_stored: weakref.WeakSet[Rows] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Has the end of each run stored before the interpreter ends."""
+    for rows in list(_stored):
+        with contextlib.suppress(ScoreboxError):
+            rows.close()
+    _scorebox.finish()

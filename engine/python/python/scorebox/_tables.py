@@ -1,4 +1,4 @@
-"""Tables of scores in the library that the scored table is of. Scores nothing."""
+"""Tables of pyarrow, polars and pandas: choosing their columns, and scores as a table of the same library. Scores nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,47 @@ import sys
 from typing import Any
 
 from ._scorebox import Table
+
+
+def column_names(table: Any) -> list[str] | None:
+    """The names of a table's columns, as Arrow has them; ``None`` if columns of such a table cannot be chosen."""
+    if _is(table, "pandas", "DataFrame"):
+        columns = [str(name) for name in table.columns]
+        return columns + _names_of_index(table.index, columns)
+    if _is(table, "polars", "DataFrame"):
+        return list(table.columns)
+    if _is(table, "pyarrow", "Table", "RecordBatch"):
+        return list(table.schema.names)
+    return None
+
+
+def selected(table: Any, places: list[int]) -> Any:
+    """The table with the columns at these places among its names alone."""
+    if _is(table, "pandas", "DataFrame"):
+        width = len(table.columns)
+        frame = table.iloc[:, [place for place in places if place < width]]
+        # An index that is not read is no column, whatever it has.
+        return frame if any(place >= width for place in places) else frame.reset_index(drop=True)
+    if _is(table, "polars", "DataFrame"):
+        return table.select([table.columns[place] for place in places])
+    return table.select(places)
+
+
+def _is(table: Any, library: str, *classes: str) -> bool:
+    """Whether it is of one of these classes of a library, which then is imported."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(table, tuple(getattr(module, name) for name in classes))
+
+
+def _names_of_index(index: Any, columns: list[str]) -> list[str]:
+    """The columns that an index becomes in Arrow: a level is called by its name, unless a column is."""
+    if _is(index, "pandas", "RangeIndex"):
+        return []
+    names = [str(name) if name is not None else None for name in index.names]
+    return [
+        name if name is not None and name not in columns else f"__index_level_{level}__"
+        for level, name in enumerate(names)
+    ]
 
 
 def like(table: Any, scored: Table) -> Any:

@@ -33,8 +33,9 @@ def score(
 
     Args:
         dataset: Rows with an ``id`` of their own and what the scorers read, such as the output of ``ray.data.llm``.
-        suite: A suite, or the path of its file, which is read here and not by the actors. Components that are files must
-            be at the same path on each machine.
+        suite: A suite, or the path of its file. The actors read the file again, so it must be at the same path on each
+            machine, as must the components that are files; an actor that finds another suite there is refused
+            (``"changed"``). A suite that was made of a text brings the text with it.
         run_id: The run that the scores belong to: the same whenever the program is run again. Made of the suite's name
             and digest unless something else is said.
         columns: Which column is which part of a case, by the keys of a case line: ``{"output": "generated_text"}``.

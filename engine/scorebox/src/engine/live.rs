@@ -9,7 +9,7 @@ use crate::{
     case::Case,
     run::{
         CaseQueue, Control, Event, OnBadCase, Progress, QueueCounts, QueueLimits, RunError,
-        RunReport, Sink, Unbroken, WhenFull, fresh_id, run,
+        RunReport, Sink, Stop, Unbroken, WhenFull, fresh_id, run,
     },
     store::{RunId, RunSource, Store, StoreError},
 };
@@ -29,6 +29,7 @@ pub struct LiveBuilder {
     suite: LoadedSuite,
     limits: QueueLimits,
     when_full: WhenFull,
+    on_bad_case: OnBadCase,
     id: RunId,
     sinks: Vec<Box<dyn Sink>>,
 }
@@ -40,6 +41,7 @@ impl LoadedSuite {
             suite: self.clone(),
             limits: QueueLimits { cases: DEFAULT_CASES, bytes: DEFAULT_BYTES },
             when_full: WhenFull::default(),
+            on_bad_case: OnBadCase::Skip,
             id: fresh_id(),
             sinks: Vec::new(),
         }
@@ -62,6 +64,12 @@ impl LiveBuilder {
     /// What happens to a case if the queue is full.
     pub fn when_full(self, when_full: WhenFull) -> LiveBuilder {
         LiveBuilder { when_full, ..self }
+    }
+
+    /// What happens at a case that the run does not take, because its id is taken: it is passed over, unless this says that
+    /// the scoring ends there.
+    pub fn on_bad_case(self, on_bad_case: OnBadCase) -> LiveBuilder {
+        LiveBuilder { on_bad_case, ..self }
     }
 
     /// Gives the run an id of one's own.
@@ -93,7 +101,7 @@ impl LiveBuilder {
             .suite
             .request(Arc::clone(&queue), self.id.clone())
             .source(RunSource::Live)
-            .on_bad_case(OnBadCase::Skip);
+            .on_bad_case(self.on_bad_case);
         for sink in self.sinks {
             request = request.sink(sink);
         }
@@ -187,7 +195,22 @@ impl Live {
         is_done.wait_for(|done| *done >= all).await.is_ok()
     }
 
-    /// Accepts no more, scores all that was accepted, and ends the run; `None` if there was no case.
+    /// Ends the scoring for this reason: accepts no more, and drops the cases that wait. What is computed at the moment is
+    /// finished, and stored if there is a database.
+    pub fn stop(&self, reason: Stop) {
+        self.control.stop(reason);
+        // What waits for a case sees that none comes.
+        self.queue.close();
+    }
+
+    /// Ends the scoring at once: what is computed at the moment is dropped, too.
+    pub fn abort(self) {
+        self.stop(Stop::Interrupted);
+        self.running.abort();
+    }
+
+    /// Accepts no more, scores all that was accepted, and ends the run; `None` if there was no case, or if the scoring was
+    /// stopped before the first.
     ///
     /// # Errors
     /// As [`run()`](crate::run::run).
@@ -195,7 +218,7 @@ impl Live {
         self.queue.close();
         let ended = (&mut self.running).await;
         match ended.unwrap_or_else(|error| Err(RunError::Broken(error.to_string()))) {
-            Err(RunError::NoCases { .. }) => Ok(None),
+            Err(RunError::NoCases { .. } | RunError::Stopped) => Ok(None),
             ended => ended.map(Some),
         }
     }

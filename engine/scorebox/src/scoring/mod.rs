@@ -55,7 +55,7 @@ pub(crate) struct Places {
     pub(crate) queued: usize,
 }
 
-/// The tasks that compute scores. When it is dropped, they end with what they have in hand.
+/// The tasks that compute scores. When it is dropped, they end, and what they have in hand is dropped.
 pub(crate) struct Scoring<U> {
     units: Arc<Units<U>>,
     workers: Workers,

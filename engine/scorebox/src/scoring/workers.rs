@@ -22,7 +22,7 @@ const MOST_BYTES_AT_ONCE: usize = 1 << 20;
 /// over costs little, short enough that workers end together.
 const BUSY: Duration = Duration::from_millis(2);
 
-/// All tasks of one kind of work.
+/// All tasks of one kind of work. When they are dropped, they end, and what they compute is dropped.
 pub(super) struct Workers(Vec<JoinHandle<()>>);
 
 /// What a worker needs.
@@ -71,10 +71,18 @@ impl Workers {
     /// Waits until all have ended.
     pub(super) async fn ended(&mut self) -> Result<(), JoinError> {
         let mut ended = Ok(());
-        for worker in self.0.drain(..) {
+        // Each stays until it has ended, so that it is ended if no one waits any more.
+        while let Some(worker) = self.0.last_mut() {
             ended = ended.and(worker.await);
+            self.0.pop();
         }
         ended
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.0.iter().for_each(JoinHandle::abort);
     }
 }
 

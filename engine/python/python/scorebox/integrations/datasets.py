@@ -1,6 +1,7 @@
 """Hugging Face datasets: ``dataset.map(score_batch("rouge", columns={"output": "answer"}), batched=True)``.
 
-``map`` may have several processes (``num_proc``): the scorer is loaded again in each, from the cache.
+``map`` may have several processes (``num_proc``): the scorer is loaded again in each, from the cache. ``map`` computes again what it
+had computed if the scorer is another, such as a script that was edited.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from . import Source, scorer_of
 
 def score_batch(
     source: Source, *, columns: Mapping[str, str] | None = None, prefix: str = "score", **options: Any
-) -> Callable[[Any], dict[str, list[Any]]]:
+) -> Callable[[Any], Any]:
     """A function for ``Dataset.map(…, batched=True)`` that adds three columns: ``PREFIX`` (float64, or null), and
     ``PREFIX_reason`` and ``PREFIX_error`` (texts, or null).
+
+    A dataset in the format of Arrow, Polars or pandas (``dataset.with_format("arrow")``) gets columns of these types. In any other
+    format ``map`` takes the type from the first batch: a column of which that has nothing, as errors often are, is of the type
+    null, and ``map`` ends with an error once a value comes. Its argument ``features`` names the types then.
 
     Args:
         source: A :class:`scorebox.Scorer`, or a name, path or bytes, with the options of one.
@@ -24,18 +29,27 @@ def score_batch(
     """
     native = scorer_of(source, options)
 
-    def score(batch: Any) -> dict[str, list[Any]]:
+    def score(batch: Any) -> Any:
         import pyarrow
 
-        # A batch is a dictionary in all but name.
-        table = batch if isinstance(batch, pyarrow.Table) else pyarrow.table(dict(batch))
+        library = type(batch).__module__.partition(".")[0]
+        # A batch of another format is a dictionary in all but name.
+        is_table = library in ("pandas", "polars", "pyarrow")
+        table = batch if is_table else pyarrow.table(dict(batch))
         scored = native.score_table(table, columns=columns, jobs=1)
         added = {
             prefix: scored["score"],
             f"{prefix}_reason": scored["reason"],
             f"{prefix}_error": scored["error_message"],
         }
-        if table is batch:
+        # A table in place of a batch has all columns, and not only those that are added.
+        if library == "pandas":
+            # A column of objects would be of the type null where nothing is in it.
+            texts = {name: column.astype("string") for name, column in added.items() if name != prefix}
+            return batch.assign(**{**added, **texts})
+        if library == "polars":
+            return batch.with_columns(**added)
+        if library == "pyarrow":
             for name, column in added.items():
                 table = table.append_column(name, column)
             return table

@@ -1,4 +1,8 @@
-"""A metric for DeepEval: ``assert_test(test_case, [ScoreboxMetric("rouge", threshold=0.5)])``."""
+"""A metric for DeepEval: ``assert_test(test_case, [ScoreboxMetric("rouge", threshold=0.5)])``.
+
+A score that does not apply is left out of DeepEval's results. In a run that is not asynchronous DeepEval leaves out nothing that
+was measured: there it passes, without a score.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,9 @@ class ScoreboxMetric(BaseMetric):
 
     def __init__(self, source: Source, *, threshold: float | None = None, name: str | None = None, **options: Any) -> None:
         self._native = scorer_of(source, options)
+        # DeepEval copies a metric by the attributes that are called as the arguments of its class.
+        self.source = self._native
+        self.name = name
         info = self._native.info
         own = info.threshold if info.threshold is not None else 0.5
         self.threshold = threshold if threshold is not None else own
@@ -45,8 +52,8 @@ class ScoreboxMetric(BaseMetric):
         return self._take(await self._native.ascore(**_parts(test_case)))
 
     def is_successful(self) -> bool:
-        """Whether the score is on the right side of the threshold."""
-        return bool(self.success)
+        """Whether the score is on the right side of the threshold, or the scorer does not apply."""
+        return self.skipped or bool(self.success)
 
     def _take(self, result: Any) -> float | None:
         self.score = result.score

@@ -6,10 +6,13 @@ the model's output. A score that does not apply is unscored, and left out of the
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any
 
 from inspect_ai.scorer import Score, mean, scorer, stderr
 
+from .._scorer import Scorer
 from . import Source, scorer_of
 
 
@@ -25,7 +28,8 @@ def scorebox_scorer(source: Source, **options: Any) -> Any:
     async def score(state: Any, target: Any) -> Score:
         output = state.output
         targets = list(target)
-        result = await native.ascore(
+        result = await _scored(
+            native,
             output.completion,
             targets[0] if len(targets) == 1 else targets or None,
             input=state.input_text,
@@ -41,6 +45,17 @@ def scorebox_scorer(source: Source, **options: Any) -> Any:
         return Score(value=result.score, answer=output.completion, explanation=result.reason, metadata=metadata)
 
     return score
+
+
+async def _scored(native: Scorer, *parts: Any, **others: Any) -> Any:
+    """The score, on whichever event loop Inspect runs (``INSPECT_ASYNC_BACKEND``)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        from anyio.to_thread import run_sync
+
+        return await run_sync(partial(native.score, *parts, **others))
+    return await native.ascore(*parts, **others)
 
 
 def _unscored(reason: str | None, metadata: dict[str, Any]) -> Score:

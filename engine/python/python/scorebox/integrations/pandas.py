@@ -1,4 +1,4 @@
-"""Data frames of pandas: ``frame["rouge"] = score_frame(frame, "rouge", columns={"output": "answer"})["score"]``."""
+"""Data frames of pandas: ``frame.assign(rouge=score_frame(frame, "rouge", columns={"output": "answer"})["score"])``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from . import Source, scorer_of
 
 
 def score_frame(frame: Any, source: Source, *, columns: Mapping[str, str] | None = None, **options: Any) -> Any:
-    """The scores of a frame's rows, as a frame with the same index: for ``frame.join(…)``.
+    """The scores of a frame's rows, as a frame with the same index: for ``frame.assign(…)`` or ``pandas.concat(…, axis=1)``.
+    ``frame.join(…)`` would repeat rows whose label is there more than once.
 
     Args:
         frame: A ``pandas.DataFrame``.

@@ -1,0 +1,363 @@
+//! The rows of a stream of cases: as many cases in flight as a bound allows, rows in the order of the cases. What ends the
+//! stream before its last case ends the run behind it.
+
+use std::{
+    collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry},
+    mem, process,
+};
+
+use pyo3::{exceptions::PyException, prelude::*, types::PyIterator};
+use scorebox::{
+    engine::{Live, LoadedSuite},
+    row::Row,
+    run::{Event, OnBadCase, Stop, WhenFull},
+};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::{
+    case,
+    error::{self, Kind},
+    home::Home,
+    run_id::run_id_of,
+    score::Score,
+    waiting::wait_for,
+};
+
+/// How a stream goes.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// The scorers, in the suite's order.
+    pub(crate) order: Vec<String>,
+    pub(crate) skips_bad_cases: bool,
+    /// Cases that may be in flight, at least 1.
+    pub(crate) most: usize,
+    /// Whether the rows are stored, too.
+    pub(crate) is_stored: bool,
+}
+
+/// What happened in the run behind a stream.
+#[derive(Debug)]
+enum Happened {
+    Row { ordinal: u64, row: Box<Row> },
+    Finished { ordinal: u64 },
+    Refused { ordinal: u64, message: String },
+}
+
+fn happened(event: &Event) -> Option<Happened> {
+    Some(match event {
+        Event::ScorerFinished(ended) | Event::ScorerFailed(ended) => {
+            Happened::Row { ordinal: ended.ordinal, row: Box::new(ended.row.clone()) }
+        }
+        Event::CaseFinished(case) => Happened::Finished { ordinal: case.ordinal },
+        Event::BadCase(refused) => {
+            Happened::Refused { ordinal: refused.ordinal, message: refused.message.clone() }
+        }
+        _ => return None,
+    })
+}
+
+/// A case whose rows come.
+#[derive(Debug, Default)]
+struct InFlight {
+    rows: Vec<Row>,
+    is_over: bool,
+    /// Why the run does not take it.
+    refused: Option<String>,
+}
+
+/// Why no more cases are taken: what is raised after the rows of those that were, and how the run's end is stored.
+#[derive(Debug)]
+struct Failure {
+    error: PyErr,
+    stop: Stop,
+}
+
+/// The rows of a stream of cases, in the order of the cases and, within a case, of the suite.
+#[pyclass(module = "scorebox._scorebox")]
+#[derive(Debug)]
+pub(crate) struct Rows {
+    #[pyo3(get)]
+    run_id: String,
+    process: u32,
+    home: &'static Home,
+    stream: Stream,
+    /// What cases come from; `None` after the last.
+    cases: Option<Py<PyIterator>>,
+    failure: Option<Failure>,
+    /// The run; `None` after its end.
+    live: Option<Live>,
+    events: Option<UnboundedReceiver<Happened>>,
+    /// Items that were taken from the caller.
+    items: u64,
+    /// Cases that the run was given.
+    begun: u64,
+    /// Cases whose rows were handed out.
+    handed_out: u64,
+    in_flight: BTreeMap<u64, InFlight>,
+    ready: VecDeque<Row>,
+}
+
+#[pymethods]
+impl Rows {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    /// The next row. Takes as many cases from the caller as may be in flight, unless a row is there already.
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Score>> {
+        if self.process != process::id() {
+            let message = "this process was forked from the one that has the stream";
+            return Err(error::new(py, Kind::Failed, message.to_owned()));
+        }
+        let next = self.next_row(py);
+        if next.is_err() {
+            self.leave();
+        }
+        next
+    }
+
+    /// Ends the stream and, if cases are left, the run; waits until what is computed at the moment is stored.
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.process != process::id() {
+            return Ok(());
+        }
+        if !self.is_over() {
+            self.leave();
+        }
+        self.ready.clear();
+        self.end(py)
+    }
+}
+
+impl Rows {
+    /// Begins a run over these cases.
+    pub(crate) fn begin(
+        suite: &LoadedSuite,
+        cases: Bound<'_, PyIterator>,
+        run_id: Option<&str>,
+        stream: Stream,
+    ) -> PyResult<Rows> {
+        let py = cases.py();
+        let (to_rows, events) = unbounded_channel();
+        let on_bad_case = if stream.skips_bad_cases { OnBadCase::Skip } else { OnBadCase::Stop };
+        // Bounded all the same, because no more cases are in flight than the bound allows.
+        let queued = suite.live().queue_cases(stream.most).queue_bytes(usize::MAX);
+        let mut live = queued.when_full(WhenFull::Refuse).on_bad_case(on_bad_case).sink(
+            move |event: &Event| {
+                // If no one reads any more, no one needs it.
+                happened(event).map(|happened| to_rows.send(happened).ok());
+                Ok(())
+            },
+        );
+        if let Some(id) = run_id {
+            live = live.id(run_id_of(py, id)?);
+        }
+        let home = Home::of_this_process(py)?;
+        let live = wait_for(py, home, live.start())?;
+        let live = live.map_err(|error| error::of_engine(py, &error))?;
+        Ok(Rows {
+            run_id: live.run_id().to_string(),
+            process: process::id(),
+            home,
+            stream,
+            cases: Some(cases.unbind()),
+            failure: None,
+            live: Some(live),
+            events: Some(events),
+            items: 0,
+            begun: 0,
+            handed_out: 0,
+            in_flight: BTreeMap::new(),
+            ready: VecDeque::new(),
+        })
+    }
+
+    fn next_row(&mut self, py: Python<'_>) -> PyResult<Option<Score>> {
+        loop {
+            self.note_all();
+            self.move_on(py);
+            if let Some(row) = self.ready.pop_front() {
+                return Ok(Some(Score::of_row(row.case_id, row.scorer_id, row.answer)));
+            }
+            if self.begun - self.handed_out < self.stream.most as u64 && self.take_case(py)? {
+                continue;
+            }
+            if self.cases.is_none() && self.begun == self.handed_out {
+                return self.end(py).map(|()| None);
+            }
+            let Some(events) = self.events.as_mut() else { return Ok(None) };
+            match wait_for(py, self.home, events.recv())? {
+                Some(happened) => self.note(happened),
+                // The run ended before its cases did, and says why.
+                None => {
+                    self.failure = None;
+                    return self.end(py).map(|()| None);
+                }
+            }
+        }
+    }
+
+    fn note_all(&mut self) {
+        while let Some(Ok(happened)) = self.events.as_mut().map(|events| events.try_recv()) {
+            self.note(happened);
+        }
+    }
+
+    fn note(&mut self, happened: Happened) {
+        match happened {
+            Happened::Row { ordinal, row } => {
+                self.in_flight.entry(ordinal).or_default().rows.push(*row);
+            }
+            Happened::Finished { ordinal } => {
+                self.in_flight.entry(ordinal).or_default().is_over = true;
+            }
+            Happened::Refused { ordinal, message } => {
+                let case = self.in_flight.entry(ordinal).or_default();
+                case.is_over = true;
+                case.refused = Some(message);
+            }
+        }
+    }
+
+    /// Makes the rows of the next case ready, if it has all of them.
+    fn move_on(&mut self, py: Python<'_>) {
+        while self.ready.is_empty() {
+            let next = self.in_flight.first_entry();
+            let next = next.filter(|it| *it.key() == self.handed_out && it.get().is_over);
+            let Some(mut case) = next.map(OccupiedEntry::remove) else { return };
+            self.handed_out += 1;
+            let refused = case.refused.take().filter(|_| !self.stream.skips_bad_cases);
+            if let Some(message) = refused {
+                let error = error::new(py, Kind::InvalidCase, message.clone());
+                self.fail(error, Stop::BadCase { message, advice: None });
+                // The run takes none of those behind it.
+                self.give_up_the_rest();
+                return;
+            }
+            let order = &self.stream.order;
+            case.rows.sort_by_key(|row| order.iter().position(|id| *id == row.scorer_id));
+            self.ready.extend(case.rows);
+        }
+    }
+
+    /// Hands the run the caller's next case; false if there is none.
+    fn take_case(&mut self, py: Python<'_>) -> PyResult<bool> {
+        let Some(cases) = &self.cases else { return Ok(false) };
+        let item = match cases.clone_ref(py).into_bound(py).next() {
+            Some(Ok(item)) => item,
+            Some(Err(error)) if error.is_instance_of::<PyException>(py) => {
+                let message = format!("<cases>: {error}");
+                self.fail(error, Stop::Unreadable { message, advice: None });
+                return Ok(false);
+            }
+            // Ctrl-C, or what else ends a program, ends it now.
+            Some(Err(error)) => return Err(error),
+            None => {
+                self.cases = None;
+                return Ok(false);
+            }
+        };
+        let place = self.items;
+        self.items += 1;
+        if case::is_empty_line(&item) {
+            return Ok(true);
+        }
+        let case = match case::of_item(&item, place) {
+            Ok(case) => case,
+            Err(_) if self.stream.skips_bad_cases => return Ok(true),
+            Err(error) => {
+                let message = message_of(py, &error);
+                self.fail(error, Stop::BadCase { message, advice: None });
+                return Ok(false);
+            }
+        };
+        let Some(live) = &self.live else { return Ok(false) };
+        match live.score_live(case) {
+            true => self.begun += 1,
+            // The run has ended; what is behind it says why.
+            false => self.cases = None,
+        }
+        Ok(true)
+    }
+
+    /// Takes no more cases: there is something to raise after the rows of those that were taken.
+    fn fail(&mut self, error: PyErr, stop: Stop) {
+        self.cases = None;
+        // What comes first in the stream is raised.
+        self.failure = Some(Failure { error, stop });
+    }
+
+    /// Whether all cases were handed out, and nothing is wrong with the next one.
+    fn is_over(&self) -> bool {
+        self.cases.is_none() && self.failure.is_none() && self.begun == self.handed_out
+    }
+
+    fn give_up_the_rest(&mut self) {
+        self.handed_out = self.begun;
+        self.in_flight.clear();
+    }
+
+    /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the moment
+    /// are stored, too; elsewhere nobody gets them.
+    fn leave(&mut self) {
+        (self.cases, self.failure, self.events) = (None, None, None);
+        self.ready.clear();
+        self.give_up_the_rest();
+        match self.live.take() {
+            Some(live) if self.stream.is_stored => {
+                live.stop(Stop::Interrupted);
+                self.live = Some(live);
+            }
+            Some(live) => live.abort(),
+            None => {}
+        }
+    }
+
+    /// Ends the run, and waits for its end.
+    fn end(&mut self, py: Python<'_>) -> PyResult<()> {
+        (self.cases, self.events) = (None, None);
+        let failure = self.failure.take();
+        let Some(live) = self.live.take() else { return Ok(()) };
+        if let Some(Failure { stop, .. }) = &failure {
+            live.stop(stop.clone());
+        }
+        let ended = wait_for(py, self.home, live.shutdown())?;
+        if let Some(Failure { error, .. }) = failure {
+            return Err(error);
+        }
+        let report = ended.map_err(|error| error::of_run(py, &error))?;
+        match report.and_then(|report| report.stopped) {
+            // Who left the stream knows.
+            None | Some(Stop::Interrupted) => Ok(()),
+            Some(stop) => Err(error::new(py, Kind::Failed, stop.to_string())),
+        }
+    }
+}
+
+/// What an exception says; of one of this package, without its kind.
+fn message_of(py: Python<'_>, error: &PyErr) -> String {
+    let message = error.value(py).getattr("message").and_then(|message| message.extract());
+    message.unwrap_or_else(|_| error.to_string())
+}
+
+/// In a process that was forked the run is left as it is: what dropping it waits for is not there.
+impl Drop for Rows {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            mem::forget((self.live.take(), self.events.take()));
+            return;
+        }
+        if !self.is_over() {
+            self.leave();
+        }
+        // Its end is stored even if the program ends now.
+        let live = self.live.take().filter(|_| self.stream.is_stored);
+        if let Some((live, unfinished)) = live.zip(self.home.unfinished()) {
+            self.home.runtime.spawn(async move {
+                let _unfinished = unfinished;
+                // Nobody is there who could be told of an error.
+                let _ = live.shutdown().await;
+            });
+        }
+    }
+}
