@@ -1,92 +1,20 @@
-//! `scorebox live`: lines as they arrive, and files that grow, are rotated and truncated. Each case is scored once, whatever
-//! ends the process.
+//! `scorebox live`: lines as they arrive, what is required of them, and what ends it.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs,
     io::Write as _,
-    process::{Child, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
-use crate::fixture::Folder;
-
-const SUITE: &str = "[scorers.right]\nuse = \"exact-match\"\n";
-const FOLLOW: &str = "scorebox live suite.toml --follow agent.jsonl";
-
-fn folder() -> Folder {
-    let folder = Folder::new();
-    folder.write("suite.toml", SUITE);
-    folder
-}
-
-fn line(id: &str) -> String {
-    format!("{}\n", json!({"id": id, "output": "a", "groundTruth": "a"}))
-}
-
-/// A line without an id.
-fn nameless(output: usize) -> String {
-    format!("{}\n", json!({"output": output, "groundTruth": output}))
-}
-
-fn append(folder: &Folder, text: &str) {
-    let mut file = OpenOptions::new();
-    let mut file = file.append(true).create(true).open(folder.path("agent.jsonl")).unwrap();
-    file.write_all(text.as_bytes()).unwrap();
-}
-
-/// How many scores are stored, as another process sees it.
-fn stored(folder: &Folder) -> i64 {
-    let path = folder.path("scorebox.db");
-    let Ok(database) = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY) else {
-        return 0;
-    };
-    database.query_row("SELECT count(*) FROM score_rows", [], |row| row.get(0)).unwrap_or(0)
-}
-
-/// Waits until so many scores are stored, which the process that follows is to see to.
-#[track_caller]
-fn until_stored(folder: &Folder, following: &mut Child, scores: i64) {
-    let started = Instant::now();
-    while stored(folder) < scores {
-        assert!(following.try_wait().unwrap().is_none(), "it ended");
-        assert!(started.elapsed() < Duration::from_secs(120), "{} of {scores}", stored(folder));
-        std::thread::yield_now();
-    }
-    assert_eq!(stored(folder), scores);
-}
-
-/// Waits until the position after so many lines is stored.
-#[track_caller]
-fn until_position(folder: &Folder, line: u64) {
-    let started = Instant::now();
-    let path = folder.path("scorebox.db-follow-live-agent.jsonl.json");
-    let position = || {
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        serde_json::from_str::<serde_json::Value>(&text).ok()?["line"].as_u64()
-    };
-    while position() != Some(line) {
-        assert!(started.elapsed() < Duration::from_secs(120), "{:?}", position());
-        std::thread::yield_now();
-    }
-}
-
-fn signal(child: &Child, name: &str) {
-    let kill = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
-    assert!(kill.unwrap().success());
-}
-
-/// Ends it as a service manager does; the answer is what it said.
-#[track_caller]
-fn terminated(following: Child) -> String {
-    signal(&following, "-TERM");
-    let output = following.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(143), "{said}");
-    said
-}
+use crate::{
+    fixture::Folder,
+    live_fixture::{
+        FOLLOW, append, folder, line, nameless, signal, stored, until_position, until_stored,
+    },
+};
 
 #[test]
 fn lines_of_standard_input_are_scored_until_it_ends() {
@@ -167,193 +95,34 @@ fn errors_of_scorers_and_a_closed_output_are_reported_as_by_run() {
     assert!(!events.stdout.contains("scored  n/a"), "{events}");
 }
 
+/// A pipe whose reader takes nothing: the events end, and the process does.
+#[cfg(unix)]
 #[test]
-fn a_file_is_followed_through_rotation_and_truncation() {
+fn a_reader_of_events_that_takes_nothing_does_not_keep_a_signal_waiting() {
     let folder = folder();
-    append(&folder, &[line("a"), nameless(2)].concat());
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 2);
-    // A line that is written in two parts is one line.
-    let (first, second) = (line("c"), line("d"));
-    append(&folder, &first[..10]);
-    append(&folder, &[&first[10..], &second].concat());
-    until_stored(&folder, &mut following, 4);
-    // Rotated: renamed, written once more under the new name, and begun again.
-    fs::rename(folder.path("agent.jsonl"), folder.path("agent.jsonl.1")).unwrap();
-    let mut old = OpenOptions::new().append(true).open(folder.path("agent.jsonl.1")).unwrap();
-    old.write_all(line("e").as_bytes()).unwrap();
-    append(&folder, &[line("f"), nameless(8)].concat());
-    until_stored(&folder, &mut following, 5);
-    // The program was not told to open the new file yet.
+    folder.sh("mkfifo pipe").exits_with(0);
+    let reader = fs::File::options().read(true).write(true).open(folder.path("pipe")).unwrap();
+    let mut shell = folder.shell("exec scorebox live suite.toml -q --events pipe");
+    let mut live =
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = live.stdin.take().unwrap();
+    // Their events are more than the pipe has room for.
+    input.write_all((0..1000).map(nameless).collect::<String>().as_bytes()).unwrap();
+    let started = Instant::now();
+    while stored(&folder) == 0 {
+        assert!(started.elapsed() < Duration::from_secs(120));
+        assert!(live.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(10));
+    }
     std::thread::sleep(Duration::from_secs(1));
-    old.write_all(line("late").as_bytes()).unwrap();
-    until_stored(&folder, &mut following, 8);
-    // Truncated in place, as `copytruncate` does.
-    fs::write(folder.path("agent.jsonl"), "").unwrap();
-    // It is looked at every 100 ms; a file that grew past where it was read meanwhile would look like more of the same.
-    append(&folder, &line("g"));
-    until_stored(&folder, &mut following, 9);
-    let said = terminated(following);
-    assert!(said.contains("run live-agent.jsonl: 9 cases, 9 scores\n"), "{said}");
-    let names = folder.rows("SELECT case_id FROM scores ORDER BY case_id");
-    assert_eq!(names, ["a", "c", "case-2", "case-8", "d", "e", "f", "g", "late"]);
-    assert_eq!(folder.rows("SELECT source, state FROM runs"), ["live | interrupted"]);
-}
-
-#[test]
-fn the_same_command_continues_where_it_was() {
-    let folder = folder();
-    append(&folder, &[nameless(1), nameless(2)].concat());
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 2);
-    terminated(following);
-    append(&folder, &nameless(3));
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 3);
-    terminated(following);
-    // What was written and rotated meanwhile is read from where it is now.
-    append(&folder, &nameless(4));
-    fs::rename(folder.path("agent.jsonl"), folder.path("agent.jsonl-20261123")).unwrap();
-    append(&folder, &nameless(5));
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 5);
-    let said = terminated(following);
-    assert!(said.contains("2 cases, 2 scores"), "{said}");
-    // Something else is in the file: it is read from its beginning.
-    folder.write("agent.jsonl", [nameless(60), nameless(70)].concat());
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 7);
-    let said = terminated(following);
-    assert!(said.contains("is not the file that was followed before"), "{said}");
-    let outputs = folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal");
-    assert_eq!(outputs, ["1", "2", "3", "4", "5", "60", "70"]);
-}
-
-/// Nothing new is in the file: it does not wait for a line to say so.
-#[test]
-fn another_suite_than_that_of_the_run_is_refused_at_once() {
-    let folder = folder();
-    append(&folder, &line("a"));
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 1);
-    terminated(following);
-    folder.write("suite.toml", "[scorers.right]\nuse = \"length\"\nconfig = { max = 9 }\n");
-    let refused = folder.sh(&format!("timeout 60 {FOLLOW}")).exits_with(2);
-    assert!(refused.stderr.contains("live-agent.jsonl"), "{refused}");
-    assert_eq!(folder.rows("SELECT state FROM runs"), ["interrupted"]);
-}
-
-#[test]
-fn a_second_process_does_not_follow_into_the_same_run() {
-    let folder = folder();
-    append(&folder, &line("a"));
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 1);
-    let refused = folder.sh(FOLLOW).exits_with(2);
-    assert!(
-        refused.stderr.starts_with("error: another process follows a file into the run `live-"),
-        "{refused}"
-    );
-    append(&folder, &line("b"));
-    until_stored(&folder, &mut following, 2);
-    terminated(following);
-}
-
-/// Killed at any time: between the commit and the position, too.
-#[test]
-fn a_process_that_is_killed_before_its_first_position_scores_each_case_once() {
-    let folder = folder();
-    append(&folder, &(0..100).map(nameless).collect::<String>());
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 100);
-    signal(&following, "-KILL");
-    following.wait().unwrap();
-    // As if it had been killed before the first position, but for that of the beginning.
-    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
-    let mut position: serde_json::Value =
-        serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    position["line"] = 0.into();
-    position["ordinal"] = 0.into();
-    fs::write(&file, position.to_string()).unwrap();
-    append(&folder, &nameless(100));
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 101);
-    terminated(following);
-    assert_eq!(folder.rows("SELECT count(DISTINCT output), count(*) FROM cases"), ["101 | 101"]);
-}
-
-#[test]
-fn a_process_that_is_killed_scores_each_case_once() {
-    let folder = folder();
-    let mut written = 0;
-    for round in 1..=6_usize {
-        let lines: String = (written..written + 100).map(nameless).collect();
-        written += 100;
-        let old = folder.path("scorebox.db-follow-live-agent.jsonl.json");
-        let before = fs::read(&old).ok();
-        append(&folder, &lines);
-        let mut following = folder.spawn(FOLLOW);
-        match round % 3 {
-            // Just when something of it is stored.
-            0 => while stored(&folder) <= i64::try_from(written).unwrap() - 100 {},
-            _ => until_stored(&folder, &mut following, i64::try_from(written).unwrap()),
-        }
-        signal(&following, "-KILL");
-        following.wait().unwrap();
-        // As if it had been killed between the commit and the position.
-        if let (1, Some(before)) = (round % 3, before) {
-            fs::write(&old, before).unwrap();
-        }
-    }
-    let mut following = folder.spawn(FOLLOW);
-    until_stored(&folder, &mut following, 600);
-    // If all was stored before it was killed, the next case moves the position.
-    append(&folder, &nameless(600));
-    until_stored(&folder, &mut following, 601);
-    until_position(&folder, 601);
-    terminated(following);
-    assert_eq!(folder.rows("SELECT count(DISTINCT output), count(*) FROM cases"), ["601 | 601"]);
-    assert_eq!(folder.rows("SELECT count(*) FROM runs"), ["1"]);
-    folder.sh("scorebox verify live-agent.jsonl").exits_with(0);
-}
-
-#[test]
-fn a_file_that_does_not_exist_yet_is_waited_for() {
-    let folder = folder();
-    let mut following = folder.spawn(FOLLOW);
-    append(&folder, &line("a"));
-    until_stored(&folder, &mut following, 1);
-    terminated(following);
-
-    let mut nothing = folder.spawn("scorebox live suite.toml --follow none.jsonl --db none.db");
-    let stderr = nothing.stderr.take().unwrap();
-    let first = std::io::BufRead::lines(std::io::BufReader::new(stderr)).next().unwrap().unwrap();
-    assert_eq!(first, "waiting for `none.jsonl`, which does not exist yet");
-    // Before it listens to signals, one ends it as any process.
-    signal(&nothing, "-TERM");
-    let ended = nothing.wait().unwrap();
-    assert!(ended.code().is_none_or(|code| code == 143), "{ended}");
-}
-
-#[test]
-fn what_cannot_be_followed_is_an_error_at_once() {
-    let folder = folder();
-    folder.sh("mkfifo pipe && mkdir sub && scorebox live suite.toml -q --run-id r </dev/null");
-    append(&folder, &line("a"));
-    folder.sh("scorebox run suite.toml agent.jsonl -q --run-id batch").exits_with(0);
-    folder.write("broken.db-follow-r.json", "{\"version\": 1");
-    for (options, why) in [
-        ("--follow sub", "sub"),
-        ("--follow pipe", "only a regular file can be followed"),
-        ("--follow /dev/zero", "only a regular file can be followed"),
-        ("--follow agent.jsonl --run-id batch", "the run `batch` is not live"),
-        ("--follow agent.jsonl --run-id r --db broken.db", "cannot read the position in"),
-        ("--follow agent.jsonl --events agent.jsonl", "the events cannot go to `agent.jsonl`"),
-        ("--follow agent.jsonl --db sub", "sub"),
-    ] {
-        let run = folder.sh(&format!("scorebox live suite.toml -q {options}")).exits_with(2);
-        assert!(run.stderr.contains(why), "{options}\n{run}");
-    }
+    signal(&live, "-TERM");
+    let output = live.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(143), "{said}");
+    let why = "error: cannot write the events to `pipe`: \
+               after the interruption, nothing took them within 5 seconds";
+    assert!(said.contains(why), "{said}");
+    drop((reader, input));
 }
 
 /// Four cases: one passes, one regresses, a gate fails one, and one is errored.

@@ -44,7 +44,7 @@ fn a_result_that_no_scorer_gives_is_refused_before_anything_is_written() {
     let shard = Shard::read(&folder.path("out-0.parquet"));
     let deep = "[".repeat(300) + &"]".repeat(300);
     for (changed, why) in [
-        (shard.with_score(0, Some(5.0)), "the score is 5.0, and must be 0 to 1"),
+        (shard.with_score(0, Some(5.0)), "the score is 5, and must be 0 to 1"),
         (shard.with_text("label", 0, &"x".repeat(1000)), "the label has 1000 bytes"),
         (shard.with_text("meta", 0, "{"), "meta is not a JSON document"),
         (shard.with_text("meta", 0, &deep), "meta is not a JSON document"),
@@ -162,10 +162,19 @@ fn a_shard_that_is_cut_off_or_damaged_is_refused() {
             shard.with_text("scorer", 0, "other"),
             "a result of `other` stands where one of `same` should be",
         ),
+        (shard.with_score(4, Some(1.0)), "a result with the status `error` has the score 1"),
+        (shard.with_score(0, None), "a result with the status `scored` has no score"),
         (
-            shard.with_score(4, Some(1.0)),
-            "a result with the status `error` has the score Some(1.0)",
+            shard.with_score(0, Some(f64::NAN)),
+            "a result with the status `scored` has the score NaN",
         ),
+        (shard.with_text("error_kind", 0, "x"), "a result with the status `scored` has an error"),
+        (shard.with_fuel(0, -1), "`fuel` is -1, and must be 0 or more"),
+        (
+            shard.with_duration(0, f64::NAN),
+            "`duration_ms` is NaN, and must be finite and 0 or more",
+        ),
+        (shard.with_duration(0, -1.5), "`duration_ms` is -1.5, and must be finite and 0 or more"),
         (shard.with_text("input_digest", 0, "12"), "`input_digest` is not a digest"),
     ];
     for (shard, why) in wrong {
@@ -275,6 +284,67 @@ async fn a_merge_of_a_run_that_another_merge_finished_meanwhile_is_refused_and_i
     let root = folder.rows("SELECT lower(hex(root)) FROM runs");
     assert_eq!(root, [of_other.unwrap()]);
     folder.sh(&format!("scorebox verify --root {}", root[0])).exits_with(0);
+}
+
+/// As `run` and `live` refuse an input without cases. Beside others such a shard is a part like any.
+#[test]
+fn shards_without_cases_make_no_run() {
+    let folder = with_shards();
+    let empty = Shard::read(&folder.path("out-0.parquet")).without_rows();
+    empty.write(&folder.path("empty.parquet"));
+    assert_snapshot!(folder.sh("scorebox merge empty.parquet --db m.db").exits_with(2), @"
+    [stderr]
+    error: the shard has no cases
+    hint: a run needs a case; `-o` puts shards without cases together, too
+    [exit code 2]
+    ");
+    assert!(!folder.path("m.db").exists());
+    folder.sh("scorebox merge empty.parquet out-1.parquet --db m.db").exits_with(0);
+    assert_eq!(
+        folder
+            .database("m.db")
+            .query_row("SELECT count(*) FROM cases", [], |row| row.get::<_, i64>(0)),
+        Ok(20)
+    );
+}
+
+#[test]
+fn what_is_required_of_the_run_decides_the_exit_code() {
+    let folder = with_shards();
+    let merge = |options: &str| {
+        folder.sh(&format!(
+            "rm -f m.db && scorebox merge out-0.parquet out-1.parquet --db m.db {options}"
+        ))
+    };
+    // A quarter of the outputs is right, and `broken` fails in each case.
+    for (options, code) in [
+        ("--fail-below same=0.2 --min-pass-rate 0", 0),
+        ("--fail-below same=0.9 --min-pass-rate 0", 3),
+        ("--fail-below same=0.9 --min-pass-rate 0 --allow-failures", 0),
+        ("--min-pass-rate 0 --max-errors 0", 3),
+        ("--min-pass-rate 0 --max-errors 1000", 0),
+    ] {
+        let merged = merge(options);
+        assert_eq!(merged.code, Some(code), "{options}\n{merged}");
+        assert_eq!(
+            folder
+                .database("m.db")
+                .query_row("SELECT state FROM runs", [], |row| row.get::<_, String>(0))
+                .unwrap(),
+            "finished"
+        );
+    }
+    let broken = merge("--fail-below same=0.9 --min-pass-rate 0");
+    assert!(broken.stderr.contains("error: ") && broken.stderr.contains("`same`"), "{broken}");
+    for (options, why) in [
+        ("--fail-below other=0.5", "the run has no scorer `other`"),
+        ("--fail-below same=2", "the scores of `same` are from 0 to 1"),
+    ] {
+        let refused = merge(options).exits_with(2);
+        assert!(refused.stderr.contains(why) && !folder.path("m.db").exists(), "{refused}");
+    }
+    let no_run = folder.sh("scorebox merge out-0.parquet -o m.parquet --strict").exits_with(2);
+    assert!(no_run.stderr.contains("hint: store it with --db"), "{no_run}");
 }
 
 #[test]

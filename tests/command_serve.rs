@@ -389,9 +389,24 @@ fn a_filter_that_means_nothing_is_named() {
 }
 
 #[test]
+fn what_a_url_says_is_not_shown_where_it_cannot_be_seen() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let page = server.get("/runs/r?least=%E2%80%AE%00&most=%00x&q=ly%E2%80%AEon%00", &[]).text;
+    assert!(page.contains("<html") && !page.contains(['\u{202e}', '\0']), "{page}");
+    assert!(page.contains("\\u{202e}"), "{page}");
+    let page = server.get("/runs/r?least=0.5&most=1", &[]).text;
+    assert!(page.contains("name=\"least\" value=\"0.5\""), "{page}");
+}
+
+#[test]
 fn an_address_that_cannot_be_read_has_a_page_that_says_so() {
     let folder = folder();
     let server = Server::ready(&folder, "");
+    let no_text = server.get("/runs/%ff", &[]);
+    assert!(no_text.head.starts_with("http/1.1 400"), "{}", no_text.head);
+    let words = "This address cannot be read: its path is not UTF-8.";
+    assert!(no_text.text.contains("<html") && no_text.text.contains(words), "{}", no_text.text);
     let page = server.get("/runs/r/case?id=x&attempt=first", &[]);
     assert!(page.head.starts_with("http/1.1 400"), "{}", page.head);
     let words = "This address cannot be read: attempt: invalid digit found in string.";
@@ -467,6 +482,26 @@ fn the_database_is_not_changed_and_runs_that_come_and_go_are_followed() {
     server.until("/", |page| !page.contains("/runs/s\""));
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id t").exits_with(3);
     server.until("/runs/t?verdict=failed", |page| page.contains("3 cases"));
+}
+
+/// An open file outlives its name: what it has is not what the path names.
+#[test]
+fn a_database_that_is_removed_or_replaced_is_not_shown_any_more() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s --db other.db").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let remove = || {
+        for ending in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(folder.path(&format!("scorebox.db{ending}")));
+        }
+    };
+    remove();
+    let page = server.get("/runs/r", &[]);
+    assert_eq!(page.status, 500, "{}", page.text);
+    assert!(page.text.contains("scorebox.db"), "{}", page.text);
+    std::fs::rename(folder.path("other.db"), folder.path("scorebox.db")).unwrap();
+    server.until("/runs/s?verdict=failed", |page| page.contains("3 cases"));
+    assert_eq!(server.get("/runs/r", &[]).status, 404);
 }
 
 #[test]

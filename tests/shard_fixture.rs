@@ -4,7 +4,9 @@ use std::{fs::File, path::Path, sync::Arc};
 
 use arrow_array::{
     Array as _, ArrayRef, Float64Array, Int64Array, ListArray, RecordBatch, StringArray,
-    StructArray, cast::AsArray as _, types::Float64Type,
+    StructArray,
+    cast::AsArray as _,
+    types::{Float64Type, Int64Type},
 };
 use arrow_schema::{Field, Schema};
 use parquet::{
@@ -122,6 +124,29 @@ impl Shard {
             texts[place] = Some(text);
             Arc::new(StringArray::from(texts))
         })
+    }
+
+    /// The same with another number of instructions of the result in this place.
+    pub(crate) fn with_fuel(&self, place: usize, fuel: i64) -> Shard {
+        self.with_field("fuel", |column| {
+            let mut counts: Vec<Option<i64>> = column.as_primitive::<Int64Type>().iter().collect();
+            counts[place] = Some(fuel);
+            Arc::new(Int64Array::from(counts))
+        })
+    }
+
+    /// The same with another duration of the result in this place.
+    pub(crate) fn with_duration(&self, place: usize, duration: f64) -> Shard {
+        self.with_field("duration_ms", |column| {
+            let mut times: Vec<Option<f64>> = column.as_primitive::<Float64Type>().iter().collect();
+            times[place] = Some(duration);
+            Arc::new(Float64Array::from(times))
+        })
+    }
+
+    /// The same without rows.
+    pub(crate) fn without_rows(&self) -> Shard {
+        Shard { batch: self.batch.slice(0, 0), metadata: self.metadata.clone() }
     }
 
     /// The same as if a time-out had ended the result in this place.

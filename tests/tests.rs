@@ -42,6 +42,8 @@ mod command_export;
 mod command_index;
 /// Devices, pipes and files without end in place of suites, cases and scorers.
 mod command_input_files;
+/// Budgets of judges in US dollars, and what makes them impossible to keep.
+mod command_judge_budgets;
 /// Receipts and rows of scores that asked a judge.
 mod command_judged_receipts;
 /// Scorers that ask language models: recordings, budgets, trouble, `calls` and `judges`.
@@ -49,8 +51,10 @@ mod command_judges;
 mod command_juries;
 /// `scorebox leaderboard`: entrants, ties, strategies, attempts that failed.
 mod command_leaderboard;
-/// `scorebox live`: standard input and files that grow.
+/// `scorebox live`: standard input.
 mod command_live;
+/// `scorebox live --follow`: files that grow.
+mod command_live_follow;
 /// Locks of suites, and `scorebox fetch`.
 mod command_locks;
 /// `scorebox merge`: the parts of a run together.
@@ -194,6 +198,8 @@ mod judged_grades;
 mod judged_hostile;
 /// The same scorer in every language.
 mod languages;
+/// What the tests of `scorebox live` have in common.
+mod live_fixture;
 /// A server of OpenAI's protocol, as tests want it to answer.
 mod model_server;
 /// A real OCI registry, for the tests of publishing and adding.

@@ -40,6 +40,9 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         }
         ShardError::InputNotParquet { .. } => Some("write the file again".into()),
         ShardError::InputOfAnotherKind { path } => Some(parquet_of(&path)),
+        ShardError::NoCases { .. } => {
+            Some("a run needs a case; `-o` puts shards without cases together, too".into())
+        }
         ShardError::NoShards => Some("name the files, or a folder that they are in".into()),
         ShardError::NotAShard { .. } => Some(
             "`scorebox shard` writes shards; of what a data engine wrote, --suite names the suite".into(),

@@ -42,7 +42,7 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<(), String> {
         Scale::Unit => "0 to 1",
         Scale::Points => "finite and 0 or more",
     };
-    Err(format!("{what} is {score:?}, and must be {range}"))
+    Err(format!("{what} is {score}, and must be {range}"))
 }
 
 /// As a value, which is nested as deep as a scorer's may be.
@@ -83,10 +83,7 @@ mod tests {
     #[test]
     fn an_answer_that_no_sandbox_lets_out_is_refused() {
         let wrong = |change: fn(&mut Answer)| scored(change).unwrap_err();
-        assert_eq!(
-            wrong(|answer| answer.score = Some(5.0)),
-            "the score is 5.0, and must be 0 to 1"
-        );
+        assert_eq!(wrong(|answer| answer.score = Some(5.0)), "the score is 5, and must be 0 to 1");
         assert_eq!(
             wrong(|answer| answer.label = Some("x".repeat(1000))),
             "the label has 1000 bytes, and the most is 200"
@@ -98,7 +95,7 @@ mod tests {
         let assertion =
             r#"[{"name":"a","score":7.0,"threshold":null,"severity":"gate","reason":null}]"#;
         let said = scored(|answer| answer.assertions = json(assertion)).unwrap_err();
-        assert_eq!(said, "the score of an assertion is 7.0, and must be 0 to 1");
+        assert_eq!(said, "the score of an assertion is 7, and must be 0 to 1");
         let said = wrong(|answer| answer.assertions = json("{}"));
         assert!(said.starts_with("the assertions cannot be read: "), "{said}");
         let said = wrong(|answer| answer.log = json("no"));

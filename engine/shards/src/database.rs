@@ -53,7 +53,7 @@ pub struct MergedRun {
 /// how many cases were stored so far, and may end it: what is stored then is continued by the next merge.
 ///
 /// # Errors
-/// [`ShardError::Different`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
+/// [`ShardError::Different`]; [`ShardError::NoCases`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
 /// [`ShardError::OtherRun`]; [`StoreError::Finished`]: another merge finished the run meanwhile, and its root stays; troubles of
 /// reading and writing.
 pub async fn merge_into_database(
@@ -64,6 +64,9 @@ pub async fn merge_into_database(
     progress: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<MergedRun, ShardError> {
     merge.must_agree()?;
+    if merge.duplicates.cases == 0 {
+        return Err(ShardError::NoCases { shards: merge.shards.count() });
+    }
     let plan = merge.shards.plan();
     let specs = with_components(plan, registry)?;
     let id = run_id(plan)?;

@@ -74,6 +74,12 @@ pub enum ShardError {
     /// There is nothing to open.
     #[error("no shard is named")]
     NoShards,
+    /// The shards have no rows, and a run without cases says nothing.
+    #[error("{}", no_cases(*.shards))]
+    NoCases {
+        /// How many shards there are.
+        shards: usize,
+    },
     /// A Parquet file is not a shard of a run.
     #[error("`{}` is not a shard: {why}", path.display())]
     NotAShard {
@@ -172,6 +178,13 @@ pub(crate) fn unless_stopped(answer: ControlFlow<()>) -> Result<(), ShardError> 
     match answer {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(ShardError::Stopped),
+    }
+}
+
+fn no_cases(shards: usize) -> String {
+    match shards {
+        1 => "the shard has no cases".to_owned(),
+        many => format!("the {many} shards have no cases"),
     }
 }
 

@@ -140,7 +140,6 @@ fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
     };
     let said = |name: &str| text(field(name), at).map(str::to_owned);
     let json = |name: &str| said(name).map(Json::from);
-    let count = |name: &str| integer(field(name), at).and_then(|it| u64::try_from(it).ok());
     let number = |name: &str| number(field(name), at);
     let word = said("status").ok_or("a result has no status")?;
     let known = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
@@ -150,7 +149,10 @@ fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
     answer.score = number("score");
     let is_score = answer.score.is_some_and(|score| score.is_finite() && score >= 0.0);
     if is_score != (status == Status::Scored) {
-        return Err(format!("a result with the status `{word}` has the score {:?}", answer.score));
+        return Err(match answer.score {
+            Some(score) => format!("a result with the status `{word}` has the score {score}"),
+            None => format!("a result with the status `{word}` has no score"),
+        });
     }
     answer.label = said("label");
     answer.reason = said("reason");
@@ -159,11 +161,15 @@ fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
     answer.error = said("error_kind")
         .map(|kind| AnswerError::new(kind, said("error_message").unwrap_or_default()));
     if answer.error.is_some() != (status == Status::Error) {
-        return Err(format!("a result with the status `{word}` has no error, or one too many"));
+        let error = answer.error.as_ref().map_or("no error", |_| "an error");
+        return Err(format!("a result with the status `{word}` has {error}"));
     }
-    answer.fuel = count("fuel");
-    answer.memory_bytes = count("memory_bytes");
-    answer.duration_ms = number("duration_ms").filter(|it| it.is_finite() && *it >= 0.0);
+    answer.fuel = count(field("fuel"), at, "fuel")?;
+    answer.memory_bytes = count(field("memory_bytes"), at, "memory_bytes")?;
+    answer.duration_ms = number("duration_ms");
+    if let Some(duration) = answer.duration_ms.filter(|it| !it.is_finite() || *it < 0.0) {
+        return Err(format!("`duration_ms` is {duration}, and must be finite and 0 or more"));
+    }
     answer.log = json("log");
     let input_digest = match said("input_digest") {
         Some(text) => Some(digest(&text).ok_or("`input_digest` is not a digest")?),
@@ -175,6 +181,13 @@ fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
         scored_at_ms: integer(field("scored_at_ms"), at).ok_or("a result has no time")?,
         input_digest,
     })
+}
+
+/// A count that may be missing.
+fn count(array: &ArrayRef, at: usize, name: &str) -> Result<Option<u64>, String> {
+    let number = integer(array, at);
+    let count = number.map(u64::try_from).transpose();
+    count.map_err(|_| format!("`{name}` is {}, and must be 0 or more", number.unwrap_or_default()))
 }
 
 fn digest(text: &str) -> Option<Digest> {

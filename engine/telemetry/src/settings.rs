@@ -11,6 +11,12 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between exports of metrics, unless a variable says another.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 
+/// Score events that wait, unless a variable says another number. A run hands over those of a commit at once, and a record is
+/// about a kilobyte.
+const DEFAULT_ROOM: u64 = 16_384;
+/// The most that wait, whatever a variable says: room for them is made at the beginning.
+const MOST_ROOM: u64 = 1_000_000;
+
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
@@ -88,6 +94,7 @@ const CERTIFICATE: &str = "OTEL_EXPORTER_OTLP_CERTIFICATE";
 const COMPRESSION: &str = "OTEL_EXPORTER_OTLP_COMPRESSION";
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 const INTERVAL: &str = "OTEL_METRIC_EXPORT_INTERVAL";
+const ROOM: &str = "OTEL_BLRP_MAX_QUEUE_SIZE";
 
 /// How OTLP is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +137,8 @@ pub(crate) struct Settings {
     pub(crate) metrics: Option<Route>,
     /// The time between exports of metrics, if there are any.
     pub(crate) interval: Duration,
+    /// How many score events may wait, if there are any.
+    pub(crate) room: u64,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -181,7 +190,10 @@ impl Settings {
                 certificate: certificate.into_iter().find_map(|name| Some((variable(name)?, name))),
             };
             match signal {
-                Signal::Logs => settings.logs = Some(route),
+                Signal::Logs => {
+                    settings.logs = Some(route);
+                    settings.room = settings.room(variable);
+                }
                 Signal::Metrics => {
                     settings.metrics = Some(route);
                     let interval = settings.milliseconds(INTERVAL, variable);
@@ -243,6 +255,29 @@ impl Settings {
             Err(_) => self.warn(format!("{name} is not a number of milliseconds")),
         }
         None
+    }
+
+    /// How many score events may wait.
+    fn room(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> u64 {
+        let Some(written) = variable(ROOM) else { return DEFAULT_ROOM };
+        let written = written.trim();
+        let is_whole = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
+        match written.parse() {
+            Ok(room @ 1..=MOST_ROOM) => room,
+            Ok(0) => {
+                self.warn(format!("{ROOM} must be more than 0"));
+                DEFAULT_ROOM
+            }
+            // A number that is larger than any here has only digits, too.
+            _ if is_whole => {
+                self.warn(format!("{ROOM} is more than {MOST_ROOM}, which is used in its place"));
+                MOST_ROOM
+            }
+            _ => {
+                self.warn(format!("{ROOM} is not a number of events"));
+                DEFAULT_ROOM
+            }
+        }
     }
 
     /// The exporters take the first of the variables that they can use.
@@ -390,6 +425,26 @@ mod tests {
         assert_eq!(wrong.warnings, [format!("{INTERVAL} is not a number of milliseconds")]);
         let right = settings(None, true, &[(INTERVAL, "200")]);
         assert_eq!((right.interval.as_millis(), right.warnings.len()), (200, 0));
+    }
+
+    #[test]
+    fn the_events_that_wait_have_a_bound_whatever_the_variable_says() {
+        let more = format!("{ROOM} is more than 1000000, which is used in its place");
+        let no_number = format!("{ROOM} is not a number of events");
+        for (written, room, said) in [
+            ("100", 100, None),
+            (" 1000000 ", 1_000_000, None),
+            ("99999999999999", 1_000_000, Some(&more)),
+            ("99999999999999999999999999", 1_000_000, Some(&more)),
+            ("0", DEFAULT_ROOM, Some(&format!("{ROOM} must be more than 0"))),
+            ("-5", DEFAULT_ROOM, Some(&no_number)),
+            ("many", DEFAULT_ROOM, Some(&no_number)),
+        ] {
+            let settings = settings(None, true, &[(ROOM, written)]);
+            let warnings: Vec<&String> = settings.warnings.iter().collect();
+            assert_eq!((settings.room, warnings), (room, said.into_iter().collect()), "{written}");
+        }
+        assert_eq!(settings(None, true, &[]).room, DEFAULT_ROOM);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! All of the telemetry of a program in one value: begun once, given to runs as a sink, and ended within a bounded time.
 
 use std::{
-    env,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -30,9 +29,6 @@ use crate::{
     transport,
 };
 
-/// Score events that wait, unless `OTEL_BLRP_MAX_QUEUE_SIZE` says another number. A run hands over those of a commit at
-/// once, and a record is about a kilobyte.
-const ROOM: u64 = 16_384;
 /// How long the end takes at most.
 const END: Duration = Duration::from_secs(5);
 /// The same if the collector did not answer the latest export.
@@ -91,8 +87,7 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
     let resource = resource();
     let scope = InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build();
     let entered = handle.enter();
-    let room = room();
-    let log_delivery = Arc::new(Delivery::new(room));
+    let log_delivery = Arc::new(Delivery::new(settings.room));
     let logs = match &settings.logs {
         None => None,
         Some(route) => {
@@ -103,7 +98,7 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
                 delivery: Arc::clone(&log_delivery),
             };
             // What there is room for is counted here, so that nothing is lost there.
-            let queue = usize::try_from(room).unwrap_or(usize::MAX);
+            let queue = usize::try_from(settings.room).unwrap_or(usize::MAX);
             let config = BatchConfigBuilder::default().with_max_queue_size(queue).build();
             let processor = BatchLogProcessor::builder(exporter).with_batch_config(config).build();
             let provider = SdkLoggerProvider::builder()
@@ -136,12 +131,6 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
         warnings: settings.warnings,
         going: Some(Going { logs, log_delivery, metrics, metric_delivery, runtime }),
     })
-}
-
-/// How many score events may wait.
-fn room() -> u64 {
-    let given = env::var("OTEL_BLRP_MAX_QUEUE_SIZE").ok();
-    given.and_then(|it| it.parse().ok()).filter(|room| *room > 0).unwrap_or(ROOM)
 }
 
 /// What is exported is from this program, unless the variables call it something else.
@@ -370,6 +359,7 @@ mod tests {
             logs: Some(route(Signal::Logs)),
             metrics: Some(route(Signal::Metrics)),
             interval: Duration::from_secs(600),
+            room: 1000,
             warnings: Vec::new(),
         };
         let telemetry = begin(settings, false).unwrap();

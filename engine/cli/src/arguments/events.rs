@@ -3,24 +3,22 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, IsTerminal as _, Read as _, Seek as _, SeekFrom, Write},
+    io::{self, IsTerminal as _, Read as _, Seek as _, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use scorebox::run::{Event, Refused, Sink};
 
-use super::Reports;
+use super::{Reports, event_writer::EventWriter};
 use crate::{
     failure::{Exit, Failure},
     output::is_stdout,
     report::printable_json_line,
     same_file::{is_beside_database, is_same},
+    signals::Signalled,
     words,
 };
-
-/// Bytes of events that are written at once.
-const AT_ONCE: usize = 64 << 10;
 
 /// Events of a run.
 #[derive(Debug, clap::Args)]
@@ -110,13 +108,15 @@ impl Events {
         self.opened.as_ref().is_some_and(|opened| opened.is_terminal)
     }
 
-    /// What writes them, if they are wanted; and what knows in the end how that went.
-    pub(crate) fn sink(self) -> (Option<impl Sink + use<>>, EventsGoing) {
+    /// What writes them, if they are wanted; and what knows in the end how that went. Once a signal came, a reader that takes
+    /// nothing is not waited for.
+    pub(crate) fn sink(self, signalled: &Signalled) -> (Option<impl Sink + use<>>, EventsGoing) {
+        let signalled = signalled.clone();
         let Events { opened, failure } = self;
         let path = opened.as_ref().and_then(|opened| opened.path.clone());
         let going = EventsGoing { path, failure: Arc::clone(&failure) };
         let sink = opened.map(|Opened { is_terminal, out, .. }| JsonLines {
-            out: Some(BufWriter::with_capacity(AT_ONCE, out)),
+            out: Some(EventWriter::new(out, move || signalled.came())),
             is_terminal,
             failure,
         });
@@ -160,7 +160,7 @@ impl EventsGoing {
 
 /// Writes each event as a line. After an error it writes nothing more, and lets the run continue.
 struct JsonLines {
-    out: Option<BufWriter<Box<dyn Write + Send>>>,
+    out: Option<EventWriter>,
     is_terminal: bool,
     failure: Arc<Mutex<Option<io::Error>>>,
 }
@@ -170,9 +170,7 @@ impl JsonLines {
         let Err(error) = written else { return };
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         // What is in the buffer must not be tried again.
-        if let Some(out) = self.out.take() {
-            let _ = out.into_parts();
-        }
+        self.out = None;
     }
 }
 

@@ -22,6 +22,7 @@ mod case;
 mod case_files;
 pub(crate) mod completing;
 mod database;
+mod event_writer;
 mod events;
 mod jobs;
 mod judge;

@@ -1,6 +1,8 @@
 //! What a user requires of a run as a whole. Decides nothing; `verdict` of the library does.
 
-use scorebox::{run::ReadyScorer, suite::Suite, verdict::Requirements};
+use scorebox::{
+    contract::Scale, run::ReadyScorer, store::ScorerSpec, suite::Suite, verdict::Requirements,
+};
 
 use super::split_named;
 use crate::failure::{Exit, Failure};
@@ -38,12 +40,42 @@ fn rate(written: &str) -> Result<f64, String> {
 impl RequirementArguments {
     /// The requirements, where each names a scorer of the suite.
     pub(crate) fn of(&self, suite: &mut Suite) -> Result<Requirements, Failure> {
+        self.with_names(|name| Ok(suite.scorer_mut(name)?.id.to_string()))
+    }
+
+    /// Those of a run that was scored elsewhere, with these scorers; `None` if nothing is required.
+    pub(crate) fn of_scored(
+        &self,
+        scorers: &[ScorerSpec],
+    ) -> Result<Option<Requirements>, Failure> {
+        let is_any = self.strict || self.allow_failures || !self.fail_below.is_empty();
+        if !is_any && self.min_pass_rate.is_none() && self.max_errors.is_none() {
+            return Ok(None);
+        }
+        let named = |name: &str| scorers.iter().find(|scorer| scorer.scorer_id == name);
+        let requirements = self.with_names(|name| match named(name) {
+            Some(scorer) => Ok(scorer.scorer_id.clone()),
+            None => {
+                let there = scorers.iter().map(|scorer| scorer.scorer_id.as_str());
+                let there = there.collect::<Vec<_>>().join(", ");
+                Err(Failure::new(format!("the run has no scorer `{name}`"))
+                    .hint(format!("its scorers: {there}")))
+            }
+        })?;
+        RequirementArguments::must_be_on(&requirements, |name| named(name).map(|it| it.scale))?;
+        Ok(Some(requirements))
+    }
+
+    fn with_names(
+        &self,
+        mut id_of: impl FnMut(&str) -> Result<String, Failure>,
+    ) -> Result<Requirements, Failure> {
         let mut requirements = Requirements::default()
             .with_least_pass_rate(self.min_pass_rate)
             .with_most_errors(self.max_errors);
         for written in &self.fail_below {
             let (name, worst) = split_named("fail-below", written)?;
-            let name = suite.scorer_mut(&name)?.id.to_string();
+            let name = id_of(&name)?;
             let worst = worst.parse().ok().filter(|worst: &f64| worst.is_finite() && *worst >= 0.0);
             let worst = worst.ok_or_else(|| {
                 Failure::new(format!("--fail-below {written}: not a number of 0 or more"))
@@ -68,9 +100,18 @@ impl RequirementArguments {
         requirements: &Requirements,
         scorers: &[ReadyScorer],
     ) -> Result<(), Failure> {
-        for (name, worst) in &requirements.worst_means {
+        RequirementArguments::must_be_on(requirements, |name| {
             let ready = scorers.iter().find(|ready| ready.id.as_str() == name);
-            if ready.is_some_and(|ready| !ready.policy.scale().contains(*worst)) {
+            ready.map(|ready| ready.policy.scale())
+        })
+    }
+
+    fn must_be_on(
+        requirements: &Requirements,
+        scale_of: impl Fn(&str) -> Option<Scale>,
+    ) -> Result<(), Failure> {
+        for (name, worst) in &requirements.worst_means {
+            if scale_of(name).is_some_and(|scale| !scale.contains(*worst)) {
                 return Err(Failure::new(format!(
                     "--fail-below {name}={worst}: the scores of `{name}` are from 0 to 1"
                 )));

@@ -11,9 +11,10 @@ use std::{
 
 use scorebox::{
     advice::Advised as _,
-    case::{CaseReader, Follow, Mapping, Source},
+    case::{CaseReader, Follow, FollowPosition, Mapping, Source},
     run::{
-        Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
+        Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Sink as _, Stop,
+        WhichRun, fresh_id,
     },
     sandbox::Sandbox,
     store::{RunId, RunSource, Store, StoreError},
@@ -28,7 +29,9 @@ use crate::{
     failure::{Exit, Failure},
     input::typed_input,
     lock_file::{Locks, locks_while},
-    locked, setup,
+    locked,
+    report::counted,
+    setup,
     signals::Signalled,
     words,
 };
@@ -90,6 +93,7 @@ impl Live {
         let events = self.scoring.events.open_with(&used, &reports)?;
         let mut input = self.input()?;
         let _only_follower = input.lock.take();
+        let before_a_case = input.keeper.clone();
         let jobs = self.scoring.jobs.count();
         let slots = setup::slots(jobs, &suite);
         let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
@@ -100,7 +104,7 @@ impl Live {
         let signalled = Signalled::default();
         let is_summary_wanted = !events.go_to_stdout() && !reports.go_to_stdout();
         let showing = Showing::new(self.quiet || events.go_to_a_terminal());
-        let (sink, events) = events.sink();
+        let (sink, events) = events.sink(&signalled);
         let exporting = self.scoring.telemetry.start(false, self.scoring.judges.is_offline())?;
         let run = async {
             let mut request = self
@@ -123,6 +127,12 @@ impl Live {
             Ok(report)
         };
         let report = runtime.block_on(run);
+        if let (Ok(Err(RunError::Stopped)), Some(mut keeper)) = (&report, before_a_case)
+            && let Err(refused) = keeper.flush()
+        {
+            // No run had begun that could have heard of files which got the name meanwhile.
+            words::warn(&refused.to_string());
+        }
         let summary = is_summary_wanted.then_some(&showing);
         let ended = report
             .and_then(|report| self.finish(report, &requirements, reports, &signalled, summary));
@@ -157,18 +167,16 @@ impl Live {
         // A position without its run says nothing.
         let position = position.filter(|_| matches!(which, WhichRun::Resume(_)));
         let follow = Arc::new(Follow::new(path, position.as_ref())?);
-        if position.is_some() && follow.continues_at().is_none() {
-            words::warn(&format!(
-                "`{}` is not the file that was followed before: it is read from its beginning",
-                path.display()
-            ));
+        if let Some(position) = &position {
+            self.must_be_followed_before(path, position, &follow)?;
+            say_what_is_gone(path, &follow);
         }
         if !path.exists() {
             words::say(&format!("waiting for `{}`, which does not exist yet", path.display()));
         }
         let begins = follow.continues_at().is_none();
         let cases = CaseReader::follow(Arc::clone(&follow), mapping, next);
-        let keeper = FollowKeeper::new(follow, &place);
+        let mut keeper = FollowKeeper::new(follow, &place);
         if begins {
             keeper.store_beginning(next).map_err(|error| {
                 let place = place.display();
@@ -178,6 +186,26 @@ impl Live {
             })?;
         }
         Ok(Input { cases, which, keeper: Some(keeper), lock: Some(lock) })
+    }
+
+    /// Refuses to continue a run that another file of the same name was followed into, unless the run was named.
+    fn must_be_followed_before(
+        &self,
+        path: &Path,
+        position: &FollowPosition,
+        follow: &Follow,
+    ) -> Result<(), Failure> {
+        let before = Path::new(&position.path);
+        // A file whose folder has another name by now is the same file.
+        let is_found = position.inode != 0 && follow.continues_at().is_some();
+        if self.run_id.is_some() || is_found || is_same_place(path, before) {
+            return Ok(());
+        }
+        let (path, before) = (path.display(), before.display());
+        Err(Failure::new(format!(
+            "`{path}` would continue the run of another file of this name, `{before}`"
+        ))
+        .hint("name a run of its own: --run-id ID"))
     }
 
     /// The ordinal after all that is stored of a run, if it is stored.
@@ -282,6 +310,31 @@ struct Input {
     keeper: Option<FollowKeeper>,
     /// Keeps other processes from following into the run, as long as it is open.
     lock: Option<File>,
+}
+
+/// Says what was to be read and cannot be.
+fn say_what_is_gone(path: &Path, follow: &Follow) {
+    let path = path.display();
+    if follow.continues_at().is_none() {
+        words::warn(&format!(
+            "`{path}` is not the file that was followed before: it is read from its beginning"
+        ));
+    }
+    if follow.lost() > 0 {
+        let files = counted(follow.lost() as u64, "file", "files");
+        words::warn(&format!("not read: {files} that had the name `{path}` before, gone by now"));
+    }
+}
+
+/// Whether two paths name one place, whatever is there.
+fn is_same_place(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let path = std::path::absolute(path).ok()?;
+        let folder = path.parent()?;
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        Some(folder.join(path.file_name()?))
+    };
+    place(one) == place(other)
 }
 
 /// The id of the run that follows a file.

@@ -5,14 +5,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use scorebox::{registry::Registry, sandbox::Capabilities, suite::Suite};
+use scorebox::{
+    registry::Registry, sandbox::Capabilities, store::RunId, suite::Suite, verdict::Requirements,
+};
 use scorebox_shards::{
     BatchScorer, Difference, Merge as Merged, Plan, ShardError, Shards, merge_into_database,
     merge_into_file, shard_files,
 };
 
 use crate::{
-    arguments::LockedArguments,
+    arguments::{Database, LockedArguments, RequirementArguments},
+    decision::Decision,
     failure::{Exit, Failure},
     locked,
     new_file::{WriteError, must_be_apart, write_to},
@@ -55,7 +58,10 @@ pub(crate) struct Merge {
 
     /// With --suite: the run that the shards are parts of [default: made of the suite]
     #[arg(long, value_name = "ID", requires = "suite", help_heading = "Run")]
-    run_id: Option<scorebox::store::RunId>,
+    run_id: Option<RunId>,
+
+    #[command(flatten)]
+    requirements: RequirementArguments,
 
     #[command(flatten)]
     locked: LockedArguments,
@@ -76,13 +82,17 @@ impl Merge {
             must_be_apart(output, paths.iter().map(PathBuf::as_path))?;
         }
         let shards = Shards::open(&paths, plan.as_ref()).map_err(failure)?;
+        let requirements = self.requirements(&shards)?;
         let waiting = Waiting::of("comparing cases", shards.rows());
         let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;
         drop(waiting);
         show(&merge.duplicates().differences)?;
         let cases = merge.duplicates().cases;
+        let mut stored = None;
         match (&self.db, &self.output) {
-            (Some(database), _) => self.store(&merge, database, &registry)?,
+            (Some(path), _) => {
+                stored = Some((self.store(&merge, path, &registry)?, path));
+            }
             (None, Some(path)) => {
                 let waiting = Waiting::of("writing cases", cases);
                 let written = write_to(path, self.force, |out| {
@@ -115,10 +125,46 @@ impl Merge {
             let results = counted(duplicates.timed_out, "result", "results");
             words::say(&format!("{results} that a time-out ended: taken from another shard"));
         }
-        Ok(Exit::Done)
+        match (stored, requirements) {
+            (Some((run, path)), Some(requirements)) => self.decide(&run, path, &requirements),
+            _ => Ok(Exit::Done),
+        }
     }
 
-    fn store(&self, merge: &Merged, database: &Path, registry: &Registry) -> Result<(), Failure> {
+    /// What is required of the run, if anything is.
+    fn requirements(&self, shards: &Shards) -> Result<Option<Requirements>, Failure> {
+        let requirements = self.requirements.of_scored(&shards.plan().scorers)?;
+        match requirements.is_some() && self.db.is_none() {
+            true => Err(Failure::new("what is required of a run needs the run: shards have none")
+                .hint("store it with --db")),
+            false => Ok(requirements),
+        }
+    }
+
+    /// The exit code for what is required of the run. Its errors are rows, as in its shards: only --max-errors counts them.
+    fn decide(
+        &self,
+        run: &RunId,
+        path: &Path,
+        requirements: &Requirements,
+    ) -> Result<Exit, Failure> {
+        let database = Database { path: path.to_owned() };
+        let store = database.read()?;
+        let decision = Decision::of_run(&store, run, requirements, self.requirements.strict)?;
+        decision.say_verdict();
+        let is_broken = !decision.broken.is_empty();
+        if is_broken {
+            decision.say_broken(run, &database);
+        }
+        Ok(self.requirements.exit(is_broken, decision.errors(), true))
+    }
+
+    fn store(
+        &self,
+        merge: &Merged,
+        database: &Path,
+        registry: &Registry,
+    ) -> Result<RunId, Failure> {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let waiting = Waiting::of("storing cases", merge.duplicates().cases);
         let progress = |cases| shown(&waiting, cases);
@@ -131,7 +177,7 @@ impl Merge {
             words::say(&format!("asked about all cases of the run: {names}"));
         }
         words::say(&format!("root {}", run.root));
-        Ok(())
+        Ok(run.id)
     }
 
     /// The plan of the suite on this machine.

@@ -145,7 +145,7 @@ impl Run {
         let signalled = Signalled::default();
         let outputs = Outputs { reports, summary: !events.go_to_stdout(), judges: watched.clone() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
-        let (sink, events) = events.sink();
+        let (sink, events) = events.sink(&signalled);
         let exporting = self.scoring.telemetry.start(true, self.scoring.judges.is_offline())?;
         let control = Arc::new(Control::default());
         let run = async {

@@ -4,6 +4,7 @@ use form_urlencoded::Serializer;
 use scorebox::{
     row::Status,
     store::{CaseName, CaseOrder, Place, RunRecord},
+    terminal::characters,
     verdict::Verdict,
 };
 use serde::Deserialize;
@@ -91,6 +92,7 @@ impl Asked {
             "failed" => (Some(Verdict::Failed), None),
             "errored" => (Some(Verdict::Errored), None),
             "skipped" => (Some(Verdict::Skipped), None),
+            "undecided" => (Some(Verdict::Undecided), None),
             _ => (None, None),
         }
     }
@@ -107,6 +109,17 @@ impl Asked {
             "highest" => CaseOrder::HighestFirst,
             _ => CaseOrder::AsRead,
         }
+    }
+
+    /// The words that are searched for, with a space for each character that cannot be seen: none of them is in a word.
+    pub(super) fn words(&self) -> String {
+        let shown = characters(&self.q).map(|(it, is_seen)| if is_seen { it } else { ' ' });
+        shown.collect()
+    }
+
+    /// The text of a bound of scores, if it is one.
+    pub(super) fn number(text: &str) -> Option<&str> {
+        Asked::bound(text).map(|_| text.trim())
     }
 
     /// A bound of scores; a text that is not a number gives no bound.
@@ -200,6 +213,14 @@ mod tests {
         assert_eq!(known.not_known(), []);
         assert_eq!(Asked::bound(&asked.least), None);
         assert_eq!(Asked::bound("inf"), None);
+    }
+
+    #[test]
+    fn what_a_url_says_is_shown_without_what_cannot_be_seen() {
+        assert_eq!(Asked::number("a\u{202e}\0"), None);
+        assert_eq!(Asked::number(" 0.5\u{85}"), Some("0.5"));
+        let asked = Asked { q: "good\u{202e}\0 \"é\"".into(), ..Asked::default() };
+        assert_eq!(asked.words(), "good   \"é\"");
     }
 
     #[test]

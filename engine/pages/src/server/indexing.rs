@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    mem,
     path::PathBuf,
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
@@ -15,7 +16,10 @@ use scorebox::{
 };
 use tokio::sync::watch;
 
-use super::ServeError;
+use super::{
+    ServeError,
+    reading::{FileIdentity, identity},
+};
 use crate::figures::Figures;
 
 /// Between two looks at the database.
@@ -90,6 +94,7 @@ impl Indexing {
             state: Arc::clone(&state),
             end: Arc::clone(&end),
             changed: changed.clone(),
+            file: None,
             due: HashMap::new(),
             stale: HashSet::new(),
         };
@@ -125,6 +130,8 @@ struct Worker {
     state: Arc<State>,
     end: Arc<End>,
     changed: watch::Sender<u64>,
+    /// The file that the index is of.
+    file: Option<FileIdentity>,
     /// Runs in progress: before when their figures are not computed again.
     due: HashMap<RunKey, Instant>,
     /// Runs whose figures are older than their scores.
@@ -137,12 +144,14 @@ impl Worker {
         let mut seen = None;
         loop {
             let worked = self.pass(&mut open, &mut seen);
-            if let Err(error) = &worked {
+            if worked.is_err() {
                 // Both files are opened again: one may have been replaced.
                 (open, seen) = (None, None);
-                *lock(&self.state.trouble) = Some(error.to_string());
-            } else {
-                *lock(&self.state.trouble) = None;
+            }
+            let trouble = worked.err().map(|error| error.to_string());
+            let before = mem::replace(&mut *lock(&self.state.trouble), trouble.clone());
+            if before != trouble {
+                self.say();
             }
             if self.end.within(PAUSE) {
                 return;
@@ -156,10 +165,19 @@ impl Worker {
         open: &mut Option<(Store, CaseIndex)>,
         seen: &mut Option<i64>,
     ) -> Result<(), StoreError> {
+        let file = identity(&self.database)?;
+        let is_replaced = self.file.is_some_and(|known| known != file);
+        if is_replaced {
+            (*open, *seen) = (None, None);
+        }
         if open.is_none() {
             *open = Some((Store::open_read_only(&self.database)?, CaseIndex::open(&self.index)?));
         }
         let Some((store, index)) = open else { return Ok(()) };
+        if is_replaced {
+            self.forget_all(index)?;
+        }
+        self.file = Some(file);
         let version = store.data_version()?;
         let is_new = *seen != Some(version);
         if !is_new && self.stale.is_empty() {
@@ -195,6 +213,17 @@ impl Worker {
             }
         }
         *seen = Some(version);
+        Ok(())
+    }
+
+    /// Empties the index, which is of another database.
+    fn forget_all(&mut self, index: &mut CaseIndex) -> Result<(), StoreError> {
+        for known in index.runs()? {
+            index.forget(known)?;
+        }
+        self.stale.clear();
+        self.due.clear();
+        self.say();
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 //! wait, so that a slow one holds up no other page.
 
 use std::{
-    path::PathBuf,
+    io,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -19,6 +20,34 @@ const MOST_AT_ONCE: usize = 8;
 pub(super) struct Reader {
     pub(super) store: Store,
     pub(super) index: CaseIndex,
+    /// The file of the database, which is another one once it was replaced.
+    file: FileIdentity,
+}
+
+/// What distinguishes a file from others: its device and inode, where the system has them.
+pub(super) type FileIdentity = (u64, u64);
+
+/// That of the file at a path.
+pub(super) fn identity(path: &Path) -> Result<FileIdentity, StoreError> {
+    match path.metadata() {
+        Ok(metadata) => Ok(identity_of(&metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::Missing { path: path.to_owned() })
+        }
+        // Opening it says what is wrong.
+        Err(_) => Ok((0, 0)),
+    }
+}
+
+#[cfg(unix)]
+fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity_of(_: &std::fs::Metadata) -> FileIdentity {
+    (0, 0)
 }
 
 /// Those that are open and not in use.
@@ -38,9 +67,10 @@ impl Readers {
 
     /// Opens both files once.
     pub(super) fn check(&self) -> Result<(), ServeError> {
+        let file = identity(&self.database).map_err(ServeError::Database)?;
         let store = Store::open_read_only(&self.database).map_err(ServeError::Database)?;
         let index = CaseIndex::open(&self.index).map_err(ServeError::Index)?;
-        self.give_back(Reader { store, index });
+        self.give_back(Reader { store, index, file });
         Ok(())
     }
 
@@ -76,14 +106,19 @@ impl Readers {
     }
 
     fn take(&self) -> Result<Reader, StoreError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(reader) => Ok(reader),
-            None => Ok(Reader {
-                store: Store::open_read_only(&self.database)?,
-                index: CaseIndex::open(&self.index)?,
-            }),
+        // Before it is opened: what replaces it meanwhile is another one.
+        let file = identity(&self.database);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|reader| file.as_ref().is_ok_and(|file| reader.file == *file));
+        if let Some(reader) = idle.pop() {
+            return Ok(reader);
         }
+        drop(idle);
+        Ok(Reader {
+            file: file?,
+            store: Store::open_read_only(&self.database)?,
+            index: CaseIndex::open(&self.index)?,
+        })
     }
 
     fn give_back(&self, reader: Reader) {

@@ -96,6 +96,26 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Asking<T> {
     }
 }
 
+/// The run that the URL's path names; a path that is not text has a page that says so.
+struct RunNamed(String);
+
+impl FromRequestParts<App> for RunNamed {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut request::Parts,
+        app: &App,
+    ) -> Result<RunNamed, Response> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path(run)) => Ok(RunNamed(run)),
+            Err(_) => {
+                let words = "This address cannot be read: its path is not UTF-8.".to_owned();
+                Err(explained(Trouble::Refused(words), app))
+            }
+        }
+    }
+}
+
 /// The page that says why there is none.
 fn explained(trouble: Trouble, app: &App) -> Response {
     let (status, words) = match trouble {
@@ -137,7 +157,7 @@ async fn runs(State(app): State<App>, Asking(older): Asking<Older>) -> Response 
 
 async fn run(
     State(app): State<App>,
-    Path(run): Path<String>,
+    RunNamed(run): RunNamed,
     Asking(asked): Asking<Asked>,
 ) -> Response {
     app.page(move |reader, app| views::run::page(reader, &app.state, &app.database, &run, &asked))
@@ -164,7 +184,7 @@ impl Named {
 
 async fn case(
     State(app): State<App>,
-    Path(run): Path<String>,
+    RunNamed(run): RunNamed,
     Asking(named): Asking<Named>,
 ) -> Response {
     app.page(move |reader, app| {
@@ -177,7 +197,7 @@ async fn case(
 /// A part of a case as it is stored, as text that no browser takes for anything else.
 async fn part(
     State(app): State<App>,
-    Path(run): Path<String>,
+    RunNamed(run): RunNamed,
     Asking(named): Asking<Named>,
 ) -> Response {
     let text = Arc::clone(&app.readers)

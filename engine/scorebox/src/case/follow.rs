@@ -3,57 +3,29 @@
 
 use std::{
     collections::VecDeque,
-    fs::{self, File, Metadata},
-    io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom},
+    fs::File,
+    io::{self, Read, Seek as _, SeekFrom},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
-
-use crate::{digest::Digest, input_file};
-
-use super::{source_error::SourceError, stop::StopSign};
+use super::{
+    follow_position::{
+        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, head, opened,
+    },
+    source_error::SourceError,
+    stop::StopSign,
+};
 
 /// How often a file at its end is looked at again.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long nothing may be written to a file that was renamed away before the next one is read: a program goes on writing
 /// to it until a signal makes it open the new one. Fluent Bit waits as long (`rotate_wait`).
 const QUIET: Duration = Duration::from_secs(5);
-/// Bytes of a file's first line that tell its content from another's.
-const HEAD_BYTES: usize = 512;
-/// What stands for the device and inode of a file that is not there yet.
-const NO_FILE: (u64, u64) = (0, 0);
 /// Files that are remembered as having been read: more rotations than happen while cases are in flight.
 const MOST_REMEMBERED: usize = 64;
-
-/// Where the reading of a followed file is to continue: the file, and what was read of it. As JSON it can be stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[non_exhaustive]
-pub struct FollowPosition {
-    /// 1.
-    pub version: u32,
-    /// The path that was followed, as text.
-    pub path: String,
-    /// What distinguishes the file from others on this machine; 0 if it was not there yet, or the system does not say.
-    pub device: u64,
-    /// As `device`.
-    pub inode: u64,
-    /// The digest of the beginning of its first line.
-    pub head: Digest,
-    /// Lines of it that need not be read again.
-    pub line: u64,
-    /// The ordinal of the next line.
-    pub ordinal: u64,
-}
-
-impl FollowPosition {
-    /// The only version.
-    const VERSION: u32 = 1;
-}
 
 /// A file that is followed.
 #[derive(Debug)]
@@ -61,6 +33,8 @@ pub struct Follow {
     path: PathBuf,
     /// How long a file that was renamed away must be quiet.
     quiet: Duration,
+    /// Files that are gone although they were to be read.
+    lost: usize,
     state: Mutex<State>,
 }
 
@@ -69,26 +43,36 @@ struct State {
     /// Where the first file is to be read from; later ones are read from their beginning.
     start: Option<Start>,
     /// Files that got the path while the one before was still read, the oldest first.
-    replacements: VecDeque<File>,
+    replacements: VecDeque<Waiting>,
     /// The files that were read, the newest last.
     files: VecDeque<OneFile>,
-}
-
-#[derive(Debug)]
-struct Start {
-    file: File,
-    offset: u64,
-    line: u64,
-    ordinal: u64,
 }
 
 /// A file that is or was read.
 #[derive(Debug)]
 struct OneFile {
     first_ordinal: u64,
-    device: u64,
-    inode: u64,
+    identity: FileIdentity,
     head: Vec<u8>,
+}
+
+impl State {
+    /// Notes whether another file has the path by now. It is kept open, so that it is read even if it is renamed away in its
+    /// turn before its turn comes.
+    fn look_at(&mut self, path: &Path) {
+        let newest = self.replacements.back().map(|waiting| waiting.identity);
+        let start = self.start.as_ref().map(|start| start.identity);
+        let newest = newest.or(start).or_else(|| self.files.back().map(|file| file.identity));
+        let Some(newest) = newest else { return };
+        // Between the two steps of a rotation nothing is there.
+        let is_another = FileIdentity::at(path).is_some_and(|there| there != newest);
+        if is_another
+            && self.replacements.len() < MOST_REMEMBERED
+            && let Ok(another) = Waiting::open(path)
+        {
+            self.replacements.push_back(another);
+        }
+    }
 }
 
 impl Follow {
@@ -108,10 +92,16 @@ impl Follow {
             Err(error) => return Err(SourceError::opening(&name, error.into())),
             Ok(_) => {}
         }
-        let position = position.filter(|position| position.version == FollowPosition::VERSION);
-        let start = position.and_then(|position| start(&path, position));
-        let state = Mutex::new(State { start, ..State::default() });
-        Ok(Follow { path, quiet: QUIET, state })
+        let position = position.filter(|position| position.is_known());
+        let found = position.map_or_else(Found::default, |position| Found::of(&path, position));
+        let (start, replacements) = (found.start, found.replacements.into());
+        let state = Mutex::new(State { start, replacements, ..State::default() });
+        Ok(Follow { path, quiet: QUIET, lost: found.lost, state })
+    }
+
+    /// How many files are gone that had the path while it was followed and were not read.
+    pub fn lost(&self) -> usize {
+        self.lost
     }
 
     /// The ordinal of the first line that will be read; `None` if it is read from its beginning.
@@ -119,38 +109,52 @@ impl Follow {
         self.lock().start.as_ref().map(|start| start.ordinal)
     }
 
-    /// The position before the first line of the file that has the path now, which will have this ordinal.
+    /// The position before the first line of the file that is read first, which will have this ordinal.
     pub fn beginning(&self, ordinal: u64) -> FollowPosition {
-        let (device, inode) =
-            fs::metadata(&self.path).map_or(NO_FILE, |metadata| identity(&metadata));
-        FollowPosition {
-            version: FollowPosition::VERSION,
-            path: self.name(),
-            device,
-            inode,
-            head: head(b""),
-            line: 0,
-            ordinal,
-        }
+        let state = self.lock();
+        let mut waiting = state.replacements.iter().map(|waiting| waiting.identity);
+        let first = waiting.next().or_else(|| FileIdentity::at(&self.path));
+        self.position_in(first.unwrap_or(FileIdentity::NONE), b"", 0, ordinal, waiting)
     }
 
     /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None` if
     /// that file was not read.
     pub(crate) fn position(&self, ordinal: u64, line: u64, of_file: u64) -> Option<FollowPosition> {
         let mut state = self.lock();
+        // The reader looks when it comes to the end of a file, which may take it longer than a rotation.
+        state.look_at(&self.path);
         let place = state.files.iter().rposition(|file| file.first_ordinal <= of_file)?;
         // Positions only advance.
         state.files.drain(..place);
         let file = state.files.front()?;
-        Some(FollowPosition {
+        let later = state.files.iter().skip(1).map(|file| file.identity);
+        let later = later.chain(state.replacements.iter().map(|waiting| waiting.identity));
+        Some(self.position_in(file.identity, &file.head, line, ordinal, later))
+    }
+
+    fn position_in(
+        &self,
+        file: FileIdentity,
+        beginning: &[u8],
+        line: u64,
+        ordinal: u64,
+        later: impl Iterator<Item = FileIdentity>,
+    ) -> FollowPosition {
+        FollowPosition {
             version: FollowPosition::VERSION,
-            path: self.path.display().to_string(),
+            path: std::path::absolute(&self.path)
+                .as_deref()
+                .unwrap_or(&self.path)
+                .display()
+                .to_string(),
             device: file.device,
             inode: file.inode,
-            head: head(&file.head),
+            head: head(beginning),
             line,
             ordinal,
-        })
+            // A file that was truncated is there twice.
+            replacements: later.filter(|it| *it != file && *it != FileIdentity::NONE).collect(),
+        }
     }
 
     /// The path.
@@ -159,7 +163,7 @@ impl Follow {
     }
 
     /// Lines of the next file that are passed over.
-    pub(super) fn next_line(&self) -> u64 {
+    pub(crate) fn next_line(&self) -> u64 {
         self.lock().start.as_ref().map_or(0, |start| start.line)
     }
 
@@ -168,20 +172,11 @@ impl Follow {
         Followed { follow: Arc::clone(self), ordinal, stop, open: None }
     }
 
-    /// Whether another file has the path of this one by now. It is kept open, so that it is read even if it is renamed
-    /// away in its turn before this one is read to its end.
-    fn is_replaced(&self, file: &File) -> io::Result<bool> {
+    /// Whether another file has the path of the one that is read by now.
+    fn is_replaced(&self) -> bool {
         let mut state = self.lock();
-        let newest = identity(&state.replacements.back().unwrap_or(file).metadata()?);
-        // Between the two steps of a rotation nothing is there.
-        let is_another = fs::metadata(&self.path).is_ok_and(|there| identity(&there) != newest);
-        if is_another
-            && state.replacements.len() < MOST_REMEMBERED
-            && let Ok(another) = opened(&self.path)
-        {
-            state.replacements.push_back(another);
-        }
-        Ok(is_another || !state.replacements.is_empty())
+        state.look_at(&self.path);
+        !state.replacements.is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -211,7 +206,7 @@ impl Open {
         if self.file.metadata()?.len() < self.offset {
             return Ok(true);
         }
-        if !follow.is_replaced(&self.file)? {
+        if !follow.is_replaced() {
             return Ok(false);
         }
         Ok(self.quiet_since.get_or_insert_with(Instant::now).elapsed() >= follow.quiet)
@@ -235,25 +230,25 @@ impl Followed {
     fn open(&mut self) -> io::Result<Option<&mut Open>> {
         if self.open.is_none() {
             let mut state = self.follow.lock();
-            let (mut file, offset) = match state.start.take() {
-                Some(start) => (start.file, start.offset),
+            let (mut file, identity, offset) = match state.start.take() {
+                Some(start) => (start.file, start.identity, start.offset),
                 None => match state.replacements.pop_front() {
-                    Some(file) => (file, 0),
-                    None => match opened(&self.follow.path) {
+                    Some(waiting) => (waiting.file, waiting.identity, 0),
+                    None => match Waiting::open(&self.follow.path) {
                         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                        opened => (opened?, 0),
+                        opened => opened.map(|waiting| (waiting.file, waiting.identity, 0))?,
                     },
                 },
             };
-            let (device, inode) = identity(&file.metadata()?);
             let mut head = Vec::new();
             if offset > 0 {
                 file.rewind()?;
                 Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
                 file.seek(SeekFrom::Start(offset))?;
             }
-            let first_ordinal = self.ordinal;
-            state.files.push_back(OneFile { first_ordinal, device, inode, head });
+            // What an earlier process read is in the first one.
+            let first_ordinal = if state.files.is_empty() { 0 } else { self.ordinal };
+            state.files.push_back(OneFile { first_ordinal, identity, head });
             if state.files.len() > MOST_REMEMBERED {
                 state.files.pop_front();
             }
@@ -286,100 +281,9 @@ impl Read for Followed {
     }
 }
 
-/// Opens a regular file.
-fn opened(path: &Path) -> io::Result<File> {
-    let not_regular = || io::Error::other("only a regular file can be followed");
-    match input_file::kind(path) {
-        Ok(input_file::Kind::Regular { .. }) => File::open(path),
-        Ok(input_file::Kind::Pipe) => Err(not_regular()),
-        Err(input_file::InputFileError::Device) => Err(not_regular()),
-        Err(input_file::InputFileError::NotFound) => Err(io::ErrorKind::NotFound.into()),
-        Err(input_file::InputFileError::Folder) => Err(io::ErrorKind::IsADirectory.into()),
-        Err(input_file::InputFileError::PermissionDenied) => {
-            Err(io::ErrorKind::PermissionDenied.into())
-        }
-        Err(error) => Err(io::Error::other(error)),
-    }
-}
-
-/// What distinguishes a file from others.
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.dev(), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> (u64, u64) {
-    NO_FILE
-}
-
-/// The digest of the beginning of a file's first line.
-fn head(bytes: &[u8]) -> Digest {
-    let bytes = &bytes[..bytes.len().min(HEAD_BYTES)];
-    Digest::of(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default())
-}
-
-/// Where to continue, if the file of the position is there: at the path, or rotated to a longer name beside it.
-fn start(path: &Path, position: &FollowPosition) -> Option<Start> {
-    let beside = || {
-        let name = path.file_name()?.to_string_lossy().into_owned();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let files = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
-        let paths = files.filter_map(|file| Some(file.ok()?.path()));
-        let longer = |path: &PathBuf| {
-            path.file_name().is_some_and(|other| other.to_string_lossy().starts_with(&name))
-        };
-        Some(paths.filter(longer).collect::<Vec<PathBuf>>())
-    };
-    start_in(path, position).or_else(|| beside()?.iter().find_map(|path| start_in(path, position)))
-}
-
-fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
-    let mut file = opened(path).ok()?;
-    let expected = (position.device, position.inode);
-    // A file that was not there when the position was stored is whichever has the path.
-    if expected != NO_FILE && identity(&file.metadata().ok()?) != expected {
-        return None;
-    }
-    let mut first = Vec::new();
-    Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut first).ok()?;
-    if position.line > 0 && head(&first) != position.head {
-        return None;
-    }
-    file.rewind().ok()?;
-    let offset = after_lines(&file, position.line)?;
-    file.seek(SeekFrom::Start(offset)).ok()?;
-    Some(Start { file, offset, line: position.line, ordinal: position.ordinal })
-}
-
-/// The offset after so many lines; `None` if there are fewer.
-fn after_lines(file: &File, lines: u64) -> Option<u64> {
-    let mut reader = BufReader::with_capacity(1 << 20, file);
-    let (mut offset, mut left) = (0, lines);
-    while left > 0 {
-        let bytes = reader.fill_buf().ok()?;
-        if bytes.is_empty() {
-            return None;
-        }
-        let mut used = 0;
-        for (place, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-            used = place + 1;
-            left -= 1;
-            if left == 0 {
-                break;
-            }
-        }
-        let used = if left == 0 { used } else { bytes.len() };
-        offset += used as u64;
-        reader.consume(used);
-    }
-    Some(offset)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::{fs, io::Write as _};
 
     use super::*;
 
@@ -466,9 +370,45 @@ mod tests {
             let position = follow.position(ordinal, line, of_file).unwrap();
             (position.inode, position.line)
         });
-        let inode = |name: &str| identity(&fs::metadata(folder.path().join(name)).unwrap()).1;
+        let inode = |name: &str| FileIdentity::at(&folder.path().join(name)).unwrap().inode;
         let names = [("agent.jsonl.1", 7), ("agent.jsonl.2", 1), ("agent.jsonl", 1)];
         assert_eq!(positions, names.map(|(name, line)| (inode(name), line)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_that_waited_are_read_by_the_next_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        let [first, second] = ["agent.jsonl.1", "agent.jsonl.2"].map(|it| folder.path().join(it));
+        fs::write(&path, "one\n").unwrap();
+        let follow = Arc::new(Follow::new(&path, None).unwrap());
+        assert_eq!(follow.next_file(0, StopSign::default()).read(&mut [0; 100]).unwrap(), 4);
+        fs::rename(&path, &first).unwrap();
+        fs::write(&path, "two\n").unwrap();
+        // The reader has not come to the end of the first one yet.
+        let position = follow.position(1, 1, 0).unwrap();
+        assert_eq!(position.replacements, [FileIdentity::at(&path).unwrap()]);
+        fs::rename(&first, &second).unwrap();
+        fs::rename(&path, &first).unwrap();
+        fs::write(&path, "three\n").unwrap();
+
+        let next = Follow::new(&path, Some(&position)).unwrap();
+        assert_eq!((next.continues_at(), next.lost()), (Some(1), 0));
+        let next = Arc::new(Follow { quiet: Duration::ZERO, ..next });
+        let [rest, two] =
+            [1, 1].map(|ordinal| to_its_end(&mut next.next_file(ordinal, StopSign::default())));
+        let mut buffer = [0; 100];
+        let count = next.next_file(2, StopSign::default()).read(&mut buffer).unwrap();
+        assert_eq!((&*rest, &*two, &buffer[..count]), ("", "two\n", &b"three\n"[..]));
+
+        let mut older = serde_json::to_value(&position).unwrap();
+        older["version"] = 1.into();
+        older.as_object_mut().unwrap().remove("replacements");
+        let older = serde_json::from_value(older).unwrap();
+        assert_eq!(Follow::new(&path, Some(&older)).unwrap().continues_at(), Some(1));
+        fs::remove_file(&first).unwrap();
+        assert_eq!(Follow::new(&path, Some(&position)).unwrap().lost(), 1);
     }
 
     #[cfg(unix)]

@@ -30,6 +30,8 @@ mod excerpt;
 mod fault;
 #[cfg(feature = "store")]
 mod follow;
+#[cfg(feature = "store")]
+mod follow_position;
 mod gzip;
 mod key;
 mod line;
@@ -53,7 +55,9 @@ pub use checks::{MAX_ID_BYTES, MAX_REPEAT};
 pub use depth::MAX_DEPTH;
 pub use error::{BadCase, BadCaseReason, Location, ReadError};
 #[cfg(feature = "store")]
-pub use follow::{Follow, FollowPosition};
+pub use follow::Follow;
+#[cfg(feature = "store")]
+pub use follow_position::{FileIdentity, FollowPosition};
 pub use gzip::Gzip;
 pub use key::Key;
 pub use mapping::{Mapping, MappingError};

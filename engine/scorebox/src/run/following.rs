@@ -21,19 +21,22 @@ use super::{
 const MOST_BYTES: u64 = 64 << 10;
 
 /// The position of a followed file, in a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FollowKeeper {
     follow: Arc<Follow>,
     file: PathBuf,
     unbroken: Unbroken,
-    stored: Place,
+    stored: Option<FollowPosition>,
 }
 
 impl FollowKeeper {
     /// A sink that stores the position of `follow` in `file`.
     pub fn new(follow: Arc<Follow>, file: impl Into<PathBuf>) -> FollowKeeper {
-        let (unbroken, stored) = (Unbroken::default(), Place::default());
-        FollowKeeper { follow, file: file.into(), unbroken, stored }
+        let unbroken = match follow.continues_at() {
+            Some(ordinal) => Unbroken::from(before(ordinal, follow.next_line())),
+            None => Unbroken::default(),
+        };
+        FollowKeeper { follow, file: file.into(), unbroken, stored: None }
     }
 
     /// The position that is stored in a file; `None` if there is none.
@@ -54,19 +57,19 @@ impl FollowKeeper {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn store_beginning(&self, ordinal: u64) -> io::Result<()> {
+    pub fn store_beginning(&mut self, ordinal: u64) -> io::Result<()> {
+        self.unbroken = Unbroken::from(before(ordinal, 0));
         self.write(&self.follow.beginning(ordinal))
     }
 
     fn store(&mut self) -> io::Result<()> {
         let place = self.unbroken.place();
-        if place == self.stored {
-            return Ok(());
-        }
         let position = self.follow.position(place.ordinal, place.line, place.of_file);
-        let Some(position) = position else { return Ok(()) };
+        // Also if nothing was read: another file may have got the path.
+        let is_new = |position: &FollowPosition| self.stored.as_ref() != Some(position);
+        let Some(position) = position.filter(is_new) else { return Ok(()) };
         self.write(&position)?;
-        self.stored = place;
+        self.stored = Some(position);
         Ok(())
     }
 
@@ -78,6 +81,11 @@ impl FollowKeeper {
         new.persist(&self.file).map_err(|error| error.error)?;
         Ok(())
     }
+}
+
+/// The place before the first line that is read, of this ordinal, after so many lines of its file.
+fn before(ordinal: u64, line: u64) -> Place {
+    Place { ordinal, line, of_file: ordinal.saturating_sub(1) }
 }
 
 impl Sink for FollowKeeper {
@@ -93,5 +101,35 @@ impl Sink for FollowKeeper {
                 "cannot write the position of the followed file to `{file}`: {error}"
             ))
         })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::case::{CaseReader, Mapping};
+
+    #[test]
+    fn a_file_that_gets_the_path_is_stored_before_a_case_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, rotated, file] =
+            ["agent.jsonl", "agent.jsonl.1", "position"].map(|name| folder.path().join(name));
+        fs::write(&path, "{\"output\": 1}\n").unwrap();
+        let follow = Arc::new(Follow::new(&path, None).unwrap());
+        let mut keeper = FollowKeeper::new(Arc::clone(&follow), &file);
+        keeper.store_beginning(7).unwrap();
+        let stored = || FollowKeeper::stored(&file).unwrap().unwrap();
+        let beginning = stored();
+        let mut cases = CaseReader::follow(follow, Mapping::NONE, 7);
+        assert!(cases.next_case().unwrap().is_ok());
+        fs::rename(&path, &rotated).unwrap();
+        fs::write(&path, "{\"output\": 2}\n").unwrap();
+        keeper.flush().unwrap();
+        let position = stored();
+        assert_eq!((position.line, position.ordinal), (0, 7));
+        assert_eq!((position.device, position.inode), (beginning.device, beginning.inode));
+        assert_eq!((beginning.replacements.len(), position.replacements.len()), (0, 1));
     }
 }

@@ -31,6 +31,13 @@ impl Place {
     }
 }
 
+/// Done up to a place, before anything was heard.
+impl From<Place> for Unbroken {
+    fn from(next: Place) -> Unbroken {
+        Unbroken { next, ..Unbroken::default() }
+    }
+}
+
 impl Unbroken {
     /// Notes an event.
     pub(crate) fn note(&mut self, event: &Event) {

@@ -118,12 +118,12 @@ fn filters(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Markup {
     html! {
         form.filters action={ "/runs/" (run.spec.id) "#cases" } method="get" role="search" aria-label="Cases" {
             label.wide { "Words in output and reasons"
-                input type="search" name="q" value=(asked.q) maxlength="1000" autocomplete="off";
+                input type="search" name="q" value=(asked.words()) maxlength="1000" autocomplete="off";
             }
             label { "Verdict"
                 select name="verdict" {
                     (choice("", "any", &asked.verdict))
-                    @for word in ["failed", "errored", "regressed", "passed", "skipped"] { (choice(word, word, &asked.verdict)) }
+                    @for word in ["failed", "errored", "regressed", "passed", "skipped", "undecided"] { (choice(word, word, &asked.verdict)) }
                 }
             }
             label { "Scorer"
@@ -141,8 +141,8 @@ fn filters(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Markup {
                     @for status in [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error] { (choice(status.as_str(), status.as_str(), &asked.status)) }
                 }
             }
-            label { "Score from" input type="number" name="least" value=(asked.least) step="any" min="0"; }
-            label { "to" input type="number" name="most" value=(asked.most) step="any" min="0"; }
+            label { "Score from" input type="number" name="least" value=[Asked::number(&asked.least)] step="any" min="0"; }
+            label { "to" input type="number" name="most" value=[Asked::number(&asked.most)] step="any" min="0"; }
             label { "Order"
                 select name="order" {
                     (choice("", "as read", &asked.order))

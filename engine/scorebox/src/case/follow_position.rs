@@ -1,0 +1,223 @@
+//! Where the reading of a followed file is to continue: what is stored of it, and the files that it means, under whatever names
+//! they have by now. Reads no case.
+
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{digest::Digest, input_file};
+
+/// Bytes of a file's first line that tell its content from another's.
+pub(super) const HEAD_BYTES: usize = 512;
+
+/// What distinguishes a file from others on this machine; both are 0 if there is no file, or the system does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FileIdentity {
+    /// The device.
+    pub device: u64,
+    /// The inode.
+    pub inode: u64,
+}
+
+impl FileIdentity {
+    /// No file, or one of a system that does not say.
+    pub(super) const NONE: FileIdentity = FileIdentity { device: 0, inode: 0 };
+
+    #[cfg(unix)]
+    pub(super) fn of(metadata: &Metadata) -> FileIdentity {
+        use std::os::unix::fs::MetadataExt as _;
+        FileIdentity { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(_: &Metadata) -> FileIdentity {
+        FileIdentity::NONE
+    }
+
+    /// That of the file at a path, if there is one.
+    pub(super) fn at(path: &Path) -> Option<FileIdentity> {
+        fs::metadata(path).ok().map(|metadata| FileIdentity::of(&metadata))
+    }
+}
+
+/// Where the reading of a followed file is to continue: the file, and what was read of it. As JSON it can be stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FollowPosition {
+    /// 2; 1 is the same without `replacements`.
+    pub version: u32,
+    /// The path that was followed, absolute, as text.
+    pub path: String,
+    /// What distinguishes the file from others on this machine; 0 if it was not there yet, or the system does not say.
+    pub device: u64,
+    /// As `device`.
+    pub inode: u64,
+    /// The digest of the beginning of its first line.
+    pub head: Digest,
+    /// Lines of it that need not be read again.
+    pub line: u64,
+    /// The ordinal of the next line.
+    pub ordinal: u64,
+    /// The files that got the path after it, one after the other, and are still to be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replacements: Vec<FileIdentity>,
+}
+
+impl FollowPosition {
+    /// The version that is written.
+    pub(super) const VERSION: u32 = 2;
+
+    /// Whether this program understands it.
+    pub(super) fn is_known(&self) -> bool {
+        (1..=FollowPosition::VERSION).contains(&self.version)
+    }
+}
+
+/// A file that waits to be read from its beginning.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) file: File,
+    pub(super) identity: FileIdentity,
+}
+
+impl Waiting {
+    pub(super) fn open(path: &Path) -> io::Result<Waiting> {
+        let file = opened(path)?;
+        let identity = FileIdentity::of(&file.metadata()?);
+        Ok(Waiting { file, identity })
+    }
+}
+
+/// A file that is read from within.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) file: File,
+    pub(super) identity: FileIdentity,
+    pub(super) offset: u64,
+    pub(super) line: u64,
+    pub(super) ordinal: u64,
+}
+
+/// The files of a position that are still there: at the path, or rotated to longer names beside it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The position's own file; `None` if it is gone, or has other content.
+    pub(super) start: Option<Start>,
+    /// Those that got the path after it, the oldest first.
+    pub(super) replacements: Vec<Waiting>,
+    /// How many of those are gone.
+    pub(super) lost: usize,
+}
+
+impl Found {
+    pub(super) fn of(path: &Path, position: &FollowPosition) -> Found {
+        let mut paths = vec![path.to_owned()];
+        paths.extend(beside(path).unwrap_or_default());
+        let start = paths.iter().find_map(|path| start_in(path, position));
+        let mut found = Found { start, ..Found::default() };
+        for replacement in &position.replacements {
+            let is_there = |path: &&PathBuf| FileIdentity::at(path) == Some(*replacement);
+            match paths.iter().find(is_there).and_then(|path| Waiting::open(path).ok()) {
+                Some(waiting) => found.add(waiting),
+                None => found.lost += 1,
+            }
+        }
+        found
+    }
+
+    /// Adds a file that is to be read, unless it is known already.
+    fn add(&mut self, waiting: Waiting) {
+        let start = self.start.iter().map(|start| start.identity);
+        let mut known = start.chain(self.replacements.iter().map(|known| known.identity));
+        if !known.any(|known| known == waiting.identity) {
+            self.replacements.push(waiting);
+        }
+    }
+}
+
+/// The files beside a path that have longer names.
+fn beside(path: &Path) -> Option<Vec<PathBuf>> {
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let paths = files.filter_map(|file| Some(file.ok()?.path()));
+    let is_longer = |path: &PathBuf| {
+        path.file_name().is_some_and(|other| {
+            let other = other.to_string_lossy();
+            other.starts_with(&name) && other.len() > name.len()
+        })
+    };
+    Some(paths.filter(is_longer).collect())
+}
+
+fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
+    let mut file = opened(path).ok()?;
+    let expected = FileIdentity { device: position.device, inode: position.inode };
+    let identity = FileIdentity::of(&file.metadata().ok()?);
+    // A file that was not there when the position was stored is whichever has the path.
+    if expected != FileIdentity::NONE && identity != expected {
+        return None;
+    }
+    let mut first = Vec::new();
+    Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut first).ok()?;
+    if position.line > 0 && head(&first) != position.head {
+        return None;
+    }
+    file.rewind().ok()?;
+    let offset = after_lines(&file, position.line)?;
+    file.seek(SeekFrom::Start(offset)).ok()?;
+    Some(Start { file, identity, offset, line: position.line, ordinal: position.ordinal })
+}
+
+/// The offset after so many lines; `None` if there are fewer.
+fn after_lines(file: &File, lines: u64) -> Option<u64> {
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let (mut offset, mut left) = (0, lines);
+    while left > 0 {
+        let bytes = reader.fill_buf().ok()?;
+        if bytes.is_empty() {
+            return None;
+        }
+        let mut used = 0;
+        for (place, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+            used = place + 1;
+            left -= 1;
+            if left == 0 {
+                break;
+            }
+        }
+        let used = if left == 0 { used } else { bytes.len() };
+        offset += used as u64;
+        reader.consume(used);
+    }
+    Some(offset)
+}
+
+/// Opens a regular file.
+pub(super) fn opened(path: &Path) -> io::Result<File> {
+    let not_regular = || io::Error::other("only a regular file can be followed");
+    match input_file::kind(path) {
+        Ok(input_file::Kind::Regular { .. }) => File::open(path),
+        Ok(input_file::Kind::Pipe) => Err(not_regular()),
+        Err(input_file::InputFileError::Device) => Err(not_regular()),
+        Err(input_file::InputFileError::NotFound) => Err(io::ErrorKind::NotFound.into()),
+        Err(input_file::InputFileError::Folder) => Err(io::ErrorKind::IsADirectory.into()),
+        Err(input_file::InputFileError::PermissionDenied) => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+        Err(error) => Err(io::Error::other(error)),
+    }
+}
+
+/// The digest of the beginning of a file's first line.
+pub(super) fn head(bytes: &[u8]) -> Digest {
+    let bytes = &bytes[..bytes.len().min(HEAD_BYTES)];
+    Digest::of(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default())
+}

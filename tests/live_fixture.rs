@@ -1,0 +1,88 @@
+//! A suite, lines and a followed file for the tests of `scorebox live`, and waiting for what it stores. Scores nothing.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::Write as _,
+    process::Child,
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::json;
+
+use crate::fixture::Folder;
+
+const SUITE: &str = "[scorers.right]\nuse = \"exact-match\"\n";
+pub(crate) const FOLLOW: &str = "scorebox live suite.toml --follow agent.jsonl";
+
+pub(crate) fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("suite.toml", SUITE);
+    folder
+}
+
+pub(crate) fn line(id: &str) -> String {
+    format!("{}\n", json!({"id": id, "output": "a", "groundTruth": "a"}))
+}
+
+/// A line without an id.
+pub(crate) fn nameless(output: usize) -> String {
+    format!("{}\n", json!({"output": output, "groundTruth": output}))
+}
+
+pub(crate) fn append(folder: &Folder, text: &str) {
+    let mut file = OpenOptions::new();
+    let mut file = file.append(true).create(true).open(folder.path("agent.jsonl")).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// How many scores are stored, as another process sees it.
+pub(crate) fn stored(folder: &Folder) -> i64 {
+    let path = folder.path("scorebox.db");
+    let Ok(database) = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY) else {
+        return 0;
+    };
+    database.query_row("SELECT count(*) FROM score_rows", [], |row| row.get(0)).unwrap_or(0)
+}
+
+/// Waits until so many scores are stored, which the process that follows is to see to.
+#[track_caller]
+pub(crate) fn until_stored(folder: &Folder, following: &mut Child, scores: i64) {
+    let started = Instant::now();
+    while stored(folder) < scores {
+        assert!(following.try_wait().unwrap().is_none(), "it ended");
+        assert!(started.elapsed() < Duration::from_secs(120), "{} of {scores}", stored(folder));
+        std::thread::yield_now();
+    }
+    assert_eq!(stored(folder), scores);
+}
+
+/// Waits until the position after so many lines is stored.
+#[track_caller]
+pub(crate) fn until_position(folder: &Folder, line: u64) {
+    let started = Instant::now();
+    let path = folder.path("scorebox.db-follow-live-agent.jsonl.json");
+    let position = || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&text).ok()?["line"].as_u64()
+    };
+    while position() != Some(line) {
+        assert!(started.elapsed() < Duration::from_secs(120), "{:?}", position());
+        std::thread::yield_now();
+    }
+}
+
+pub(crate) fn signal(child: &Child, name: &str) {
+    let kill = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+/// Ends it as a service manager does; the answer is what it said.
+#[track_caller]
+pub(crate) fn terminated(following: Child) -> String {
+    signal(&following, "-TERM");
+    let output = following.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(143), "{said}");
+    said
+}
