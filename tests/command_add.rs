@@ -88,7 +88,7 @@ fn a_tag_that_moves_is_noticed_by_who_adds_it_again() {
         allow_duplicates! { assert_snapshot!(refused, @"
         [stderr]
         error: `HOST/team/word-f1:0.1.0` is locked to another component in scorebox.lock: what is published under this version has changed
-        hint: a version that changes is a reason to ask its publisher; nothing was added
+        hint: a version that changes is a reason to ask its publisher; nothing was changed
         [exit code 2]
         ") };
         assert_eq!(files(), before);
@@ -327,4 +327,33 @@ fn several_who_add_at_once_lose_nothing_of_each_other() {
         assert!(suite.contains(&format!("[scorers.asker-{n}]")), "{suite}");
     }
     assert_eq!(lock.matches("[scorer.").count(), 2, "{lock}");
+}
+
+#[test]
+fn a_name_that_an_included_file_has_is_not_given_again() {
+    let Some(desk) = Desk::new() else { return };
+    desk.write("base.toml", "[scorers.word-f1]\nuse = \"exact-match\"\n");
+    let suite = format!("include = [\"base.toml\"]\n{SUITE}");
+    desk.write("suite.toml", &suite);
+    assert_snapshot!(desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(2), @"
+    [stderr]
+    error: there is another scorer `word-f1` in base.toml already, which suite.toml includes
+    hint: give this one another name: --as NAME
+    [exit code 2]
+    ");
+    assert_eq!(desk.read("suite.toml"), suite);
+    desk.add("HOST/team/word-f1:0.1.0 --as words --yes").exits_with(0);
+}
+
+#[test]
+fn the_configuration_of_docker_is_not_passed_over_if_it_is_not_valid() {
+    let Some(desk) = Desk::new() else { return };
+    desk.folder.write("docker/config.json", "{\"auths\": {");
+    let refused = desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(2);
+    assert!(
+        refused.stderr.contains("Docker's configuration, config.json, cannot be read as JSON"),
+        "{refused}"
+    );
+    desk.folder.write("docker/config.json", "{}");
+    desk.added();
 }

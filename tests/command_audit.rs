@@ -131,3 +131,36 @@ fn a_scorer_that_repeats_what_it_reads_is_noted() {
     let noted = audit(&desk, 0);
     assert!(noted.contains(&"says note: it repeats what it reads: input".to_owned()), "{noted:?}");
 }
+
+#[test]
+fn a_scorer_that_does_not_come_to_a_score_is_not_said_to_repeat_nothing() {
+    let Some(desk) = desk() else { return };
+    for (name, thrown, said) in [
+        ("quiet", "'no tool call'", "says skipped: not scored: "),
+        ("loud", "JSON.stringify(input)", "says note: it repeats what it reads: input"),
+    ] {
+        desk.write(
+            &format!("{name}.js"),
+            &format!(
+                "export const info = {{ id: '{name}', version: '1.0.0', reads: ['input'] }};\n\
+                 export default (input) => {{ throw new Error({thrown}); }};\n"
+            ),
+        );
+        desk.sh(&format!(
+            "scorebox build {name}.js -o {name}.wasm && scorebox publish {name}.wasm HOST/team/{name}:1.0.0 --plain-http"
+        ))
+        .exits_with(0);
+        desk.add(&format!("HOST/team/{name}:1.0.0 --yes")).exits_with(0);
+        let found = audit(&desk, 0);
+        assert!(found.iter().any(|check| check.starts_with(said)), "{found:?}");
+        desk.sh(&format!("scorebox remove {name}")).exits_with(0);
+    }
+}
+
+#[test]
+fn a_lock_that_git_gave_the_line_ends_of_windows_proves_the_same() {
+    let Some(desk) = desk() else { return };
+    desk.sh("sed -i 's/$/\\r/' scorebox.lock suite.toml").exits_with(0);
+    assert_eq!(audit(&desk, 0), [""; 0]);
+    desk.sh("scorebox fetch --offline").exits_with(0);
+}

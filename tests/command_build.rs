@@ -45,3 +45,26 @@ fn a_folder_that_is_not_a_crate_is_not_built() {
     [exit code 2]
     ");
 }
+
+#[test]
+fn a_script_with_a_key_that_is_required_is_built_and_one_with_a_mistake_is_not() {
+    let folder = Folder::new();
+    folder.write(
+        "brief.js",
+        "export const info = { configSchema: { type: 'object', properties: { max: { type: 'integer' } }, required: ['max'] } };\n\
+         export default (input, config) => Number(input.output.length <= config.max);\n",
+    );
+    folder.sh("scorebox build brief.js").exits_with(0);
+    let scored = |config: &str| {
+        folder.sh(&format!(
+            "scorebox score brief.wasm --output-text abc --config '{config}' --format json"
+        ))
+    };
+    assert_eq!(scored("{\"max\": 3}").exits_with(0).json()["score"], 1.0);
+    let missing = scored("{}").exits_with(2);
+    assert!(missing.stderr.contains("max"), "{missing}");
+    folder.write("broken.js", "export default (input) => {\n");
+    let broken = folder.sh("scorebox build broken.js").exits_with(2);
+    assert!(broken.stderr.starts_with("error: script `broken.js`: "), "{broken}");
+    assert!(!folder.path("broken.wasm").exists());
+}

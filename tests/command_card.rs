@@ -520,7 +520,11 @@ fn a_published_scorer_that_is_locked_has_a_page() {
     let page = desk.read("card.html");
     assert!(page.contains("<dd>oci://HOST/team/word-f1:0.1.0</dd>"));
     assert!(page.contains("<dt>signed by</dt><dd>nobody: nothing proves who published it</dd>"));
-    assert_eq!(command_lines(&page)[0], "scorebox add HOST/team/word-f1:0.1.0");
+    let first = "touch suite.toml && scorebox add HOST/team/word-f1:0.1.0";
+    assert_eq!(command_lines(&page)[0], first);
+    // As it is typed in a new folder.
+    let add = desk.sh(&format!("mkdir new && cd new && {first} --plain-http --yes"));
+    add.exits_with(0);
     assert!(
         command_lines(&page)[1].starts_with("scorebox card oci://HOST/team/word-f1:0.1.0 --cases")
     );
@@ -554,4 +558,14 @@ fn a_page_says_who_signed_a_scorer_by_the_signature_in_the_lock() {
     desk.write("scorebox.lock", &lock.replace(key, &other));
     let refused = desk.sh(card).exits_with(2);
     assert!(refused.stderr.contains("is not what it is locked as"), "{refused}");
+}
+
+#[test]
+fn files_with_cases_have_different_names_because_others_have_them_in_one_folder() {
+    let folder = begin();
+    folder.sh("mkdir other && cp cases.jsonl other").exits_with(0);
+    let card = "scorebox card length --config '{\"max\": 9}' --cases cases.jsonl --cases other/cases.jsonl -o card.html";
+    let refused = folder.sh(card).exits_with(2);
+    assert!(refused.stderr.contains("two files with cases are called `cases.jsonl`"), "{refused}");
+    assert!(!folder.path("card.html").exists());
 }

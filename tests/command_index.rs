@@ -295,3 +295,14 @@ fn who_adds_a_scorer_sees_what_an_index_says_otherwise() {
     Added `word-f1` to suite.toml, locked in scorebox.lock.
     ");
 }
+
+#[test]
+fn a_signature_that_is_of_the_index_before_is_pointed_out() {
+    let Some(desk) = desk() else { return };
+    index(&desk, &format!("{BOTH} --name team --sign team.key")).exits_with(0);
+    let same = index(&desk, BOTH).exits_with(0);
+    assert!(!same.stderr.contains("warning"), "{same}");
+    let one = index(&desk, "HOST/people/reader:0.1").exits_with(0);
+    let warning = "warning: index.json.minisig is a signature of the index as it was before, with which users refuse this one";
+    assert!(one.stderr.contains(warning), "{one}");
+}

@@ -16,6 +16,12 @@ fn jury(name: &str, jury: &str) -> String {
     )
 }
 
+/// A judge of OpenAI's protocol at this server.
+fn judge(name: &str, server: &ModelServer, keys: &str) -> String {
+    let url = server.base_url();
+    format!("[judges.{name}]\nprovider = \"openai\"\nbase_url = \"{url}\"\n{keys}")
+}
+
 fn model(asked: &Asked) -> String {
     asked.body["model"].as_str().unwrap_or_default().to_owned()
 }
@@ -84,18 +90,18 @@ fn samples_are_independent_questions_of_which_the_first_is_that_of_a_scorer_with
 #[test]
 fn jurors_can_be_judges_of_different_servers() {
     let (one, other) = (by_model(), by_model());
-    let second = format!(
-        "[judges.second]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"of-0\"\n",
-        other.base_url()
-    );
-    let entries = [second, jury("both", "{ judges = [\"default\", \"second\"], samples = 2 }")];
+    let entries = [
+        judge("first", &one, "key_env = \"THE_KEY\"\nmodel = \"of-1\"\n"),
+        judge("second", &other, "model = \"of-0\"\n"),
+        jury("both", "{ judges = [\"first\", \"second\"], samples = 2 }"),
+    ];
     let folder = folder(&one.base_url(), &["a"], &entries.concat());
-    let run = sh(&folder, &format!("{RUN} --judge-model of-1"));
+    let run = sh(&folder, RUN);
     assert_eq!(run.code, Some(0), "{run}");
     assert_eq!((one.asked().len(), other.asked().len()), (2, 2));
     let votes = row(&folder, "both")["meta"]["jury"]["votes"].clone();
     let who: Vec<&Value> = votes.as_array().unwrap().iter().map(|it| &it["judge"]).collect();
-    assert_eq!(who, ["default", "second", "default", "second"]);
+    assert_eq!(who, ["first", "second", "first", "second"]);
     // The key of the first is for nobody else.
     assert!(other.asked().iter().all(|asked| asked.authorization.is_none()));
     assert_eq!(folder.sh("scorebox verify").code, Some(0));
@@ -136,6 +142,65 @@ fn a_juror_that_never_votes_is_named() {
     let warning = "warning: juror `lost` of `few` has no vote in 2 of 2 scores";
     assert!(run.stderr.contains(warning), "{run}");
     assert!(!run.stderr.contains("juror `of-1`"), "{run}");
+}
+
+/// Like a juror without a vote, a juror whose zeros are no verdict spoils the score of a jury.
+#[test]
+fn a_juror_whose_answers_cannot_be_read_is_counted_and_named() {
+    let server = ModelServer::saying(|asked| match model(asked).as_str() {
+        "mumbles" => "I would rather not say.".into(),
+        _ => r#"{"reason": "", "choice": "first"}"#.into(),
+    });
+    let entries = "[scorers.better]\nuse = \"pairwise\"\ngrants = [\"judge\"]\nconfig = { unreadable = \"zero\" }\n\
+                   jury = { models = [\"clear\", \"mumbles\", \"plain\"] }\n";
+    let folder = folder(&server.base_url(), &[], entries);
+    let case = |id| json!({"id": id, "input": "Say something.", "output": id, "baseline": "other"});
+    folder.write("cases.jsonl", format!("{}\n{}\n", case("a"), case("b")));
+    let run = sh(&folder, &format!("{RUN} --format json"));
+    assert_eq!(run.code, Some(0), "{run}");
+    let judged = run.json()["judges"][0].clone();
+    assert_eq!(judged["unreadable"], 2, "{run}");
+    let silent = json!([{
+        "judge": "default", "model": "mumbles", "scores": 2, "withoutVote": 0, "unreadable": 2,
+    }]);
+    assert_eq!(judged["silentJurors"], silent, "{run}");
+    let warning = "warning: juror `mumbles` of `better` gives 0 because its answer cannot be read in 2 of 2 scores";
+    assert!(run.stderr.contains(warning), "{run}");
+}
+
+#[test]
+fn two_names_of_one_model_are_one_juror() {
+    let server = by_model();
+    let of = |name: &str, keys: &str| judge(name, &server, keys);
+    let both = jury("both", "{ judges = [\"one\", \"two\"] }");
+    let folder = folder(&server.base_url(), &["a"], "");
+    let entries = of("one", "model = \"of-1\"\n") + &of("two", "model = \"of-1\"\nretries = 1\n");
+    suite(&folder, &server.base_url(), &(entries + &both));
+    let refused = sh(&folder, RUN).exits_with(2);
+    let same = "the judges `one` and `two` are one model under two names, and would say the same; `samples` asks it more often";
+    assert!(refused.stderr.contains(same), "{refused}");
+    assert!(refused.stderr.contains("suite.toml:"), "{refused}");
+    // Another temperature is another question.
+    let entries =
+        of("one", "model = \"of-1\"\n") + &of("two", "model = \"of-1\"\ntemperature = 1\n");
+    suite(&folder, &server.base_url(), &(entries + &both));
+    sh(&folder, RUN).exits_with(0);
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
+fn a_model_of_the_command_line_replaces_no_jury_of_several() {
+    let server = by_model();
+    let several = jury("few", r#"{ models = ["of-0", "of-1"] }"#);
+    let folder = folder(&server.base_url(), &["a"], &several);
+    let refused = sh(&folder, &format!("{RUN} --judge-model of-1")).exits_with(2);
+    let why = "--judge-model: the scorer `few` has a jury of several models, which one model cannot replace";
+    assert!(refused.stderr.contains(why), "{refused}");
+    assert!(refused.stderr.contains("hint: change the models of its `jury`"), "{refused}");
+    suite(&folder, &server.base_url(), &jury("often", "{ samples = 3 }"));
+    sh(&folder, &format!("{RUN} --judge-model of-1")).exits_with(0);
+    let asked: Vec<String> = server.asked().iter().map(model).collect();
+    assert_eq!(asked, ["of-1"; 3]);
 }
 
 #[test]

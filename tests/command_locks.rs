@@ -257,3 +257,84 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     assert_eq!(desk.read("scorebox.lock"), merged);
     assert!(desk.read("suite.toml").contains("[scorers.word-f1]"));
 }
+
+#[test]
+fn the_lock_keeps_what_a_suite_uses_however_that_is_written() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let lock = desk.read("scorebox.lock");
+    let (escaped, in_variable) =
+        ("oci:\\u002F/HOST/team/word-f1:0.1.0", "oci://${REGISTRY}/team/word-f1:0.1.0");
+    for (other, entry, variable) in [
+        ("other.toml", format!("[scorers.words]\nuse = \"{escaped}\"\n"), "A=b"),
+        (
+            "other.json",
+            format!("{{\"scorers\": {{\"words\": {{\"use\": \"{escaped}\"}}}}}}"),
+            "A=b",
+        ),
+        ("other.toml", format!("[scorers.words]\nuse = \"{in_variable}\"\n"), "REGISTRY=HOST"),
+        // It may be any.
+        ("other.toml", format!("[scorers.words]\nuse = \"{in_variable}\"\n"), "A=b"),
+        (
+            "other.toml",
+            "[scorers.words]\nuse = \"oci://HOST/team/word-f1:0.1.0\nweight\n".to_owned(),
+            "A=b",
+        ),
+    ] {
+        desk.write(other, &entry);
+        let removed = desk.sh(&format!("{variable} scorebox remove word-f1")).exits_with(0);
+        assert_eq!(removed.stderr, "Removed `word-f1` from suite.toml.\n", "{entry}");
+        assert_eq!(desk.read("scorebox.lock"), lock, "{entry}");
+        let run = format!("{variable} scorebox run suite.toml cases.jsonl -q --locked");
+        desk.sh(&run).exits_with(0);
+        desk.added();
+        fs::remove_file(desk.folder.path(other)).unwrap();
+    }
+    desk.write("other.toml", &format!("[scorers.words]\nuse = \"{in_variable}\"\n"));
+    let removed = desk.sh("REGISTRY=elsewhere.test scorebox remove word-f1").exits_with(0);
+    assert!(removed.stderr.ends_with("and from scorebox.lock.\n"), "{removed}");
+}
+
+#[test]
+fn the_lock_keeps_what_is_used_by_a_suite_of_any_name_and_by_what_it_includes() {
+    let Some(desk) = Desk::new() else { return };
+    desk.write("suite.conf", "include = [\"base.conf\"]\n");
+    desk.write("base.conf", "[scorers.base]\nuse = \"oci://HOST/team/word-f1:0.1.0\"\n");
+    let add = desk.add("HOST/team/word-f1:0.1.0 --as words --suite suite.conf --yes");
+    add.exits_with(0);
+    desk.sh("scorebox fetch suite.conf --offline --locked").exits_with(0);
+    let removed = desk.sh("scorebox remove words --suite suite.conf").exits_with(0);
+    assert_eq!(removed.stderr, "Removed `words` from suite.conf.\n");
+    desk.sh("scorebox fetch suite.conf --offline --locked").exits_with(0);
+    desk.sh("scorebox update --suite suite.conf --plain-http").exits_with(0);
+    desk.sh("scorebox fetch suite.conf --offline --locked").exits_with(0);
+}
+
+#[test]
+fn a_lock_that_is_a_pipe_is_refused_at_once() {
+    let folder = crate::scorer_desk::folder();
+    let text = format!("{SUITE}[scorers.words]\nuse = \"oci://a.test/words:1.0.0\"\n");
+    folder.write("suite.toml", text);
+    sh(&folder, "mkfifo scorebox.lock").exits_with(0);
+    for line in ["run suite.toml cases.jsonl -q", "remove words"] {
+        let refused = sh(&folder, &format!("timeout 60 scorebox {line}")).exits_with(2);
+        assert!(refused.stderr.contains("`scorebox.lock` is not a regular file"), "{refused}");
+    }
+}
+
+#[test]
+fn a_component_of_another_version_than_its_address_is_refused() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    for name in ["suite.toml", "scorebox.lock"] {
+        desk.write(name, &desk.read(name).replace("word-f1:0.1.0", "word-f1:0.2.0"));
+    }
+    let refused = desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2);
+    assert_snapshot!(refused.stderr, @"
+    error: `HOST/team/word-f1:0.2.0` is not what it is locked as: it has the version 0.1.0, which is not that of its address
+    hint: scorebox.lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it
+    ");
+    let audited = desk.sh("scorebox audit --format json").exits_with(3).json();
+    let lock = audited.as_array().unwrap().iter().find(|check| check["check"] == "lock").unwrap();
+    assert!(lock["message"].as_str().unwrap().contains("it has the version 0.1.0"), "{lock}");
+}

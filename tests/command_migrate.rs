@@ -362,6 +362,18 @@ fn the_best_of_several_references_counts() {
 }
 
 #[test]
+fn bleu_and_gleu_ignore_case_as_in_promptfoo() {
+    let folder = Folder::new();
+    let assertions =
+        ["gleu", "bleu"].map(|kind| json!({ "type": kind, "value": "It is PARIS today" }));
+    migrated(&folder, &assertions);
+    assert_eq!(
+        judged(&folder, &json!({ "output": "it is Paris Today" })),
+        (["bleu 1.00", "gleu 1.00"].map(str::to_owned).to_vec(), "passed".to_owned())
+    );
+}
+
+#[test]
 fn tools_in_one_text_are_separate() {
     let folder = Folder::new();
     migrated(&folder, &[json!({ "type": "tool-call-f1", "value": "search, book" })]);

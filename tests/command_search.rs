@@ -19,6 +19,7 @@ fn built_in_scorers_are_found_without_a_configuration_and_without_a_network() {
     assert_snapshot!(folder.sh("scorebox search exact match"), @"
     scorer            index     reads                       needs  signed by  what it scores
     exact-match       built in  output, groundTruth         -      -          Exact Match: Scores 1 if the output equals the expected answer, else 0.
+    match             built in  output, groundTruth         -      -          Match: Scores 1 if the output has the expected text or number at a given place, else 0.
     tool-correctness  built in  output, groundTruth, trace  -      -          Tool Correctness: Scores how many of the expected tool calls were made, 0 to 1.
     [exit code 0]
     ");

@@ -306,3 +306,86 @@ fn another_component_under_the_same_version_is_not_signed_for_by_an_update() {
     let refused = nothing_changes(&desk, || update(&desk, "brief").exits_with(2));
     assert!(refused.stderr.contains("is locked to another component"), "{refused}");
 }
+
+#[test]
+fn a_version_that_another_suite_beside_it_has_locked_is_not_locked_to_something_else() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", ..FIRST });
+    desk.write("other.toml", "");
+    desk.add("HOST/team/brief:1.3.0 --suite other.toml --yes").exits_with(0);
+    let evil = "sed 's/? 1 : 0/? 0 : 1/' brief.js > evil.js && scorebox build evil.js -o evil.wasm && \
+                scorebox publish evil.wasm HOST/evil/brief:1.3.0 --plain-http --sign team.key";
+    desk.sh(evil).exits_with(0);
+    desk.registry.move_tag("team/brief", "1.3.0", "evil/brief");
+    for options in ["--yes", "--dry-run"] {
+        let refused = nothing_changes(&desk, || update(&desk, options).exits_with(2));
+        assert_eq!(refused.stdout, "", "nothing is shown that could be agreed to");
+        insta::allow_duplicates! { assert_snapshot!(refused.stderr, @"
+        error: `brief`: `HOST/team/brief:1.3.0` is locked to another component in scorebox.lock: what is published under this version has changed
+        hint: a version that changes is a reason to ask its publisher; nothing was changed
+        ") };
+    }
+}
+
+#[test]
+fn a_version_that_does_not_take_the_configuration_of_its_entry_is_refused() {
+    let Some(desk) = desk() else { return };
+    let keys = ", unit: { type: 'string' } }, required: ['unit'], $defs: {";
+    publish(&desk, &Version { version: "1.3.0", keys, ..FIRST });
+    let refused = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
+    let scores = refused.stdout.lines().find(|line| line.starts_with("scores ")).unwrap();
+    assert_snapshot!(scores, @"scores        0 of 12 scores of run before computed again");
+    assert_snapshot!(refused.stderr, @r#"
+    error: `brief`: 1.3.0 does not load with what `brief` has in the suite: invalid-config: `unit` is required
+    hint: nothing was changed; write `use = "oci://HOST/team/brief:1.3.0"` and its `config` by hand, and lock it: scorebox add HOST/team/brief:1.3.0 --as brief
+    "#);
+    desk.sh("echo 'config = { unit = \"words\" }' >> suite.toml").exits_with(0);
+    // The suite is not valid for 1.2.0 now, and its user says so.
+    update(&desk, "--yes").exits_with(0);
+    desk.sh("scorebox run suite.toml cases.jsonl -q --locked").exits_with(1);
+}
+
+#[test]
+fn what_is_not_known_is_said_of_each_scorer_behind_what_is_known() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", ..FIRST });
+    desk.write(
+        "brief.js",
+        "export const info = { id: 'old', version: '2024-01' };\nexport default () => 1;\n",
+    );
+    let published = desk.sh(
+        "scorebox build brief.js -o old.wasm && scorebox publish old.wasm HOST/team/old:2024-01 --plain-http",
+    );
+    let warning = "warning: 2024-01 is not a version such as 1.2.0: `scorebox outdated` and `update` cannot compare it with others";
+    assert!(published.stderr.contains(warning), "{published}");
+    desk.add("HOST/team/old:2024-01 --yes").exits_with(0);
+    let suite = desk.read("suite.toml");
+    let gone = "[scorers.gone]\nuse = \"oci://HOST/team/gone:1.0.0\"\n\
+                [scorers.lost]\nuse = \"oci://HOST/team/brief:1.9.0\"\n";
+    desk.write("suite.toml", &format!("{suite}{gone}"));
+    assert_snapshot!(desk.sh("scorebox outdated --plain-http").exits_with(2), @"
+    scorer  version  compatible  newest  published at
+    brief   1.2.0    1.3.0       1.3.0   HOST/team/brief
+    [stderr]
+    error: `old`: its version 2024-01 cannot be compared: it is not one such as 1.2.0
+    hint: name the version to update to: scorebox update NAME --to VERSION
+    error: `gone`: cannot fetch from HOST: it has no `team/gone:1.0.0`
+    hint: check the name and the version
+    error: `lost`: cannot fetch from HOST: it has no `team/brief:1.9.0`
+    hint: check the name and the version
+    [exit code 2]
+    ");
+    desk.write("suite.toml", &suite);
+    let refused = nothing_changes(&desk, || update(&desk, "old").exits_with(2));
+    assert!(refused.stderr.contains("its version 2024-01 cannot be compared"), "{refused}");
+}
+
+#[test]
+fn a_scorer_is_updated_once_and_to_the_version_that_it_has_not_at_all() {
+    let Some(desk) = desk() else { return };
+    let same = nothing_changes(&desk, || update(&desk, "brief --to 1.2.0").exits_with(0));
+    assert_eq!(same.stderr, "`brief` has the version 1.2.0 already\n");
+    publish(&desk, &Version { version: "1.3.0", ..FIRST });
+    let updated = update(&desk, "brief brief --yes").exits_with(0);
+    assert_eq!(updated.stderr, "Updated `brief` in suite.toml to 1.3.0.\n");
+}

@@ -202,7 +202,7 @@ fn built_in_scorers_are_those_of_the_bundle_or_it_is_refused() {
 #[test]
 fn a_published_scorer_is_what_the_lock_of_the_bundle_says() {
     let (address, suite) =
-        ("registry.test/a:1.0.0", "[scorers.a]\nuse = \"oci://registry.test/a:1.0.0\"\n");
+        ("registry.test/a:0.1.0", "[scorers.a]\nuse = \"oci://registry.test/a:0.1.0\"\n");
     let with_lock = |lock: Option<String>| {
         let mut bundle = bundle(suite, &[(&format!("oci://{address}"), word_f1())]);
         bundle.lock = lock;
@@ -217,7 +217,7 @@ fn a_published_scorer_is_what_the_lock_of_the_bundle_says() {
     };
     let component = Digest::of(&guest("word-f1"));
     let unlocked = with_lock(None);
-    assert!(unlocked.stderr.contains("its lock lacks `oci://registry.test/a:1.0.0`"), "{unlocked}");
+    assert!(unlocked.stderr.contains("its lock lacks `oci://registry.test/a:0.1.0`"), "{unlocked}");
     let other = with_lock(lock(Digest::of(b"other"), "[\"groundTruth\"]"));
     assert!(other.stderr.contains("its lock has another component for"), "{other}");
     let less = with_lock(lock(component, "[]"));
@@ -236,4 +236,18 @@ fn what_a_bundle_says_reaches_no_terminal_as_it_is() {
         let said = run(&written(&bundle));
         assert!(!said.stderr.contains('\u{1b}') && !said.stderr.contains('\u{7}'), "{said}");
     }
+}
+
+#[test]
+fn a_variable_that_is_named_a_million_times_is_refused() {
+    let mut evil = bundle(
+        &format!("[scorers.contains]\nconfig = {{ value = \"{}\" }}\n", "${A}".repeat(1 << 18)),
+        &[],
+    );
+    evil.variables.insert("A".to_owned(), "x".repeat(1 << 18));
+    // 64 GiB in less than 2 MiB.
+    let refused = run(&written(&evil));
+    let reason =
+        "the values of variables have more than 16 MiB together, the most that a suite may have";
+    assert!(refused.stderr.contains(reason), "{refused}");
 }

@@ -11,7 +11,7 @@
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `bundled`: a suite from a bundle, which brings its components.
-//! - `lock_file`: the `scorebox.lock` beside a suite; `locked`: scorers that are loaded, held against it.
+//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `locked`: scorers that are loaded, held against it.
 //! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
 //! - `signing_key`: signatures with a key in a file.
 //! - `suite_edit`: entries of a suite file, added and removed.
@@ -37,6 +37,7 @@ mod failure;
 mod indexes;
 mod input;
 mod lock_file;
+mod lock_use;
 mod locked;
 mod migration;
 mod names;

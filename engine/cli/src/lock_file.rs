@@ -8,12 +8,7 @@ use std::{
     thread,
 };
 
-use scorebox::{
-    digest::Digest,
-    input_file::{self, MOST_CONFIGURATION_BYTES},
-    registry::Reference,
-    suite::SuiteScorer,
-};
+use scorebox::{digest::Digest, registry::Reference, suite::SuiteScorer};
 use scorebox_community::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
 
 use crate::{
@@ -53,12 +48,14 @@ impl LockFile {
         LockFile::in_folder(suite.parent().unwrap_or(Path::new("")))
     }
 
-    fn in_folder(folder: &Path) -> Result<LockFile, Failure> {
+    /// The lock in a folder: empty if there is none.
+    pub(crate) fn in_folder(folder: &Path) -> Result<LockFile, Failure> {
         let path = folder.join(LOCK_FILE);
         let is_missing = matches!(fs::symlink_metadata(&path), Err(error) if error.kind() == io::ErrorKind::NotFound);
         let lock = match is_missing {
             true => Lock::default(),
             false => {
+                must_not_be_a_pipe(&path)?;
                 let text = input::read_file(&path, MOST_LOCK_BYTES)?;
                 Lock::parse(&text).map_err(|error| not_a_lock(&path, &error))?
             }
@@ -73,30 +70,6 @@ impl LockFile {
         Ok(LockFile { path, lock: lock.unwrap_or_default() })
     }
 
-    /// Whether a suite file beside it still names the address.
-    pub(crate) fn is_used(&self, address: &str) -> Result<bool, Failure> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let unreadable = |error: io::Error| {
-            Failure::new(format!("cannot read the folder `{}`: {error}", folder.display()))
-        };
-        for file in fs::read_dir(folder).map_err(unreadable)? {
-            let path = file.map_err(unreadable)?.path();
-            let is_suite =
-                path.extension().is_some_and(|suffix| suffix == "toml" || suffix == "json");
-            // What is no text is no suite.
-            let text =
-                is_suite.then(|| input_file::read_text(&path, MOST_CONFIGURATION_BYTES).ok());
-            let names_it = |text: String| {
-                ['"', '\''].iter().any(|quote| text.contains(&format!("oci://{address}{quote}")))
-            };
-            if text.flatten().is_some_and(names_it) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Writes it, whole or not at all.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let text = self.lock.text();
@@ -106,6 +79,19 @@ impl LockFile {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// To open a pipe would wait for a writer.
+fn must_not_be_a_pipe(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() && !there.is_dir() => {
+            Err(Failure::new(format!("`{}` is not a regular file", path.display())).hint(
+                "restore the lock from version control, or delete it and add the scorers again",
+            ))
+        }
+        // What else is wrong with it, reading says.
+        _ => Ok(()),
     }
 }
 
@@ -169,58 +155,8 @@ pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     Ok(pinned.into_iter().map(|(address, (_, _, locked))| (address, locked)).collect())
 }
 
-/// Refuses locks that are not what the suites beside them need, no more and no less, or that an older scorebox wrote.
-pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure> {
-    let mut folders: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
-    // A bundle that is read has a lock of what it uses.
-    let on_disk = |folder: &Path| folder.as_os_str().is_empty() || folder.is_dir();
-    for scorer in scorers {
-        let Reference::Published(address) = &scorer.uses else { continue };
-        let folder = folder_of(scorer);
-        if !on_disk(&folder) {
-            continue;
-        }
-        let file = match folders.entry(folder.clone()) {
-            Entry::Occupied(there) => there.into_mut(),
-            Entry::Vacant(place) => place.insert(LockFile::in_folder(&folder)?),
-        };
-        if file.lock.get(address).is_none() {
-            return Err(Failure::new(format!(
-                "scorer `{}`: `{}` does not lock which component `{address}` is",
-                scorer.id,
-                file.path.display()
-            ))
-            .hint("lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE"));
-        }
-    }
-    // A suite without published scorers may have a lock that is left over.
-    let written = scorers.iter().filter_map(|scorer| scorer.place.as_ref()?.file.parent());
-    for folder in written.filter(|folder| on_disk(folder)) {
-        if let Entry::Vacant(place) = folders.entry(folder.to_owned()) {
-            place.insert(LockFile::in_folder(folder)?);
-        }
-    }
-    for file in folders.values() {
-        let path = file.path.display();
-        if file.lock.is_of_older_version() {
-            return Err(Failure::new(format!("`{path}` was written by an older scorebox"))
-                .hint("`scorebox update` writes it again"));
-        }
-        for locked in file.lock.iter() {
-            let address = locked.address.to_string();
-            if !file.is_used(&address)? {
-                return Err(Failure::new(format!(
-                    "`{path}` locks `{address}`, which no suite beside it uses"
-                ))
-                .hint("`scorebox update` leaves it out; or restore the suite that uses it"));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// The folder of the file that says which component it uses; this one if no file does.
-fn folder_of(scorer: &SuiteScorer) -> PathBuf {
+pub(crate) fn folder_of(scorer: &SuiteScorer) -> PathBuf {
     let file = scorer.uses_place.as_ref().map(|place| place.file.as_path());
     file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
 }

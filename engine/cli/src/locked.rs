@@ -2,7 +2,7 @@
 
 use scorebox::{
     component_bytes::ComponentBytes,
-    contract::{Field, Fields},
+    contract::{Field, Fields, ScorerInfo},
     registry::Origin,
     run::ReadyScorer,
     sandbox::{Anatomy, Sandbox},
@@ -13,7 +13,7 @@ use scorebox_community::{LOCK_FILE, Locked};
 use crate::{
     failure::Failure,
     lock_file::{Locks, locks_of},
-    setup,
+    report, setup,
     trust::Trust,
 };
 
@@ -34,7 +34,7 @@ pub(crate) async fn loaded_as(
     Ok(scorers)
 }
 
-/// Refuses a scorer that reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes to
+/// Refuses a scorer that has another version, reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes to
 /// this. And one that a policy does not let in.
 pub(crate) fn must_be_as_locked(
     scorers: &[SuiteScorer],
@@ -58,8 +58,8 @@ fn must_be_as_these(
     for scorer in loaded {
         let Origin::Published(address) = &scorer.origin else { continue };
         let Some(locked) = locks.get(address) else { continue };
-        let (reads, anatomy) = (scorer.scorer.info().reads, scorer.scorer.anatomy());
-        must_be(locked, reads, (anatomy, &scorer.component), &trust)?;
+        let (info, anatomy) = (scorer.scorer.info(), scorer.scorer.anatomy());
+        must_be(locked, info, (anatomy, &scorer.component), &trust)?;
     }
     Ok(())
 }
@@ -67,32 +67,40 @@ fn must_be_as_these(
 /// Refuses the component of a published scorer that is not what its lock says, or that the user's policy does not let in.
 pub(crate) fn must_be_this(
     scorer: &SuiteScorer,
-    reads: Fields,
+    info: &ScorerInfo,
     outside: (&Anatomy, &ComponentBytes),
 ) -> Result<(), Failure> {
     let (locks, trust) = (locks_of(std::slice::from_ref(scorer))?, Trust::with(&[])?);
-    locks.values().try_for_each(|locked| must_be(locked, reads, outside, &trust))
+    locks.values().try_for_each(|locked| must_be(locked, info, outside, &trust))
 }
 
 /// Refuses a scorer that is not as `locked` says.
 fn must_be(
     locked: &Locked,
-    reads: Fields,
+    info: &ScorerInfo,
     (anatomy, component): (&Anatomy, &ComponentBytes),
     trust: &Trust,
 ) -> Result<(), Failure> {
-    must_be_as(locked, reads, anatomy)?;
+    must_be_as(locked, info, anatomy)?;
     trust.must_allow_loaded(locked, anatomy.grants(), component)
 }
 
-/// Refuses a scorer that reads, imports or needs something else than `locked` says.
-pub(crate) fn must_be_as(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Result<(), Failure> {
-    let found = lock_of(locked, reads, anatomy);
-    if found == *locked {
-        return Ok(());
-    }
-    let message =
-        format!("`{}` is not what it is locked as: {}", locked.address, differs(&found, locked));
+/// Refuses a scorer that has another version than its address, or that reads, imports or needs something else than `locked` says.
+pub(crate) fn must_be_as(
+    locked: &Locked,
+    info: &ScorerInfo,
+    anatomy: &Anatomy,
+) -> Result<(), Failure> {
+    let found = lock_of(locked, info.reads, anatomy);
+    let difference = match info.version == locked.address.tag() {
+        false => {
+            let version = report::one_line(&info.version, 80);
+            format!("it has the version {version}, which is not that of its address")
+        }
+        true if found == *locked => return Ok(()),
+        true => differs(&found, locked),
+    };
+    let message = format!("`{}` is not what it is locked as: {difference}", locked.address);
     Err(Failure::new(message).hint(format!(
         "{LOCK_FILE} was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it"
     )))

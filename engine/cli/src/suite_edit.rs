@@ -126,10 +126,37 @@ impl SuiteEdit {
         }
     }
 
-    /// Leaves an entry out.
+    /// Leaves an entry out, with the comments right above it. Those behind which there is a blank line stay: they may be about the file.
     pub(crate) fn remove(&mut self, name: &str) {
         let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
-        scorers.and_then(|scorers| scorers.remove(name));
+        let removed = scorers.and_then(|scorers| scorers.remove(name));
+        let Some(Item::Table(removed)) = removed else { return };
+        let above = removed.decor().prefix().and_then(|it| it.as_str()).unwrap_or_default();
+        let Some(end) = above.rfind("\n\n").or_else(|| above.rfind("\n\r\n")) else { return };
+        let kept = &above[..end + 1];
+        if kept.trim().is_empty() {
+            return;
+        }
+        let mut next = None;
+        let after = removed.position();
+        each_table(self.document.as_table_mut(), &mut |table| {
+            let is_nearer = next.is_none_or(|next| table.position() < next);
+            if table.position() > after && is_nearer {
+                next = Some(table.position());
+            }
+        });
+        let Some(next) = next else {
+            let trailing = self.document.trailing().as_str().unwrap_or_default().to_owned();
+            self.document.set_trailing(format!("{kept}{trailing}"));
+            return;
+        };
+        each_table(self.document.as_table_mut(), &mut |table| {
+            if table.position() == next {
+                let own = table.decor().prefix().and_then(|it| it.as_str()).unwrap_or("\n");
+                let both = format!("{kept}{own}");
+                table.decor_mut().set_prefix(both);
+            }
+        });
     }
 
     /// Writes the file, whole or not at all.
@@ -144,6 +171,25 @@ impl SuiteEdit {
 
     fn scorers(&self) -> Option<&dyn TableLike> {
         self.document.get("scorers").and_then(Item::as_table_like)
+    }
+}
+
+/// All tables with a head of their own below this one.
+fn each_table(table: &mut Table, found: &mut impl FnMut(&mut Table)) {
+    for (_, item) in table.iter_mut() {
+        match item {
+            Item::Table(table) => {
+                if !table.is_implicit() && !table.is_dotted() {
+                    found(table);
+                }
+                each_table(table, found);
+            }
+            Item::ArrayOfTables(tables) => tables.iter_mut().for_each(|table| {
+                found(table);
+                each_table(table, found);
+            }),
+            Item::None | Item::Value(_) => {}
+        }
     }
 }
 
@@ -175,6 +221,22 @@ mod tests {
             suite.remove("grade");
         });
         assert_eq!(removed, text);
+    }
+
+    #[test]
+    fn comments_about_the_file_stay_when_its_first_entry_goes() {
+        let head = "# What we expect.\n# Ask Ann.\n";
+        let other = "\n# Brief.\n[scorers.brief]\n";
+        let one = |between: &str, rest: &str| {
+            let text = format!("{head}{between}[scorers.grade] # strict\nweight = 2\n{rest}");
+            edited(&text, |suite| suite.remove("grade"))
+        };
+        assert_eq!(one("\n# Of answers.\n", other), format!("{head}{other}"));
+        assert_eq!(one("\n", ""), head);
+        assert_eq!(one("", other), other, "what is right above it is about it");
+        let in_between = format!("version = 1\n\n[scorers.brief]\n\n{head}\n[scorers.grade]\n");
+        let removed = edited(&in_between, |suite| suite.remove("grade"));
+        assert_eq!(removed, format!("version = 1\n\n[scorers.brief]\n\n{head}"));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The logins that Docker keeps, in its configuration or with its helpers, for requests to a registry. Logs nobody in.
 
-use std::fmt;
+use std::{
+    env, fmt,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use docker_credential::{CredentialRetrievalError, DockerCredential};
@@ -34,12 +37,15 @@ impl Credentials {
                 Err("it is an identity token, which scorebox does not use; log in with a user name"
                     .into())
             }
-            // There may be no configuration at all, and the crate does not tell that from one that cannot be read.
             Err(
                 CredentialRetrievalError::NoCredentialConfigured
-                | CredentialRetrievalError::ConfigNotFound
-                | CredentialRetrievalError::ConfigReadError,
+                | CredentialRetrievalError::ConfigNotFound,
             ) => Ok(None),
+            // There may be no configuration at all, and the crate does not tell that from one that is not valid.
+            Err(CredentialRetrievalError::ConfigReadError) => match configuration_is_there() {
+                true => Err("Docker's configuration, config.json, cannot be read as JSON".into()),
+                false => Ok(None),
+            },
             // What all helpers say that know no login; they fail with it.
             Err(CredentialRetrievalError::HelperFailure { stdout, .. })
                 if stdout.contains("credentials not found") =>
@@ -62,6 +68,13 @@ impl Credentials {
         value.set_sensitive(true);
         Some(value)
     }
+}
+
+/// Whether Docker has a configuration, where the crate looks for it.
+fn configuration_is_there() -> bool {
+    let named = env::var_os("DOCKER_CONFIG").map(PathBuf::from);
+    let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".docker"));
+    named.or_else(home).is_some_and(|folder| folder.join("config.json").exists())
 }
 
 impl fmt::Debug for Credentials {

@@ -60,6 +60,9 @@ pub enum Failed {
         /// The most that is read.
         most_bytes: usize,
     },
+    /// A list of its does not end.
+    #[error("its list of tags has more than {0} pages")]
+    TooManyPages(usize),
     /// It does not speak the protocol of a registry.
     #[error("it does not answer as a registry does: {0}")]
     NotARegistry(&'static str),

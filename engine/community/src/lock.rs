@@ -357,6 +357,19 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_whose_lines_end_as_windows_ends_them_says_the_same() {
+        let component = b"component";
+        let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+        let secret = pair.sk.to_box(None).unwrap().into_string();
+        let signature = Signature::make(component, &secret, None).unwrap();
+        let mut lock = Lock::default();
+        lock.insert(locked("a.test/grade:1.2.0").signed(Some(Signed::By(signature))));
+        let read = Lock::parse(&lock.text().replace('\n', "\r\n")).unwrap();
+        assert_eq!(read, lock);
+        assert!(read.iter().all(|it| it.proved_signer(component).is_ok_and(|it| it.is_some())));
+    }
+
+    #[test]
     fn a_lock_of_version_1_is_read_and_its_signer_is_not_proved() {
         const VERSION_1: &str = r#"# Which components the suites in this folder use. `scorebox add` and `scorebox remove` write it.
 version = 1

@@ -5,7 +5,7 @@ use scorebox::digest::Digest;
 use crate::{
     artifact::{Artifact, Described},
     error::{CommunityError, Failed},
-    registry::Registry,
+    registry::{Access, Registry},
     signing::{SIGNATURE, Signature},
 };
 
@@ -51,7 +51,7 @@ fn says_the_same(manifest: &[u8], artifact: &Artifact) -> bool {
 
 async fn in_order(registry: &Registry, artifact: &Artifact) -> Result<Published, Failed> {
     let digest = artifact.digest();
-    match registry.manifest().await? {
+    match registry.manifest(Access::Write).await? {
         Some(manifest) if says_the_same(&manifest, artifact) => {
             return Ok(Published { digest: Digest::of(&manifest), is_new: false });
         }
@@ -67,7 +67,7 @@ async fn in_order(registry: &Registry, artifact: &Artifact) -> Result<Published,
     }
     // Last, so that the tag never names what is not there.
     registry.keep_manifest(artifact.manifest().clone()).await?;
-    match registry.manifest().await? {
+    match registry.manifest(Access::Write).await? {
         Some(manifest) if Digest::of(&manifest) == digest => Ok(Published { digest, is_new: true }),
         _ => Err(Failed::NotKept),
     }

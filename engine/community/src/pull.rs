@@ -1,6 +1,6 @@
 //! A published scorer from a registry: which component a tag names now, and the component of a digest. Keeps nothing, and runs nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use scorebox::digest::Digest;
@@ -9,7 +9,7 @@ use semver::Version;
 use crate::{
     artifact::{Described, MOST_COMPONENT_BYTES},
     error::{CommunityError, Failed},
-    registry::Registry,
+    registry::{Access, Registry},
     signing::{BadSignature, Signature, Signer},
 };
 
@@ -52,7 +52,7 @@ pub async fn pull(registry: &Registry) -> Result<Pulled, CommunityError> {
 async fn pull_in_order(registry: &Registry) -> Result<Pulled, Failed> {
     let address = registry.address();
     let named = || (address.name().to_owned(), address.tag().to_owned());
-    let manifest = registry.manifest().await?.ok_or_else(|| {
+    let manifest = registry.manifest(Access::Read).await?.ok_or_else(|| {
         let (name, tag) = named();
         Failed::Missing { name, tag }
     })?;
@@ -69,8 +69,8 @@ async fn pull_in_order(registry: &Registry) -> Result<Pulled, Failed> {
     })
 }
 
-/// The registry with the address of the newest version that `address` stands for: its own if there is such a tag, and else, for `1.2` or `1`,
-/// the newest release of that line.
+/// The registry with the address of the newest version that its address stands for: for `1.2` or `1`, the newest release of that line, or else
+/// the tag itself, which may be moved from release to release.
 ///
 /// # Errors
 /// [`Failed::Missing`]; why the registry does not say.
@@ -81,7 +81,11 @@ pub async fn newest(registry: Registry) -> Result<Registry, CommunityError> {
 
 /// The releases of a scorer: the tags that are versions, without those that are not out yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Releases(Vec<Version>);
+pub struct Releases {
+    versions: Vec<Version>,
+    /// All tags.
+    tags: BTreeSet<String>,
+}
 
 /// Which releases the registry has of the scorer under its address, whatever the tag is.
 ///
@@ -98,32 +102,42 @@ impl Releases {
         let mut versions: Vec<Version> =
             tags.iter().filter_map(|tag| Version::parse(tag).ok()).filter(is_release).collect();
         versions.sort_unstable();
-        Releases(versions)
+        Releases { versions, tags: tags.iter().cloned().collect() }
+    }
+
+    /// Whether a tag is a version by Semantic Versioning, so that it is known which one is newer.
+    pub fn are_compared_with(tag: &str) -> bool {
+        Version::parse(tag).is_ok()
+    }
+
+    /// Whether the registry lists this tag. If not, nothing is known of newer ones: it may list other tags than its own, or have lost some.
+    pub fn has(&self, tag: &str) -> bool {
+        self.tags.contains(tag)
     }
 
     /// The newest of all.
     pub fn newest(&self) -> Option<String> {
-        self.0.last().map(Version::to_string)
+        self.versions.last().map(Version::to_string)
     }
 
     /// The newest that is newer than `version` and promises to be compatible with it, by Semantic Versioning as cargo reads it: no other
     /// part changes than those behind the first that is not 0.
     pub fn newest_compatible(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
-        let compatible = self.0.iter().rfind(|it| **it > now && line(it) == line(&now));
+        let compatible = self.versions.iter().rfind(|it| **it > now && line(it) == line(&now));
         compatible.map(Version::to_string)
     }
 
     /// The newest, if it is newer than `version`.
     pub fn newer(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
-        self.0.last().filter(|newest| **newest > now).map(Version::to_string)
+        self.versions.last().filter(|newest| **newest > now).map(Version::to_string)
     }
 
     /// The newest of the line that `1.2` or `1` stands for.
     pub fn newest_of_line(&self, written: &str) -> Option<String> {
         let line = line_of(written)?;
-        let in_line = self.0.iter().rfind(|it| [it.major, it.minor].starts_with(&line));
+        let in_line = self.versions.iter().rfind(|it| [it.major, it.minor].starts_with(&line));
         in_line.map(Version::to_string)
     }
 }
@@ -150,11 +164,12 @@ async fn newest_of(registry: Registry) -> Result<Registry, Failed> {
     if line_of(address.tag()).is_none() {
         return Ok(registry);
     }
-    let tags = registry.tags().await?;
-    if tags.iter().any(|tag| tag == address.tag()) {
-        return Ok(registry);
-    }
-    let newest = Releases::of(&tags).newest_of_line(address.tag()).ok_or_else(missing)?;
+    let releases = Releases::of(&registry.tags().await?);
+    let newest = match releases.newest_of_line(address.tag()) {
+        Some(newest) => newest,
+        None if releases.has(address.tag()) => return Ok(registry),
+        None => return Err(missing()),
+    };
     let address = address.with_tag(&newest).map_err(|_| missing())?;
     Ok(registry.with_tag(address))
 }

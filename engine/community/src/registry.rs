@@ -1,12 +1,15 @@
 //! A registry, and what it is asked about one name: which manifest a tag names, and to keep blobs and manifests. Decides nothing
 //! about what is published.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
 
 use bytes::Bytes;
 use reqwest::{
     Method, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LINK, LOCATION},
 };
 use scorebox::digest::Digest;
 use serde::Deserialize;
@@ -27,9 +30,11 @@ const MANIFEST_TYPES: &str = "application/vnd.oci.image.manifest.v1+json, applic
 /// The most bytes of an answer that says only that something was done.
 const MOST_DONE_BYTES: usize = 64 << 10;
 
-/// How many tags are asked for, and the most bytes of a list of them.
-const MOST_TAGS: usize = 10_000;
-const MOST_TAGS_BYTES: usize = 2 << 20;
+/// How many tags a page of them is asked for: some registries refuse a higher number.
+const TAGS_OF_A_PAGE: usize = 1000;
+/// The most pages of tags, and the most bytes of all of them.
+const MOST_TAG_PAGES: usize = 100;
+const MOST_TAGS_BYTES: usize = 8 << 20;
 
 /// How often the place of a blob may be another one.
 pub(crate) const MOST_REDIRECTS: usize = 3;
@@ -53,13 +58,32 @@ pub struct Registry {
     url: Url,
     exchange: Exchange,
     credentials: Option<Credentials>,
-    /// What requests carry since the registry wanted a login.
-    authorization: Mutex<Option<HeaderValue>>,
+    /// What requests carry since the registry wanted a login, by what it is good for.
+    authorization: Mutex<BTreeMap<Access, HeaderValue>>,
+}
+
+/// What a login is wanted for. A registry that lets everybody read may refuse a token for more to who is nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Access {
+    /// To read.
+    Read,
+    /// To write, and to read.
+    Write,
+}
+
+impl Access {
+    fn actions(self) -> &'static str {
+        match self {
+            Access::Read => "pull",
+            Access::Write => "pull,push",
+        }
+    }
 }
 
 /// What is sent.
 #[derive(Clone)]
 struct Question {
+    access: Access,
     method: Method,
     url: Url,
     accept: Option<&'static str>,
@@ -95,10 +119,11 @@ impl Registry {
         &self.address
     }
 
-    /// The manifest behind the tag; `None` if there is none.
-    pub(crate) async fn manifest(&self) -> Result<Option<Bytes>, Failed> {
+    /// The manifest behind the tag; `None` if there is none. With [`Access::Write`] it is asked for by who writes afterwards.
+    pub(crate) async fn manifest(&self, access: Access) -> Result<Option<Bytes>, Failed> {
         let url = self.below(&format!("manifests/{}", self.address.tag()))?;
         let question = Question {
+            access,
             accept: Some(MANIFEST_TYPES),
             ..Question::new(Method::GET, url, "a manifest", MOST_MANIFEST_BYTES)
         };
@@ -110,24 +135,40 @@ impl Registry {
         }
     }
 
-    /// The tags of the name, as many as the registry lists at once; none if it has not got the name.
+    /// All tags of the name; none if it has not got the name.
     pub(crate) async fn tags(&self) -> Result<Vec<String>, Failed> {
         #[derive(Deserialize)]
         struct Tags {
             tags: Option<Vec<String>>,
         }
+        const WHAT: &str = "a list of tags";
         let mut url = self.below("tags/list")?;
-        url.query_pairs_mut().append_pair("n", &MOST_TAGS.to_string());
-        let question = Question::new(Method::GET, url, "a list of tags", MOST_TAGS_BYTES);
-        let reply = self.ask(question).await?;
-        match reply.status.as_u16() {
-            200 => {}
-            404 => return Ok(Vec::new()),
-            _ => return Err(reply.refusal()),
+        url.query_pairs_mut().append_pair("n", &TAGS_OF_A_PAGE.to_string());
+        let (mut tags, mut left) = (Vec::new(), MOST_TAGS_BYTES);
+        for _ in 0..MOST_TAG_PAGES {
+            let reply = self.ask(Question::new(Method::GET, url.clone(), WHAT, left)).await;
+            let reply = reply.map_err(|failed| match failed {
+                // Of all pages together.
+                Failed::TooLarge { what, .. } => {
+                    Failed::TooLarge { what, most_bytes: MOST_TAGS_BYTES }
+                }
+                failed => failed,
+            })?;
+            match reply.status.as_u16() {
+                200 => {}
+                404 => return Ok(Vec::new()),
+                _ => return Err(reply.refusal()),
+            }
+            left = left.saturating_sub(reply.body.len());
+            let no_list = |_| Failed::NotARegistry("its list of tags is not valid");
+            let page: Tags = serde_json::from_slice(&reply.body).map_err(no_list)?;
+            tags.extend(page.tags.unwrap_or_default());
+            let Some(next) = next_page(&reply.headers) else { return Ok(tags) };
+            url = url.join(next).ok().filter(|next| next.origin() == self.url.origin()).ok_or(
+                Failed::NotARegistry("its list of tags goes on at a place that is not its own"),
+            )?;
         }
-        let no_list = |_| Failed::NotARegistry("its list of tags is not valid");
-        let tags: Tags = serde_json::from_slice(&reply.body).map_err(no_list)?;
-        Ok(tags.tags.unwrap_or_default())
+        Err(Failed::TooManyPages(MOST_TAG_PAGES))
     }
 
     /// The same registry, asked about another tag of the name.
@@ -141,6 +182,7 @@ impl Registry {
     pub(crate) async fn keep_manifest(&self, manifest: Bytes) -> Result<(), Failed> {
         let url = self.below(&format!("manifests/{}", self.address.tag()))?;
         let question = Question {
+            access: Access::Write,
             content: Some((MANIFEST_TYPE, manifest)),
             ..Question::new(Method::PUT, url, DONE, MOST_DONE_BYTES)
         };
@@ -150,7 +192,11 @@ impl Registry {
     /// Makes the registry keep a blob, if it has not got it.
     pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<(), Failed> {
         let there = self.below(&format!("blobs/{}", blob.name()))?;
-        let is_there = self.ask(Question::new(Method::HEAD, there, DONE, MOST_DONE_BYTES)).await?;
+        let looking = Question {
+            access: Access::Write,
+            ..Question::new(Method::HEAD, there, DONE, MOST_DONE_BYTES)
+        };
+        let is_there = self.ask(looking).await?;
         match is_there.status.as_u16() {
             200 => return Ok(()),
             404 => {}
@@ -158,6 +204,7 @@ impl Registry {
         }
         let uploads = self.below("blobs/uploads/")?;
         let begin = Question {
+            access: Access::Write,
             content: Some(("application/octet-stream", Bytes::new())),
             ..Question::new(Method::POST, uploads.clone(), DONE, MOST_DONE_BYTES)
         };
@@ -169,6 +216,7 @@ impl Registry {
         must_be_safe(&place, &self.url)?;
         place.query_pairs_mut().append_pair("digest", &blob.name());
         let question = Question {
+            access: Access::Write,
             content: Some(("application/octet-stream", blob.bytes.clone())),
             ..Question::new(Method::PUT, place, DONE, MOST_DONE_BYTES)
         };
@@ -219,20 +267,30 @@ impl Registry {
     /// Asks, and once more with a login if the registry wants one.
     async fn ask(&self, question: Question) -> Result<Reply, Failed> {
         let is_own = question.url.origin() == self.url.origin();
-        let known = self.authorization.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let known = known.filter(|_| is_own);
+        let access = question.access;
+        let known = self.kept(access).filter(|_| is_own);
         let reply = self.send(question.clone(), known).await?;
         if reply.status != 401 || !is_own {
             return self.allowed(reply);
         }
-        let scope = format!("repository:{}:pull,push", self.address.name());
+        let scope = format!("repository:{}:{}", self.address.name(), access.actions());
         let challenge = Challenge::of(&reply.headers)?;
         let credentials = self.credentials.as_ref();
         let answer = challenge.answer(&self.exchange, &self.url, &scope, credentials).await?;
-        let kept = Some(answer.clone());
-        *self.authorization.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        self.keep(access, answer.clone());
         let reply = self.send(question, Some(answer)).await?;
         self.allowed(reply)
+    }
+
+    /// The login that is good for this, if the registry wanted one before.
+    fn kept(&self, access: Access) -> Option<HeaderValue> {
+        let kept = self.authorization.lock().unwrap_or_else(PoisonError::into_inner);
+        // In their order: who may write may read.
+        kept.range(access..).next().map(|(_, login)| login.clone())
+    }
+
+    fn keep(&self, access: Access, login: HeaderValue) {
+        self.authorization.lock().unwrap_or_else(PoisonError::into_inner).insert(access, login);
     }
 
     /// The answer, unless it wants another login.
@@ -245,7 +303,7 @@ impl Registry {
     }
 
     async fn send(&self, question: Question, login: Option<HeaderValue>) -> Result<Reply, Failed> {
-        let Question { method, url, accept, content, what, most_bytes } = question;
+        let Question { method, url, accept, content, what, most_bytes, .. } = question;
         let mut request = self.exchange.client().request(method, url);
         if let Some(accept) = accept {
             request = request.header(ACCEPT, accept);
@@ -265,8 +323,23 @@ const DONE: &str = "an answer that something was done";
 
 impl Question {
     fn new(method: Method, url: Url, what: &'static str, most_bytes: usize) -> Question {
-        Question { method, url, accept: None, content: None, what, most_bytes }
+        let access = Access::Read;
+        Question { access, method, url, accept: None, content: None, what, most_bytes }
     }
+}
+
+/// Where a list goes on, as RFC 8288 says it: `<PLACE>; rel="next"`.
+fn next_page(headers: &HeaderMap) -> Option<&str> {
+    let links = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
+    links.flat_map(|links| links.split('<').skip(1)).find_map(|link| {
+        let (place, parameters) = link.split_once('>')?;
+        let mut parameters = parameters.split([';', ',']).filter_map(|it| it.split_once('='));
+        let is_next = parameters.any(|(name, value)| {
+            let value = value.trim().trim_matches('"');
+            name.trim().eq_ignore_ascii_case("rel") && value.eq_ignore_ascii_case("next")
+        });
+        is_next.then_some(place)
+    })
 }
 
 fn done(reply: &Reply) -> Result<(), Failed> {

@@ -94,10 +94,11 @@ impl Signature {
     /// # Errors
     /// [`BadSignature::Malformed`] if it is too long to be one. Nothing else of it is checked.
     pub fn of_text(signer: &Signer, text: &str) -> Result<Signature, BadSignature> {
-        match text.len() <= MOST_BYTES {
-            true => Ok(Signature { signer: signer.clone(), text: text.to_owned() }),
-            false => Err(BadSignature::Malformed),
+        if text.len() > MOST_BYTES {
+            return Err(BadSignature::Malformed);
         }
+        // Git and editors may end the lines of a file as Windows ends them.
+        Ok(Signature { signer: signer.clone(), text: text.replace("\r\n", "\n") })
     }
 
     /// The text of the signature among the annotations of a manifest, whoever it is said to be by.
@@ -114,9 +115,9 @@ impl Signature {
     ) -> Result<Option<Signature>, BadSignature> {
         match (annotations.get(SIGNER), annotations.get(SIGNATURE)) {
             (None, None) => Ok(None),
-            (Some(signer), Some(text)) if text.len() <= MOST_BYTES => {
+            (Some(signer), Some(text)) => {
                 let signer = signer.parse().map_err(|_| BadSignature::Malformed)?;
-                Ok(Some(Signature { signer, text: text.clone() }))
+                Signature::of_text(&signer, text).map(Some)
             }
             _ => Err(BadSignature::Malformed),
         }

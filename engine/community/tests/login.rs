@@ -1,6 +1,6 @@
 //! Registries that want a login: with a password, or with a token of another service.
 
-use scorebox_community::Failed;
+use scorebox_community::{Failed, Registry, Transport, newest, pull};
 
 use crate::{
     hostile::{ALADDIN, aladdin, empty, published},
@@ -34,6 +34,33 @@ async fn a_token_is_asked_for_once_with_the_password_which_the_registry_does_not
         assert_eq!(logins[0], None);
         assert!(logins[1..].iter().all(|it| it.as_deref() == Some("Bearer a-token")), "{logins:?}");
     }
+}
+
+#[tokio::test]
+async fn who_reads_wants_a_token_for_reading_only_and_keeps_it() {
+    let service = Server::start(|asked| match asked.target.contains("push") {
+        // As some registries refuse those who are nobody.
+        true => Answer::status(403, ""),
+        false => Answer::status(200, r#"{"token": "a-token"}"#),
+    });
+    let realm = format!("http://{}/token", service.host());
+    let server = Server::start(move |asked| match asked.authorization.as_deref() {
+        Some("Bearer a-token") if asked.target.contains("/tags/") => {
+            Answer::status(200, r#"{"tags": ["1.2.0"]}"#)
+        }
+        Some("Bearer a-token") => Answer::status(404, ""),
+        _ => Answer::status(401, "")
+            .with("WWW-Authenticate", format!("Bearer realm=\"{realm}\",service=\"a.test\"")),
+    });
+    let address = format!("{}/team/grade:1", server.host()).parse().unwrap();
+    let registry = Registry::new(&address, Transport::PlainHttp, None).unwrap();
+    let registry = newest(registry).await.unwrap();
+    assert_eq!(registry.address().tag(), "1.2.0");
+    let missing = pull(&registry).await.unwrap_err().failed;
+    assert!(matches!(missing, Failed::Missing { .. }), "{missing:?}");
+    let [asked] = &service.asked()[..] else { panic!("{:?}", service.asked()) };
+    assert_eq!(asked.target, "/token?scope=repository%3Ateam%2Fgrade%3Apull&service=a.test");
+    assert_eq!(published(&server, None).await, Err(Failed::LoginWanted), "writing wants more");
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 
 use scorebox::digest::Digest;
 use scorebox_community::{
-    Credentials, Failed, MOST_COMPONENT_BYTES, Pulled, Registry, Transport, pull, pull_component,
+    Credentials, Failed, MOST_COMPONENT_BYTES, Pulled, Registry, Transport, newest, pull,
+    pull_component, releases,
 };
 use serde_json::{Value, json};
 
@@ -288,4 +289,58 @@ async fn a_redirect_leads_to_a_place_that_may_be_asked() {
         let failed = pulled(&server).await.unwrap_err();
         assert_eq!(failed, Failed::NotARegistry("it redirects to no place"));
     }
+}
+
+fn tags(tags: &[&str]) -> Answer {
+    Answer::status(200, json!({"name": "team/grade", "tags": tags}).to_string())
+}
+
+#[tokio::test]
+async fn a_list_of_tags_is_read_page_by_page() {
+    let server = Server::start(|asked| match asked.target.as_str() {
+        "/v2/team/grade/tags/list?n=1000" => {
+            let next = "</v2/team/grade/tags/list?n=1000&last=1.2.0>; rel=\"next\"";
+            tags(&["1.1.0", "1.2.0"]).with("Link", next)
+        }
+        "/v2/team/grade/tags/list?n=1000&last=1.2.0" => tags(&["1.10.0"])
+            .with("Link", "</elsewhere>; rel=\"prev\", <?last=2>; title=x; rel=next"),
+        "/v2/team/grade/tags/list?last=2" => Answer::status(200, r#"{"tags": null}"#),
+        other => panic!("{other}"),
+    });
+    let releases = releases(&registry(&server, None)).await.unwrap();
+    assert_eq!(releases.newest().as_deref(), Some("1.10.0"));
+    assert!(releases.has("1.1.0") && !releases.has("1.3.0"));
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn a_list_of_tags_has_an_end_and_is_in_one_place() {
+    let failed = async |answer: Answer| {
+        let server = Server::start(move |_| answer.clone());
+        let failed = releases(&registry(&server, None)).await.unwrap_err().failed;
+        (failed, server.asked().len())
+    };
+    let same = || tags(&["1.0.0"]).with("Link", "<?n=1000>; rel=next");
+    assert_eq!(failed(same()).await, (Failed::TooManyPages(100), 100));
+    let large = Answer::status(200, format!("{{\"tags\": []{}}}", " ".repeat(3 << 20)));
+    let large = large.with("Link", "<?n=1000>; rel=next");
+    let too_large = Failed::TooLarge { what: "a list of tags", most_bytes: 8 << 20 };
+    assert_eq!(failed(large).await, (too_large, 3));
+    let other = tags(&[]).with("Link", "<http://elsewhere.test/v2/>; rel=next");
+    let elsewhere = "its list of tags goes on at a place that is not its own";
+    assert_eq!(failed(other).await, (Failed::NotARegistry(elsewhere), 1));
+}
+
+#[tokio::test]
+async fn a_tag_that_is_moved_from_release_to_release_does_not_hide_the_release() {
+    let server = Server::start(|_| tags(&["1.2", "1.2.0", "1.2.1", "1.3", "2"]));
+    let newest_of = async |tag: &str| {
+        let registry = registry(&server, None);
+        let address = registry.address().with_tag(tag).unwrap();
+        newest(registry.with_tag(address)).await.map(|it| it.address().tag().to_owned())
+    };
+    assert_eq!(newest_of("1.2").await.unwrap(), "1.2.1");
+    assert_eq!(newest_of("1").await.unwrap(), "1.2.1");
+    assert_eq!(newest_of("1.3").await.unwrap(), "1.3", "there is no release of it");
+    assert!(newest_of("3").await.is_err());
 }

@@ -2,7 +2,7 @@
 
 use scorebox::suite::Suite;
 
-use crate::{failure::Failure, lock_file};
+use crate::{failure::Failure, lock_use};
 
 /// What the locks of a suite must be.
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ impl LockedArguments {
     /// Refuses the suite if the user wants its locks to be up to date, and they are not.
     pub(crate) fn check(&self, suite: &Suite) -> Result<(), Failure> {
         match self.locked {
-            true => lock_file::must_be_up_to_date(&suite.scorers),
+            true => lock_use::must_be_up_to_date(&suite.scorers),
             false => Ok(()),
         }
     }

@@ -145,7 +145,7 @@ impl ScorerArguments {
         };
         if let (Reference::Published(_), Ok(loaded)) = (&reference, &loaded) {
             let outside = (loaded.anatomy(), component);
-            locked::must_be_this(&self.of_a_suite()?, loaded.info().reads, outside)?;
+            locked::must_be_this(&self.of_a_suite()?, loaded.info(), outside)?;
         }
         loaded.map_err(|error| {
             let failure = Failure::from(error);

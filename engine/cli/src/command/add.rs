@@ -74,7 +74,10 @@ impl Add {
         };
         let uses = seen.uses();
         let entry = Entry::of(&suite, name.as_str(), &uses)?;
-        must_be_the_locked_one(&lock, &seen)?;
+        if matches!(entry, Entry::New) {
+            self.must_be_new(&name)?;
+        }
+        seen.must_be_the_locked_one(&lock)?;
         drop((suite, lock));
         output::stdout(|out| seen.write(out))?;
         names::warn_of(&seen.address, &seen.info.id, seen.signer(), seen.pulled.digest)?;
@@ -92,7 +95,7 @@ impl Add {
         let mut suite = SuiteEdit::open(&self.suite)?;
         let mut lock = LockFile::beside(&self.suite)?;
         let entry = Entry::of(&suite, name.as_str(), &uses)?;
-        must_be_the_locked_one(&lock, &seen)?;
+        seen.must_be_the_locked_one(&lock)?;
         setup::keep(&setup::components()?, &seen.pulled.component)?;
         lock.lock.insert(seen.locked());
         // First the lock: no suite names a scorer that is not locked.
@@ -109,6 +112,22 @@ impl Add {
             Entry::Same => words::say(&format!("Locked `{name}` of {shown} in {lock}.")),
         }
         Ok(Exit::Done)
+    }
+
+    /// Refuses a name that an included file has: the entry would be laid over that one.
+    fn must_be_new(&self, name: &ScorerId) -> Result<(), Failure> {
+        // A suite that is not valid yet, an empty one too, has no such name that could be known.
+        let Ok(suite) = setup::suite(&self.suite) else { return Ok(()) };
+        let Some(there) = suite.scorers.iter().find(|scorer| scorer.id == *name) else {
+            return Ok(());
+        };
+        let file = there.place.as_ref().map_or(&*self.suite, |place| &place.file);
+        Err(Failure::new(format!(
+            "there is another scorer `{name}` in {} already, which {} includes",
+            file.display(),
+            self.suite.display()
+        ))
+        .hint("give this one another name: --as NAME"))
     }
 
     async fn candidate(&self, trust: &Trust, sandbox: &Sandbox) -> Result<Candidate, Failure> {
@@ -176,19 +195,6 @@ impl Entry {
         let shown = suite.path().display();
         Err(Failure::new(format!("there is another scorer `{name}` in {shown} already"))
             .hint("give this one another name: --as NAME"))
-    }
-}
-
-/// Refuses to lock an address to another component than that which it is locked to.
-fn must_be_the_locked_one(lock: &LockFile, seen: &Candidate) -> Result<(), Failure> {
-    let address = &seen.address;
-    match lock.lock.get(&address.to_string()) {
-        Some(locked) if locked.component != seen.pulled.digest => Err(Failure::new(format!(
-            "`{address}` is locked to another component in {}: what is published under this version has changed",
-            lock.path().display()
-        ))
-        .hint("a version that changes is a reason to ask its publisher; nothing was added")),
-        _ => Ok(()),
     }
 }
 

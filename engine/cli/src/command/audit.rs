@@ -164,7 +164,7 @@ impl Auditing {
             self.sandbox.load(component, &scorer.config, &scorer.limits, scorer.grants).await;
         match loaded {
             Ok(loaded) => {
-                let as_locked = locked::must_be_as(locked, loaded.info().reads, &anatomy);
+                let as_locked = locked::must_be_as(locked, loaded.info(), &anatomy);
                 let words = || format!("it reads {}", report::reads(loaded.info()));
                 checks.holds("lock", as_locked.map(|()| words()));
                 self.check_behaviour(checks, &anatomy, component, &loaded).await;
@@ -204,6 +204,9 @@ impl Auditing {
             Ok(Leaks { repeated, .. }) if !repeated.is_empty() => {
                 let parts = repeated.join(", ");
                 checks.note("says", &format!("it repeats what it reads: {parts}"));
+            }
+            Ok(Leaks { unscored: Some(reason), .. }) => {
+                checks.skipped("says", &format!("not scored: {reason}"));
             }
             Ok(_) => checks.ok("says", "nothing of a case that it does not declare to read"),
         }

@@ -20,11 +20,12 @@ use scorebox::{
     contract::ScorerInfo,
     digest::Digest,
     registry::Reference,
-    sandbox::{Anatomy, Capabilities, Grant, Grants, Limits, Sandbox, ScoreError, ScorerConfig},
+    sandbox::{Anatomy, Capabilities, Grant, Grants, Limits, Sandbox, ScoreError},
 };
 
 use self::{samples::Samples, saved::Saved};
 use crate::{
+    arguments,
     failure::{Exit, Failure},
     report,
     setup::{self, SandboxArguments},
@@ -198,15 +199,14 @@ impl Build {
         Ok(())
     }
 
-    /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
+    /// Makes the component of a script, and has it say what it is, so that what is wrong with the script is
     /// said here.
     fn build_script(&self, script: &Reference) -> Result<PathBuf, Failure> {
         let name = script.default_name();
         must_be_replaceable(&self.output(&name))?;
         let component = setup::registry().resolve(script)?.component;
         let asked = Asked::new(&self.sandbox)?;
-        asked.load(&component).map_err(|error| {
-            let failure = Failure::from(error);
+        asked.describe_script(&component).map_err(|failure| {
             let message = format!("script `{}`: {}", self.folder.display(), failure.message);
             Failure { message, ..failure }
         })?;
@@ -294,11 +294,13 @@ impl Asked {
         Grant::ALL.into_iter().collect()
     }
 
-    /// Loads a component without a configuration.
-    fn load(&self, component: &ComponentBytes) -> Result<(), ScoreError> {
-        let (limits, config) = (Limits::default(), ScorerConfig::default());
-        let loading = self.sandbox.load(component, &config, &limits, Self::grants());
-        self.runtime.block_on(loading).map(drop)
+    /// Asks a script what it is. One that needs a configuration to load is none that has a mistake.
+    fn describe_script(&self, component: &ComponentBytes) -> Result<(), Failure> {
+        let anatomy = Anatomy::read(component.bytes()?)?;
+        let limits = Limits::default();
+        let (sandbox, grants) = (&self.sandbox, Self::grants());
+        let describing = arguments::described(sandbox, component, &anatomy, &limits, grants);
+        Ok(self.runtime.block_on(describing).map(drop)?)
     }
 
     fn with_info(

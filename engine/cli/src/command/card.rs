@@ -273,7 +273,7 @@ impl Card {
         drop(waiting);
         if matches!(source.origin, Origin::Published(_)) {
             let outside = (anatomy, &source.component);
-            locked::must_be_this(&self.scorer.of_a_suite()?, info.reads, outside)?;
+            locked::must_be_this(&self.scorer.of_a_suite()?, &info, outside)?;
         }
         Ok(info)
     }

@@ -102,6 +102,9 @@ impl Index {
             Some(key) => Some(self.signed(key)?),
             None => None,
         };
+        if signed.is_none() && before.as_ref() != Some(&index) {
+            self.warn_of_signature();
+        }
         let published = match (&self.publish, &signed) {
             (Some(address), Some(signed)) => Some(self.published(address, signed)?),
             _ => None,
@@ -228,10 +231,28 @@ impl Index {
         }
     }
 
+    /// The file of its signature.
+    fn beside(&self) -> PathBuf {
+        let mut beside = self.output.clone().into_os_string();
+        beside.push(".minisig");
+        beside.into()
+    }
+
+    /// Says that the signature beside the file is not one of what was written now.
+    fn warn_of_signature(&self) {
+        let beside = self.beside();
+        if beside.exists() {
+            words::warn(&format!(
+                "{} is a signature of the index as it was before, with which users refuse this one",
+                beside.display()
+            ));
+        }
+    }
+
     /// The index in the file, signed: as it is, if the signature beside it is by this key.
     fn signed(&self, key: &Path) -> Result<SignedIndex, Failure> {
         let document = input::read_file(&self.output, MOST_INDEX_BYTES as u64)?;
-        let beside = PathBuf::from(format!("{}.minisig", self.output.display()));
+        let beside = self.beside();
         let signature = signing_key::sign(document.as_bytes(), key)?;
         let there = input::read_file(&beside, MOST_SIGNATURE_BYTES).ok();
         if let Some(there) = there

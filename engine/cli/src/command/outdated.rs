@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use scorebox::{registry::Reference, suite::Suite};
+use scorebox::{
+    registry::Reference,
+    suite::{Suite, SuiteScorer},
+};
 use scorebox_community::{Address, releases};
 use serde::Serialize;
 
@@ -10,6 +13,7 @@ use crate::{
     arguments::{Asked, OciArguments},
     failure::{Exit, Failure},
     output::{self, Format},
+    published::newest_must_be_known,
     report::{Align, Table},
     setup,
     trust::Trust,
@@ -62,17 +66,21 @@ impl Outdated {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite(&self.suite)?;
         let trust = Trust::with(&suite.policies)?;
-        let published = published_in(&suite)?;
+        let published = published_in(&suite);
         let waiting = Waiting::of("asking for versions", published.len() as u64);
-        let all = setup::finish(setup::small_runtime()?, async {
-            let mut all = Vec::new();
-            for (done, (name, address)) in published.iter().enumerate() {
+        let (mut all, mut failures) = (Vec::new(), Vec::new());
+        setup::finish(setup::small_runtime()?, async {
+            for (done, (scorer, address)) in published.iter().enumerate() {
                 waiting.at(done as u64);
-                trust.must_allow_registry(address)?;
-                all.push(self.listed(name, address).await?);
+                match self.listed(scorer, address, &trust).await {
+                    Ok(listed) => all.push(listed),
+                    Err(failure) => {
+                        let message = format!("`{}`: {}", scorer.id, failure.message);
+                        failures.push((message, failure.hint));
+                    }
+                }
             }
-            Ok::<_, Failure>(all)
-        })?;
+        });
         drop(waiting);
         let is_none_outdated = !all.iter().any(Listed::is_outdated);
         let shown: Vec<Listed> =
@@ -82,21 +90,30 @@ impl Outdated {
             Format::Table => write!(out, "{}", table(&shown)),
             format => output::list(out, format == Format::Jsonl, &shown),
         })?;
-        if self.format == Format::Table && is_none_outdated {
+        if self.format == Format::Table && is_none_outdated && failures.is_empty() {
             words::say(match published.is_empty() {
                 true => "the suite uses no published scorers",
                 false => "all published scorers are up to date",
             });
         }
-        Ok(Exit::Done)
+        Failure::of_each(failures.into_iter()).map_or(Ok(Exit::Done), Err)
     }
 
-    async fn listed(&self, name: &str, address: &Address) -> Result<Listed, Failure> {
-        let registry = self.oci.registry(address, Asked::ToFetch)?;
+    async fn listed(
+        &self,
+        scorer: &SuiteScorer,
+        address: &str,
+        trust: &Trust,
+    ) -> Result<Listed, Failure> {
+        let address = address.parse::<Address>();
+        let address = address.map_err(|error| Failure::new(error.to_string()))?;
+        trust.must_allow_registry(&address)?;
+        let registry = self.oci.registry(&address, Asked::ToFetch)?;
         let releases = releases(&registry).await;
         let releases = releases.map_err(|error| self.oci.failure(&error, Asked::ToFetch))?;
+        newest_must_be_known(&address, &releases, &self.oci)?;
         Ok(Listed {
-            scorer_id: name.to_owned(),
+            scorer_id: scorer.id.to_string(),
             address: format!("{}/{}", address.registry(), address.name()),
             version: address.tag().to_owned(),
             compatible: releases.newest_compatible(address.tag()),
@@ -105,17 +122,13 @@ impl Outdated {
     }
 }
 
-/// The published scorers of a suite, by their names.
-fn published_in(suite: &Suite) -> Result<Vec<(String, Address)>, Failure> {
-    let mut published = Vec::new();
-    for scorer in &suite.scorers {
-        if let Reference::Published(address) = &scorer.uses {
-            let address = address.parse::<Address>();
-            let address = address.map_err(|error| Failure::new(error.to_string()))?;
-            published.push((scorer.id.to_string(), address));
-        }
-    }
-    Ok(published)
+/// The published scorers of a suite, with their addresses.
+fn published_in(suite: &Suite) -> Vec<(&SuiteScorer, &str)> {
+    let published = suite.scorers.iter().filter_map(|scorer| match &scorer.uses {
+        Reference::Published(address) => Some((scorer, address.as_str())),
+        Reference::Name(_) | Reference::File(_) => None,
+    });
+    published.collect()
 }
 
 fn table(listed: &[Listed]) -> Table {

@@ -10,7 +10,7 @@ use scorebox::{
     registry::Reference,
     sandbox::{Anatomy, Capabilities, Limits},
 };
-use scorebox_community::{Address, Artifact, Signature, publish};
+use scorebox_community::{Address, Artifact, Releases, Signature, publish};
 
 use crate::{
     arguments::{Asked, OciArguments},
@@ -81,6 +81,12 @@ impl Publish {
             sandbox.describe(component, &Limits::default(), anatomy.grants()).await
         })?;
         self.must_have_its_version(&info)?;
+        if !Releases::are_compared_with(self.address.tag()) {
+            words::warn(&format!(
+                "{} is not a version such as 1.2.0: `scorebox outdated` and `update` cannot compare it with others",
+                self.address.tag()
+            ));
+        }
         let signature = match &self.sign {
             Some(path) => Some(signing_key::sign(bytes, path)?),
             None => None,

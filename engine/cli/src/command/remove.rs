@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::{
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
+    lock_use::{Uses, published_in},
     report::one_line,
     suite_edit::SuiteEdit,
     words,
@@ -37,14 +38,14 @@ impl Remove {
                 names => failure.hint(format!("scorers in it: {names}")),
             });
         }
-        let address = suite.published(&self.name).map(str::to_owned);
+        let address = published_in(&self.suite, &self.name);
         suite.remove(&self.name);
         let mut lock = LockFile::beside(&self.suite)?;
         suite.write()?;
         let mut said = format!("Removed `{}` from {shown}", self.name);
         if let Some(address) = address
             && lock.lock.get(&address).is_some()
-            && !lock.is_used(&address)?
+            && !Uses::beside(&lock, &[&self.suite])?.have(&address)
         {
             lock.lock.remove(&address);
             lock.write()?;

@@ -1,12 +1,13 @@
 //! `scorebox update`: published scorers of a suite to newer versions, after a look at what changes. Widens nothing that is not said by name.
 
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
 use scorebox::{
     component_bytes::ComponentBytes,
     contract::ScorerInfo,
     sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox},
     store::Store,
+    suite::Suite,
 };
 use scorebox_community::{
     Address, Components, Locked, Registry, Releases, Signed, Signer, pull_component, releases,
@@ -16,8 +17,11 @@ use crate::{
     arguments::{Asked, Database, OciArguments},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
+    lock_use::Uses,
     output,
-    published::{Candidate, Difference, ScoredBefore, Wider, consent, labelled},
+    published::{
+        Candidate, Difference, ScoredBefore, Wider, consent, labelled, newest_must_be_known,
+    },
     report,
     setup::{self, SandboxArguments},
     suite_edit::SuiteEdit,
@@ -91,6 +95,8 @@ struct Updating {
     sandbox: Sandbox,
     components: Components,
     store: Option<Store>,
+    /// The suite as it is now; `None` if it is not valid.
+    suite: Option<Suite>,
 }
 
 /// A scorer of the suite, and what it is locked to.
@@ -107,6 +113,7 @@ impl Update {
             sandbox: self.sandbox.open(1, Capabilities::none())?,
             components: setup::components()?,
             store: self.store()?,
+            suite: setup::suite(&self.suite).ok(),
         };
         let mut refused = Vec::new();
         for used in &used {
@@ -137,13 +144,27 @@ impl Update {
             }
             names => names.to_vec(),
         };
-        let mut used = Vec::new();
+        let (mut used, mut seen) = (Vec::new(), HashSet::new());
         for name in names {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
             let Some(address) = suite.published(&name) else {
                 let name = report::one_line(&name, 80);
                 return Err(Failure::new(format!("`{name}` is not a published scorer of {shown}"))
                     .hint("only entries with `use = \"oci://…\"` in this file are updated"));
             };
+            if address.contains("${") {
+                let message =
+                    format!("the address of `{name}` has a variable, which is not edited");
+                if self.names.is_empty() {
+                    words::say(&format!("{message}; it stays as it is"));
+                    continue;
+                }
+                return Err(Failure::new(message).hint(
+                    "change it by hand, and lock the scorer: scorebox add REGISTRY/NAME:VERSION --as NAME",
+                ));
+            }
             let Some(locked) = lock.lock.get(address) else {
                 return Err(Failure::new(format!(
                     "`{name}` is not locked in {}",
@@ -173,6 +194,7 @@ impl Update {
         if candidate.address == used.locked.address {
             return self.sign(used, &candidate);
         }
+        candidate.must_be_the_locked_one(&LockFile::beside(&self.suite)?)?;
         let old = old.as_ref().map(|(info, bytes)| (info, *bytes));
         let difference = Difference { locked: &used.locked, old, new: &candidate };
         let scores = self.scores(used, &candidate, updating)?;
@@ -182,6 +204,7 @@ impl Update {
         })?;
         self.must_be_said(used, &candidate, &difference.wider())?;
         candidate.must_be_usable()?;
+        self.must_load(used, &candidate, updating)?;
         if self.dry_run {
             return Ok(());
         }
@@ -210,6 +233,7 @@ impl Update {
         let registry = self.oci.registry(address, Asked::ToFetch)?;
         let failure = |error| self.oci.failure(&error, Asked::ToFetch);
         let releases = releases(&registry).await.map_err(failure)?;
+        self.must_be_known(used, &releases)?;
         let Some(target) = self.target(used, &releases)? else {
             // What an older scorebox locked is locked again with its signature.
             if !matches!(used.locked.signed, Some(Signed::Said(_))) || self.dry_run {
@@ -227,6 +251,14 @@ impl Update {
         Ok(Some((candidate, old)))
     }
 
+    /// Refuses to say that there is nothing newer where nothing is known.
+    fn must_be_known(&self, used: &Used, releases: &Releases) -> Result<(), Failure> {
+        match self.to {
+            Some(_) => Ok(()),
+            None => newest_must_be_known(&used.locked.address, releases, &self.oci),
+        }
+    }
+
     /// The address to update to.
     fn target(&self, used: &Used, releases: &Releases) -> Result<Option<Address>, Failure> {
         let Used { name, locked } = used;
@@ -242,6 +274,7 @@ impl Update {
             }
             _ => {
                 words::say(&match releases.newer(now) {
+                    _ if self.to.is_some() => format!("`{name}` has the version {now} already"),
                     Some(newest) => format!(
                         "`{name}` has the newest version that is compatible, {now}; {newest} is out: scorebox update {name} --to {newest}"
                     ),
@@ -288,6 +321,21 @@ impl Update {
         let component = &candidate.component;
         let rescored = before.rescored(store, component, self.sample, &updating.sandbox);
         Ok(setup::finish(setup::small_runtime()?, rescored)?.words())
+    }
+
+    /// Refuses a version that does not load as the suite has it: the suite would not run any more.
+    fn must_load(
+        &self,
+        used: &Used,
+        candidate: &Candidate,
+        updating: &Updating,
+    ) -> Result<(), Failure> {
+        let mut scorers = updating.suite.iter().flat_map(|suite| &suite.scorers);
+        let Some(scorer) = scorers.find(|scorer| scorer.id.as_str() == used.name) else {
+            return Ok(());
+        };
+        let loading = candidate.must_load_as(scorer, &updating.sandbox);
+        setup::finish(setup::small_runtime()?, loading)
     }
 
     /// Refuses what is wider and not said by name.
@@ -341,6 +389,8 @@ impl Update {
             return Err(Failure::new("somebody else has changed its entry meanwhile")
                 .hint("look at the suite file, and update again"));
         }
+        // Others may have locked it while the user looked.
+        candidate.must_be_the_locked_one(&lock)?;
         setup::keep(components, &candidate.pulled.component)?;
         let needed = candidate.anatomy.grants();
         let granted: Vec<String> = self
@@ -354,7 +404,7 @@ impl Update {
         // First the lock: no suite names a scorer that is not locked.
         lock.write()?;
         suite.write()?;
-        if !lock.is_used(&old)? {
+        if !Uses::beside(&lock, &[&self.suite])?.have(&old) {
             lock.lock.remove(&old);
             lock.write()?;
         }
@@ -397,9 +447,10 @@ impl Update {
         let _turn = Turn::take(&self.suite);
         let mut lock = LockFile::beside(&self.suite)?;
         let all: Vec<String> = lock.lock.iter().map(|locked| locked.address.to_string()).collect();
+        let uses = Uses::beside(&lock, &[&self.suite])?;
         let mut is_changed = lock.lock.is_of_older_version();
         for address in all {
-            if !lock.is_used(&address)? {
+            if !uses.have(&address) {
                 lock.lock.remove(&address);
                 is_changed = true;
                 words::say(&format!(

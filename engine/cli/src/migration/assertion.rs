@@ -208,6 +208,7 @@ impl Making<'_> {
                 self.expecting_any("gleu", Some(threshold))
             }
             "bleu" => {
+                self.set("ignoreCase", true);
                 let threshold = self.threshold().unwrap_or(0.5);
                 self.expecting_any("bleu", Some(threshold))
             }
@@ -387,6 +388,12 @@ mod tests {
                 json!({"type": "gleu", "value": ["a", "b"]}),
                 "gleu",
                 json!({"ignoreCase": true, "ignoreFullStops": true, "values": ["a", "b"]}),
+                Some(0.5),
+            ),
+            (
+                json!({"type": "bleu", "value": "a"}),
+                "bleu",
+                json!({"ignoreCase": true, "value": "a"}),
                 Some(0.5),
             ),
             (

@@ -7,12 +7,14 @@ use scorebox::{
     component_bytes::ComponentBytes,
     contract::ScorerInfo,
     sandbox::{Anatomy, Limits, Sandbox},
+    suite::SuiteScorer,
 };
 use scorebox_community::{Address, Locked, Pulled, Registry, Signature, Signed, Signer, pull};
 
 use crate::{
     arguments::{Asked, OciArguments},
     failure::Failure,
+    lock_file::LockFile,
     locked,
     output::Out,
     report::{self, ConfigKey},
@@ -78,6 +80,44 @@ impl Candidate {
         let bare = Locked::new(self.address.clone(), digest, manifest, "")
             .signed(self.signature.clone().map(Signed::By));
         locked::lock_of(&bare, self.info.reads, &self.anatomy)
+    }
+
+    /// Refuses to lock its address to another component than that which it is locked to.
+    pub(crate) fn must_be_the_locked_one(&self, lock: &LockFile) -> Result<(), Failure> {
+        let address = &self.address;
+        match lock.lock.get(&address.to_string()) {
+            Some(locked) if locked.component != self.pulled.digest => Err(Failure::new(format!(
+                "`{address}` is locked to another component in {}: what is published under this version has changed",
+                lock.path().display()
+            ))
+            .hint("a version that changes is a reason to ask its publisher; nothing was changed")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Loads it with the configuration and the limits of a suite's entry, and refuses one that does not take them.
+    pub(crate) async fn must_load_as(
+        &self,
+        scorer: &SuiteScorer,
+        sandbox: &Sandbox,
+    ) -> Result<(), Failure> {
+        let grants = self.anatomy.grants();
+        let loaded = sandbox.load(&self.component, &scorer.config, &scorer.limits, grants).await;
+        let Err(error) = loaded else { return Ok(()) };
+        let failure = Failure::from(error);
+        let message = format!(
+            "{} does not load with what `{}` has in the suite: {}",
+            self.address.tag(),
+            scorer.id,
+            failure.message
+        );
+        let hint = format!(
+            "nothing was changed; write `use = \"{}\"` and its `config` by hand, and lock it: scorebox add {} --as {}",
+            self.uses(),
+            self.address,
+            scorer.id
+        );
+        Err(Failure { message, hint: Some(hint), ..failure })
     }
 
     /// Refuses a scorer that is not what it promises.

@@ -15,6 +15,8 @@ pub(crate) struct Leaks {
     pub undeclared: Vec<&'static str>,
     /// Parts that it declares to read, and repeats.
     pub repeated: Vec<&'static str>,
+    /// Why the case has no score. Then the scorer may not have come to what it says of one.
+    pub unscored: Option<String>,
 }
 
 impl Leaks {
@@ -45,7 +47,8 @@ impl Leaks {
         let (repeated, undeclared): (Vec<Field>, Vec<Field>) =
             found.partition(|field| declared.contains(field));
         let keys = |fields: Vec<Field>| fields.into_iter().map(Field::key).collect();
-        Ok(Leaks { undeclared: keys(undeclared), repeated: keys(repeated) })
+        let unscored = outcome.result.as_ref().err().map(|error| error.message.clone());
+        Ok(Leaks { undeclared: keys(undeclared), repeated: keys(repeated), unscored })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - `candidate`: a published scorer as its registry has it now, and what is found by looking at it.
 //! - `difference`: what another version of a scorer changes, and what of that is wider.
+//! - `known`: whether it is known which versions are newer.
 //! - `rescored`: how the scores of a stored run change with another component.
 //! - `example`: a scorer's own example, scored twice; of any scorer.
 //! - `consent`: the question whether a change is to be made.
@@ -11,6 +12,7 @@ mod candidate;
 mod consent;
 mod difference;
 mod example;
+mod known;
 mod leaks;
 mod rescored;
 
@@ -18,5 +20,6 @@ pub(crate) use candidate::{Candidate, labelled};
 pub(crate) use consent::consent;
 pub(crate) use difference::{Difference, Wider};
 pub(crate) use example::{ExampleRun, is_equal};
+pub(crate) use known::newest_must_be_known;
 pub(crate) use leaks::Leaks;
 pub(crate) use rescored::ScoredBefore;

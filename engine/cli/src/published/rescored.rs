@@ -109,17 +109,19 @@ impl Rescored {
     pub(crate) fn words(&self) -> String {
         let compared = report::count(self.compared);
         let total = report::counted(self.total, "score", "scores");
-        let changed = match self.changed {
-            0 => "none changes".to_owned(),
-            1 => "1 changes".to_owned(),
-            changed => format!("{} change", report::count(changed)),
+        let changed = match (self.compared, self.changed) {
+            // Nothing follows from none.
+            (0, _) => String::new(),
+            (_, 0) => ": none changes".to_owned(),
+            (_, 1) => ": 1 changes".to_owned(),
+            (_, changed) => format!(": {} change", report::count(changed)),
         };
         let errors = match self.errors {
             0 => String::new(),
             errors => format!("; {} now", report::counted(errors, "error", "errors")),
         };
         let mut lines = vec![format!(
-            "{compared} of {total} of run {} computed again: {changed}{errors}",
+            "{compared} of {total} of run {} computed again{changed}{errors}",
             self.run
         )];
         if let Some(reason) = &self.reason {

@@ -249,14 +249,14 @@ plain-http = "yes"
             [policy]
             signer = ["SIGNER"]
             signers = ["RWshort", 7]
-            registries = "registry.example.com"
+            registries = ["https://registry.example.com"]
             deny-grants = ["network"]
             max-size = -1
             "#,
         );
         assert_eq!(wrong.lines().count(), 6, "{wrong}");
         for (line, words) in
-            wrong.lines().zip(["config.toml:3:", "4:24", "4:35", "5:26", "6:28", "7:24"])
+            wrong.lines().zip(["config.toml:3:", "4:24", "4:35", "5:27", "6:28", "7:24"])
         {
             assert!(line.contains(words), "{line}");
         }

@@ -26,10 +26,7 @@ pub(super) fn read(
     for (key, value) in reading.members(table, "of a policy", &KEYS) {
         policy = match key {
             "signers" => policy.with_signers(signers(reading, value)),
-            "registries" => {
-                let texts = texts(reading, value, key).into_iter();
-                policy.with_registries(texts.map(|(_, text)| text.to_owned()).collect::<Vec<_>>())
-            }
+            "registries" => policy.with_registries(registries(reading, value)),
             "deny-grants" => policy.with_denied_grants(grants(reading, value)),
             _ => policy.with_max_bytes(size(reading, value, key)),
         };
@@ -44,6 +41,23 @@ fn texts<'d>(
 ) -> Vec<(&'d Value<'d>, &'d str)> {
     let items = reading.list(value, what).unwrap_or_default().iter();
     items.filter_map(|item| Some((item, reading.text(item, what)?))).collect()
+}
+
+fn registries(reading: &mut Reading<'_>, value: &Value<'_>) -> Vec<String> {
+    let mut registries = Vec::new();
+    for (item, text) in texts(reading, value, "registries") {
+        match TrustPolicy::is_registry(text) {
+            true => registries.push(text.to_owned()),
+            false => reading.wrong(
+                item.span(),
+                &format!(
+                    "`{}` is not the host of a registry, such as `registry.example.com` or `localhost:5000`",
+                    text.escape_debug()
+                ),
+            ),
+        }
+    }
+    registries
 }
 
 fn signers(reading: &mut Reading<'_>, value: &Value<'_>) -> Vec<String> {

@@ -15,7 +15,7 @@ use crate::{
     error::Failed,
     exchange::Exchange,
     login::must_be_safe,
-    registry::{MOST_REDIRECTS, Registry, Transport, is_this_machine},
+    registry::{Access, MOST_REDIRECTS, Registry, Transport, is_this_machine},
     signing::{MOST_SIGNATURE_BYTES, Signer},
 };
 
@@ -86,7 +86,7 @@ async fn get(
 }
 
 async fn from_registry(registry: &Registry, signer: &Signer) -> Result<SignedIndex, IndexFailed> {
-    let manifest = registry.manifest().await?.ok_or(IndexFailed::Missing)?;
+    let manifest = registry.manifest(Access::Read).await?.ok_or(IndexFailed::Missing)?;
     let described = DescribedIndex::of(&manifest).map_err(IndexFailed::NotAnArtifact)?;
     let signature = described.signature.ok_or(IndexFailed::NotSigned)?;
     let document = registry.blob_of(described.document, AN_INDEX, described.bytes).await?;

@@ -9,7 +9,10 @@ use super::{
     fetch::AN_INDEX,
     signed::SignedIndex,
 };
-use crate::{error::Failed, registry::Registry};
+use crate::{
+    error::Failed,
+    registry::{Access, Registry},
+};
 
 /// Publishes an index under the registry's address, and reads its manifest back. Unlike a scorer, it takes the place of what was published there
 /// if that is an index with a lower serial number. The digest of the manifest, and whether anything has changed.
@@ -30,7 +33,7 @@ async fn in_order(
 ) -> Result<(Digest, bool), IndexFailed> {
     let artifact = IndexArtifact::of(signed);
     let digest = Digest::of(&artifact.manifest);
-    if let Some(manifest) = registry.manifest().await? {
+    if let Some(manifest) = registry.manifest(Access::Write).await? {
         if Digest::of(&manifest) == digest {
             return Ok((digest, false));
         }
@@ -41,7 +44,7 @@ async fn in_order(
         registry.keep_blob(blob).await?;
     }
     registry.keep_manifest(artifact.manifest).await?;
-    match registry.manifest().await? {
+    match registry.manifest(Access::Write).await? {
         Some(manifest) if Digest::of(&manifest) == digest => Ok((digest, true)),
         _ => Err(Failed::NotKept.into()),
     }

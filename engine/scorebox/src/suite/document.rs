@@ -1,7 +1,7 @@
 //! A document as written, in TOML or JSON, with the place of every key and value. Knows no suite: what keys mean is for
 //! `reading`.
 
-use std::{borrow::Cow, fmt, ops::Range};
+use std::{borrow::Cow, fmt, ops::Range, path::Path};
 
 use serde::{
     Deserialize, Deserializer,
@@ -60,8 +60,18 @@ impl Value {
     }
 }
 
+/// Reads the text of the file at `path`: JSON if its name or its first character says so, else TOML.
+pub(super) fn of(path: &Path, text: &str) -> (Node, Vec<SyntaxError>) {
+    let is_json = path.extension().is_some_and(|suffix| suffix == "json")
+        || text.trim_start().starts_with('{');
+    match is_json {
+        false => of_toml(text),
+        true => of_json(text),
+    }
+}
+
 /// Reads TOML: as much of it as can be read, and everything that is not valid.
-pub(super) fn of_toml(text: &str) -> (Node, Vec<SyntaxError>) {
+fn of_toml(text: &str) -> (Node, Vec<SyntaxError>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let errors = errors.iter().map(|error| SyntaxError {
         span: error.span().unwrap_or(0..0),
@@ -110,7 +120,7 @@ fn value_of_toml(value: DeValue<'_>) -> Value {
 }
 
 /// Reads JSON: all of it, or the first thing that is not valid and an empty table.
-pub(super) fn of_json(text: &str) -> (Node, Vec<SyntaxError>) {
+fn of_json(text: &str) -> (Node, Vec<SyntaxError>) {
     match json(text) {
         Ok(node) => (node, Vec::new()),
         Err(error) => (Node { value: Value::Table(Vec::new()), span: 0..0 }, vec![error]),

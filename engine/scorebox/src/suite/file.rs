@@ -20,7 +20,7 @@ use super::{
     entry::Entry,
     judge_choice,
     judges::{self, SuiteJudge},
-    reading::Reading,
+    reading::{Reading, Room},
     results,
     trust::{self, TrustPolicy},
 };
@@ -84,7 +84,7 @@ pub(super) fn parse_apart(
 }
 
 /// What `reading` reads of the file at `path`, on a stack that is deep enough for it.
-fn apart<T: Send>(
+pub(super) fn apart<T: Send>(
     path: &Path,
     reading: impl FnOnce() -> Result<T, SuiteError> + Send,
 ) -> Result<T, SuiteError> {
@@ -152,6 +152,8 @@ fn in_order(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
 struct Files<'r> {
     texts: &'r dyn SuiteFiles,
     environment: Environment<'r>,
+    /// What is left for the values of variables.
+    room: Room,
     /// The file that is read, and those that include it, by their real names.
     open: Vec<PathBuf>,
     /// How many were read.
@@ -193,6 +195,7 @@ impl<'r> Files<'r> {
         Files {
             texts,
             environment,
+            room: Room::new(),
             open,
             read: 0,
             mistakes,
@@ -212,13 +215,8 @@ impl<'r> Files<'r> {
     }
 
     fn file(&mut self, path: &Path, text: &str) -> Written {
-        let mut reading = Reading::new(path, text, self.environment);
-        let is_json = path.extension().is_some_and(|suffix| suffix == "json")
-            || text.trim_start().starts_with('{');
-        let (node, errors) = match is_json {
-            false => document::of_toml(text),
-            true => document::of_json(text),
-        };
+        let mut reading = Reading::new(path, text, self.environment, &self.room);
+        let (node, errors) = document::of(path, text);
         if !is_of_this_version(&mut reading, &node) {
             self.is_incomplete = true;
             self.mistakes.append(&mut reading.into_mistakes());
@@ -229,6 +227,7 @@ impl<'r> Files<'r> {
             reading.wrong(&error.span, error.reason);
         }
         let written = self.document(&mut reading, &node, path);
+        self.is_incomplete |= self.room.is_exceeded();
         self.mistakes.append(&mut reading.into_mistakes());
         written
     }

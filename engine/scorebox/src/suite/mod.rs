@@ -2,6 +2,7 @@
 //!
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
 //! - `files`: where the texts of suite files are.
+//! - `named`: what one file names by itself.
 //! - `entry`: what a file says about one scorer.
 //! - `judges`: the judges that a file describes.
 //! - `judge_choice`: the judge, or the jury, that an entry asks.
@@ -25,6 +26,7 @@ mod files;
 mod judge_choice;
 mod judges;
 mod limit_overrides;
+mod named;
 mod quantity;
 mod reading;
 mod results;
@@ -52,6 +54,7 @@ pub use error::{Mistake, Place, SuiteError};
 pub use files::{OnDisk, SuiteFiles};
 pub use judges::SuiteJudge;
 pub use limit_overrides::{BadLimit, LimitOverrides};
+pub use named::SuiteNames;
 pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
 pub use sampling::{Draw, NotARate, Rate, Sampling};
 pub use selection::{BadPattern, Nodes, Selection, Skip};

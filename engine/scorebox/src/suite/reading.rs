@@ -1,26 +1,56 @@
 //! The values of a document as what a suite is made of, and every mistake with its place. Knows no key of a suite, and
 //! reads no environment: the caller passes it in.
 
-use std::{collections::HashSet, fmt, ops::Range, path::Path};
+use std::{cell::Cell, collections::HashSet, fmt, ops::Range, path::Path, rc::Rc};
 
-use crate::advice::Advice;
+use crate::{advice::Advice, input_file::MOST_CONFIGURATION_BYTES};
 
 use super::{
     Environment, Mistake, Place,
     document::{Member, Node, Value},
 };
 
+/// Room for the values of variables, which all files of a suite share: a long value can be named a million times in a small file.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Rc<Cell<Option<u64>>>);
+
+impl Room {
+    /// For as many bytes as a file may have.
+    pub(super) fn new() -> Room {
+        Room(Rc::new(Cell::new(Some(MOST_CONFIGURATION_BYTES))))
+    }
+
+    /// Whether a value did not fit in. None fits in then any more.
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.0.get().is_none()
+    }
+
+    /// Takes room for a value. Whether it fits in.
+    fn take(&self, bytes: usize) -> bool {
+        let left = self.0.get().and_then(|left| left.checked_sub(bytes as u64));
+        self.0.set(left);
+        left.is_some()
+    }
+}
+
 /// One file of a suite, while it is read.
 pub(super) struct Reading<'r> {
     text: Text<'r>,
     environment: Environment<'r>,
+    room: Room,
     mistakes: Vec<Mistake>,
 }
 
 impl<'r> Reading<'r> {
     /// Of the text of the file at `path`.
-    pub(super) fn new(path: &'r Path, text: &'r str, environment: Environment<'r>) -> Reading<'r> {
-        Reading { text: Text::new(path, text), environment, mistakes: Vec::new() }
+    pub(super) fn new(
+        path: &'r Path,
+        text: &'r str,
+        environment: Environment<'r>,
+        room: &Room,
+    ) -> Reading<'r> {
+        let (text, room) = (Text::new(path, text), room.clone());
+        Reading { text, environment, room, mistakes: Vec::new() }
     }
 
     /// All mistakes, in the order of the file, one for each place.
@@ -224,8 +254,12 @@ impl<'r> Reading<'r> {
         left
     }
 
-    /// The text with the value of each variable in the place of `${NAME}`; `$${` stands for `${`.
+    /// The text with the value of each variable in the place of `${NAME}`; `$${` stands for `${`. Looks no variable up once the values
+    /// have no room any more.
     fn with_variables(&mut self, written: &str, span: &Range<usize>) -> Option<String> {
+        if self.room.is_exceeded() {
+            return None;
+        }
         let mut text = String::with_capacity(written.len());
         let (mut rest, mut is_whole) = (written, true);
         while let Some(at) = rest.find("${") {
@@ -244,7 +278,17 @@ impl<'r> Reading<'r> {
                 continue;
             };
             match (self.environment)(name) {
-                Some(value) => text.push_str(&value),
+                Some(value) if self.room.take(value.len()) => text.push_str(&value),
+                Some(_) => {
+                    let most = MOST_CONFIGURATION_BYTES >> 20;
+                    self.wrong(
+                        span,
+                        format!(
+                            "the values of variables have more than {most} MiB together, the most that a suite may have"
+                        ),
+                    );
+                    return None;
+                }
                 None => {
                     self.wrong(span, format!("the variable `{name}` has no value"));
                     is_whole = false;

@@ -70,6 +70,13 @@ impl TrustPolicy {
         self
     }
 
+    /// Whether this is written as the host of a registry may be: without a scheme, a path or a pattern, which would match none.
+    pub fn is_registry(written: &str) -> bool {
+        let is_of_a_host =
+            |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | ':' | '[' | ']');
+        !written.is_empty() && written.chars().all(is_of_a_host)
+    }
+
     /// Whether this is written as a public key of minisign is.
     pub fn is_signer(written: &str) -> bool {
         let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
@@ -84,11 +91,7 @@ pub(super) fn policy(reading: &mut Reading<'_>, node: &Node, place: Place) -> Tr
         let node = &member.node;
         match key {
             "signers" => policy.signers = Some(signers(reading, node)),
-            "registries" => {
-                let items = reading.list(node, key).iter();
-                policy.registries =
-                    Some(items.filter_map(|item| reading.text(item, key)).collect());
-            }
+            "registries" => policy.registries = Some(registries(reading, node)),
             "deny-grants" => policy.denied_grants = grants(reading, node, key),
             _ => {
                 let written = size(reading, node, key);
@@ -98,6 +101,24 @@ pub(super) fn policy(reading: &mut Reading<'_>, node: &Node, place: Place) -> Tr
         }
     }
     policy
+}
+
+fn registries(reading: &mut Reading<'_>, node: &Node) -> Vec<String> {
+    let mut registries = Vec::new();
+    for item in reading.list(node, "registries") {
+        let Some(registry) = reading.text(item, "registries") else { continue };
+        match TrustPolicy::is_registry(&registry) {
+            true => registries.push(registry),
+            false => {
+                let shown = registry.escape_debug();
+                let reason = format!(
+                    "`{shown}` is not the host of a registry, such as `registry.example.com` or `localhost:5000`"
+                );
+                reading.wrong(&item.span, reason);
+            }
+        }
+    }
+    registries
 }
 
 fn signers(reading: &mut Reading<'_>, node: &Node) -> Vec<String> {

@@ -31,13 +31,15 @@ impl Again<'_> {
     /// The command lines, in the order in which they are typed.
     pub(super) fn commands(&self) -> Vec<CardCommand> {
         let mut commands = Vec::new();
+        if let Reference::Published(address) = &self.scorer.uses {
+            // In a new folder there is no suite that it could be added to.
+            let line = format!("touch suite.toml && scorebox add {}", shell_word(address));
+            commands.push(CardCommand { what: "Get the component, and lock it".to_owned(), line });
+        }
         let mut say = |what: &str, words: Vec<String>| {
             let line = words.iter().map(shell_word).collect::<Vec<_>>().join(" ");
             commands.push(CardCommand { what: what.to_owned(), line: format!("scorebox {line}") });
         };
-        if let Reference::Published(address) = &self.scorer.uses {
-            say("Get the component, and lock it", strings(&["add", address]));
-        }
         let with_config = match self.config().as_deref() {
             Some(CONFIG_FILE) => "; config.json has the configuration that stands above",
             _ => "",

@@ -1,6 +1,7 @@
 //! The cases of a page: files that others can have, each named by its digest; and where their scores are. Reads no case.
 
 use std::{
+    collections::HashSet,
     fs::File,
     io,
     path::{Path, PathBuf},
@@ -22,6 +23,14 @@ impl Data {
     pub(super) fn read(paths: &[PathBuf]) -> Result<Option<Data>, Failure> {
         if paths.is_empty() {
             return Ok(None);
+        }
+        let mut names = HashSet::new();
+        if let Some(name) =
+            paths.iter().map(|it| file_name(it)).find(|it| !names.insert(it.clone()))
+        {
+            let message = format!("two files with cases are called `{name}`");
+            return Err(Failure::new(message)
+                .hint("others have them in one folder: give one of them another name"));
         }
         let _waiting = Waiting::on("reading the cases");
         let files = paths.iter().map(|path| file(path)).collect::<Result<_, Failure>>()?;

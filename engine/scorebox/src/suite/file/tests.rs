@@ -246,6 +246,18 @@ fn what_is_wrong_with_a_policy_has_its_place() {
 }
 
 #[test]
+fn a_registry_of_a_policy_is_a_host_because_nothing_else_would_be_one() {
+    let policies = ["https://a.test", "*.test", "a.test/team", "", "localhost:5000", "[::1]:5000"];
+    let text = format!("[policy]\nregistries = {policies:?}\n[scorers.exact-match]\n");
+    let wrong = suite(&[("s.toml", &text)]).unwrap_err();
+    assert_eq!(wrong.len(), 4, "{wrong:?}");
+    for (mistake, written) in wrong.iter().zip(policies) {
+        let reason = format!("`{written}` is not the host of a registry, such as");
+        assert!(mistake.contains(&reason), "{mistake}");
+    }
+}
+
+#[test]
 fn a_policy_is_read_where_there_are_no_scorers_yet_or_others_are_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.toml");
@@ -310,4 +322,34 @@ fn texts_from_elsewhere_stand_for_files_and_the_disk_is_not_asked() {
         let error = Suite::read_from(Path::new("suite.toml"), &files, &|_| None).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     }
+}
+
+#[test]
+fn the_values_of_variables_have_room_for_16_mib_in_all_files_of_a_suite_together() {
+    let value = "x".repeat(1 << 20);
+    let long = |name: &str| (name == "LONG").then(|| value.clone());
+    let named = |times: usize| {
+        let name = "${LONG}".repeat(times);
+        format!("[scorers.contains]\nname = \"{name}\"\nconfig.value = \"${{LONG}}\"\n")
+    };
+    let read_all = |times: [usize; 2]| {
+        let base = named(times[0]).replace("contains", "exact-match").replace("config.value", "#");
+        let suite = format!("include = ['base.toml']\n{}", named(times[1]));
+        let folder = folder(&[("s.toml", &suite), ("base.toml", &base)]);
+        match read(&folder.path().join("s.toml"), &OnDisk, &long) {
+            Ok(_) => Vec::new(),
+            Err(SuiteError::Invalid { mistakes, clear }) => {
+                assert!(clear.scorers.is_empty(), "what is cut off is not loaded");
+                mistakes.into_iter().map(|mistake| mistake.reason).collect()
+            }
+            Err(other) => vec![other.to_string()],
+        }
+    };
+    assert_eq!(read_all([8, 7]), [""; 0]);
+    let reason =
+        "the values of variables have more than 16 MiB together, the most that a suite may have";
+    assert_eq!(read_all([8, 8]), [reason]);
+    assert_eq!(read_all([17, 100]), [reason]);
+    // Without a limit these are 100 TiB.
+    assert_eq!(read_all([1, 100 << 10]), [reason]);
 }

@@ -1,0 +1,160 @@
+//! What the suite files of a folder use of its `scorebox.lock`, and whether that is all of it, no more and no less. Writes nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use scorebox::{
+    input_file::{self, MOST_CONFIGURATION_BYTES},
+    registry::Reference,
+    suite::{Suite, SuiteNames, SuiteScorer},
+};
+
+use crate::{
+    failure::Failure,
+    lock_file::{LockFile, folder_of},
+    setup,
+};
+
+/// What the suite files of a folder use.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    addresses: BTreeSet<String>,
+    /// Whether they may use more than that.
+    is_unclear: bool,
+}
+
+impl Uses {
+    /// What the suite files beside the lock use: those that end in .toml or .json, these, and those that they include.
+    pub(crate) fn beside(lock: &LockFile, suites: &[&Path]) -> Result<Uses, Failure> {
+        let folder = lock.path().parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let unreadable = |error: io::Error| {
+            Failure::new(format!("cannot read the folder `{}`: {error}", folder.display()))
+        };
+        let real = fs::canonicalize(folder).map_err(unreadable)?;
+        // Each with whether it is a suite, whatever is in it.
+        let mut files: Vec<(PathBuf, bool)> = Vec::new();
+        for file in fs::read_dir(folder).map_err(unreadable)? {
+            let path = file.map_err(unreadable)?.path();
+            if path.extension().is_some_and(|suffix| suffix == "toml" || suffix == "json") {
+                files.push((path, false));
+            }
+        }
+        files.extend(suites.iter().map(|suite| ((*suite).to_owned(), true)));
+        let (mut uses, mut read) = (Uses::default(), BTreeSet::new());
+        while let Some((path, is_suite)) = files.pop() {
+            let is_beside = folder_of_file(&path).is_some_and(|it| it == real);
+            if !is_beside
+                || !path.is_file()
+                || !read.insert(path.file_name().map(ToOwned::to_owned))
+            {
+                continue;
+            }
+            let Ok(text) = input_file::read_text(&path, MOST_CONFIGURATION_BYTES) else {
+                // What is no text is no suite, unless it is said to be one.
+                uses.is_unclear |= is_suite;
+                continue;
+            };
+            let names = Suite::names_in(&path, &text, &setup::variable)?;
+            uses.add(&names);
+            uses.is_unclear |= names.is_unclear && (is_suite || may_name_published(&text));
+            files.extend(names.includes.into_iter().map(|path| (path, is_suite)));
+        }
+        Ok(uses)
+    }
+
+    /// Whether one of them uses the address, or may do so.
+    pub(crate) fn have(&self, address: &str) -> bool {
+        self.is_unclear || self.addresses.contains(address)
+    }
+
+    fn add(&mut self, names: &SuiteNames) {
+        self.addresses.extend(names.uses.iter().filter_map(|(_, uses)| match uses {
+            Reference::Published(address) => Some(address.clone()),
+            Reference::Name(_) | Reference::File(_) => None,
+        }));
+    }
+}
+
+/// Refuses locks that are not what the suites beside them need, no more and no less, or that an older scorebox wrote.
+pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure> {
+    let mut folders: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
+    // A bundle that is read has a lock of what it uses.
+    let on_disk = |folder: &Path| folder.as_os_str().is_empty() || folder.is_dir();
+    for scorer in scorers {
+        let Reference::Published(address) = &scorer.uses else { continue };
+        let folder = folder_of(scorer);
+        if !on_disk(&folder) {
+            continue;
+        }
+        let file = match folders.entry(folder.clone()) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(place) => place.insert(LockFile::in_folder(&folder)?),
+        };
+        if file.lock.get(address).is_none() {
+            return Err(Failure::new(format!(
+                "scorer `{}`: `{}` does not lock which component `{address}` is",
+                scorer.id,
+                file.path().display()
+            ))
+            .hint("lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE"));
+        }
+    }
+    // A suite without published scorers may have a lock that is left over.
+    let written = scorers.iter().filter_map(|scorer| scorer.place.as_ref()?.file.parent());
+    for folder in written.filter(|folder| on_disk(folder)) {
+        if let Entry::Vacant(place) = folders.entry(folder.to_owned()) {
+            place.insert(LockFile::in_folder(folder)?);
+        }
+    }
+    for (folder, file) in &folders {
+        let path = file.path().display();
+        if file.lock.is_of_older_version() {
+            return Err(Failure::new(format!("`{path}` was written by an older scorebox"))
+                .hint("`scorebox update` writes it again"));
+        }
+        let places = scorers.iter().flat_map(|it| [&it.place, &it.uses_place]).flatten();
+        let suites: Vec<&Path> = places.map(|place| place.file.as_path()).collect();
+        let mut uses = Uses::beside(file, &suites)?;
+        for scorer in scorers.iter().filter(|scorer| folder_of(scorer) == *folder) {
+            if let Reference::Published(address) = &scorer.uses {
+                uses.addresses.insert(address.clone());
+            }
+        }
+        for locked in file.lock.iter() {
+            let address = locked.address.to_string();
+            if !uses.have(&address) {
+                return Err(Failure::new(format!(
+                    "`{path}` locks `{address}`, which no suite beside it uses"
+                ))
+                .hint("`scorebox update` leaves it out; or restore the suite that uses it"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The folder of a file by its own path; `None` if there is no such folder.
+fn folder_of_file(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+}
+
+/// Whether a text that is not clear may be that of a suite with published scorers: it has such an address, or one may hide behind a
+/// variable or an escape.
+fn may_name_published(text: &str) -> bool {
+    ["oci://", "${", "\\"].iter().any(|part| text.contains(part))
+}
+
+/// The address of the published scorer that an entry of this suite file uses, with the values of variables.
+pub(crate) fn published_in(suite: &Path, entry: &str) -> Option<String> {
+    let text = input_file::read_text(suite, MOST_CONFIGURATION_BYTES).ok()?;
+    let names = Suite::names_in(suite, &text, &setup::variable).ok()?;
+    names.uses.into_iter().find_map(|(name, uses)| match uses {
+        Reference::Published(address) if name == entry => Some(address),
+        _ => None,
+    })
+}

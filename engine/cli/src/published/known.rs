@@ -1,0 +1,29 @@
+//! Whether it is known which versions of a published scorer are newer than the one that a suite has. Asks no registry.
+
+use scorebox_community::{Address, CommunityError, Failed, Releases};
+
+use crate::{
+    arguments::{Asked, OciArguments},
+    failure::Failure,
+};
+
+/// Refuses releases by which nothing can be said about the version at `address`: that it is the newest is no answer then.
+pub(crate) fn newest_must_be_known(
+    address: &Address,
+    releases: &Releases,
+    oci: &OciArguments,
+) -> Result<(), Failure> {
+    let tag = address.tag();
+    if !Releases::are_compared_with(tag) {
+        let message = format!("its version {tag} cannot be compared: it is not one such as 1.2.0");
+        return Err(Failure::new(message)
+            .hint("name the version to update to: scorebox update NAME --to VERSION"));
+    }
+    // Newer ones are newer, even if the registry has lost this one.
+    if releases.has(tag) || releases.newer(tag).is_some() {
+        return Ok(());
+    }
+    let (name, tag) = (address.name().to_owned(), tag.to_owned());
+    let missing = CommunityError::new(address.registry(), Failed::Missing { name, tag });
+    Err(oci.failure(&missing, Asked::ToFetch))
+}
