@@ -60,7 +60,7 @@ pub(crate) fn of_item(item: &Bound<'_, PyAny>, place: u64) -> PyResult<Case> {
         return Err(not_a_case(item));
     };
     let location = Location::new("<cases>", place + 1);
-    // The end of a line is none of its text, or what is missing there is missed on the next line.
+    // The end of a line does not belong to its text, or a mistake there would be reported on the next line.
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
     Case::parse(line, place, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
 }

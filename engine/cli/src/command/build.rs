@@ -294,7 +294,7 @@ impl Asked {
         Grant::ALL.into_iter().collect()
     }
 
-    /// Asks a script what it is. One that needs a configuration to load is none that has a mistake.
+    /// Asks a script what it is. A script that needs a configuration to load has no mistake because of that.
     fn describe_script(&self, component: &ComponentBytes) -> Result<(), Failure> {
         let anatomy = Anatomy::read(component.bytes()?)?;
         let limits = Limits::default();
