@@ -59,6 +59,17 @@ impl Used {
     }
 }
 
+/// What a call may have consumed beyond what is said about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// Nothing.
+    Nothing,
+    /// Questions that were sent and had no answer in time: they are taken to have cost as much as the dearest one so far.
+    Unanswered,
+    /// Something, and nobody knows how much: no money is spent from here on, if there is a budget of it.
+    Unknown,
+}
+
 /// What calls have consumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -177,23 +188,20 @@ impl Meter {
 
     /// Counts what an answer consumed.
     pub fn consume(&self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.lock().end(cost_usd, usage);
-        self.ended.notify_waiters();
+        self.end(cost_usd, usage, Beyond::Nothing);
     }
 
-    /// A question was sent and had no answer in time. It is taken to have cost as much as the dearest one so far; if none has cost
-    /// anything yet, what it cost is unknown.
-    pub(super) fn guess_cost(&self) {
+    /// Counts what a call consumed, with what it may have consumed beyond that. Calls that wait see both or neither.
+    pub(super) fn end(&self, cost_usd: Option<f64>, usage: TokenUsage, beyond: Beyond) {
         let mut used = self.lock();
-        match used.dearest_usd {
-            Some(dearest) => used.guessed_usd += dearest,
-            None => used.is_cost_unknown = true,
+        used.end(cost_usd, usage);
+        match (beyond, used.dearest_usd) {
+            (Beyond::Nothing, _) => {}
+            (Beyond::Unanswered, Some(dearest)) => used.guessed_usd += dearest,
+            (Beyond::Unanswered, None) | (Beyond::Unknown, _) => used.is_cost_unknown = true,
         }
-    }
-
-    /// A call costs something, and nobody says how much: no money is spent from here on, if there is a budget of it.
-    pub(super) fn cost_is_unknown(&self) {
-        self.lock().is_cost_unknown = true;
+        drop(used);
+        self.ended.notify_waiters();
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
@@ -270,11 +278,10 @@ mod tests {
     fn a_budget_of_money_ends_with_an_answer_of_unknown_cost() {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
         assert_eq!(meter.begin(), Ok(true));
-        meter.cost_is_unknown();
-        meter.consume(None, TokenUsage::default());
+        meter.end(None, TokenUsage::default(), Beyond::Unknown);
         assert_eq!(meter.begin(), Err(Spent::CostUnknown(0.5)));
         let of_calls = Meter::new(Budget::default().with_calls(9));
-        of_calls.cost_is_unknown();
+        of_calls.end(None, TokenUsage::default(), Beyond::Unknown);
         assert_eq!(of_calls.begin(), Ok(true));
     }
 

@@ -16,8 +16,9 @@ use tokio::sync::Semaphore;
 use super::{
     Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind,
     JudgeSettings, Load, Meter, Provider, Recording, Recordings, TokenUsage,
+    budget::Beyond,
     in_flight::{Ended, InFlight},
-    permit::{Beyond, Permit},
+    permit::Permit,
 };
 use crate::digest::Digest;
 

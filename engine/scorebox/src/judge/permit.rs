@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{BudgetOf, JudgeError, Meter, TokenUsage, error::Names};
+use super::{BudgetOf, JudgeError, Meter, TokenUsage, budget::Beyond, error::Names};
 
 /// The budgets that a call counts in.
 pub(super) type Meters<'a> = [(BudgetOf, &'a Meter)];
@@ -14,17 +14,6 @@ pub(super) struct Permit<'a> {
     /// Empty once it is known what the call consumed.
     meters: &'a Meters<'a>,
     _place: Option<SemaphorePermit<'a>>,
-}
-
-/// What a call may have consumed beyond what is said about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beyond {
-    /// Nothing.
-    Nothing,
-    /// Questions that were sent and had no answer in time.
-    Unanswered,
-    /// Something, and nobody knows how much.
-    Unknown,
 }
 
 impl<'a> Permit<'a> {
@@ -60,14 +49,7 @@ impl<'a> Permit<'a> {
 
     /// There is an answer, or none will come.
     pub(super) fn ended(mut self, cost_usd: Option<f64>, usage: TokenUsage, beyond: Beyond) {
-        for (_, meter) in self.settle() {
-            meter.consume(cost_usd, usage);
-            match beyond {
-                Beyond::Nothing => {}
-                Beyond::Unanswered => meter.guess_cost(),
-                Beyond::Unknown => meter.cost_is_unknown(),
-            }
-        }
+        self.settle().iter().for_each(|(_, meter)| meter.end(cost_usd, usage, beyond));
     }
 
     fn settle(&mut self) -> &'a Meters<'a> {
