@@ -16,7 +16,7 @@ use crate::{
     pieces::Amount,
     process::{self, Ended, Unended},
     quote::quote,
-    spoken::{MOST_TEXT_BYTES, Said, checked, most_bytes, named},
+    spoken::{MOST_TEXT_BYTES, Said, most_bytes, named},
 };
 
 /// The exit code that asks to be tried again: a temporary failure, as `sysexits.h` has it.
@@ -142,7 +142,7 @@ impl Command {
                 Reply::Text { text, truncated: printed.truncated }
             }
             (Says::Vectors(vectors), Question::Embed(embedding)) => {
-                checked(vectors, embedding.texts.len()).map_err(unfit)?
+                Reply::vectors(vectors, embedding.texts.len()).map_err(unfit)?
             }
             (Says::Text(text), _) => return Err(unfit(format!("no vectors: {}", quote(&text)))),
             (Says::Vectors(_), _) => return Err(unfit("vectors instead of a text".to_owned())),

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     form::{NAME, Way},
     pieces::{Amount, Arguments, Content, Count, First, counted},
-    spoken::{Asking, Heard, Said, Unsaid, checked, document},
+    spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
 /// Where conversations are sent to.
@@ -256,5 +256,8 @@ fn vectors(answer: Vectors, texts: usize) -> Result<Said, Unsaid> {
         }
     }
     let vectors = data.into_iter().map(|vector| vector.embedding).collect();
-    Ok(Said { reply: checked(vectors, texts).map_err(Unsaid::Misshapen)?, model: answer.model })
+    Ok(Said {
+        reply: Reply::vectors(vectors, texts).map_err(Unsaid::Misshapen)?,
+        model: answer.model,
+    })
 }

@@ -69,24 +69,6 @@ pub(crate) fn most_bytes(texts: usize) -> usize {
     MOST_VECTOR_BYTES.saturating_mul(texts).clamp(MOST_TEXT_BYTES, MOST_VECTORS_BYTES)
 }
 
-/// The vectors, if there is one for each text, and all are of one length and of finite numbers.
-pub(crate) fn checked(vectors: Vec<Vec<f32>>, texts: usize) -> Result<Reply, String> {
-    let length = vectors.first().map_or(0, Vec::len);
-    if vectors.len() != texts {
-        return Err(format!("{} vectors for {texts} texts", vectors.len()));
-    }
-    if length == 0 {
-        return Err("a vector without numbers".to_owned());
-    }
-    if vectors.iter().any(|vector| vector.len() != length) {
-        return Err("vectors of different lengths".to_owned());
-    }
-    match vectors.iter().flatten().all(|number| number.is_finite()) {
-        true => Ok(Reply::Vectors(vectors)),
-        false => Err("a vector with a number that is not finite".to_owned()),
-    }
-}
-
 /// The name that a provider gives its model, if it is one, or else the name that it was asked by.
 pub(crate) fn named(given: Option<String>, asked: &str) -> String {
     let is_name = |name: &String| {

@@ -57,6 +57,34 @@ pub enum Reply {
     Vectors(Vec<Vec<f32>>),
 }
 
+impl Reply {
+    /// To so many texts, if there is a vector for each, and all are of one length and of finite numbers.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn vectors(vectors: Vec<Vec<f32>>, texts: usize) -> Result<Reply, String> {
+        must_fit(&vectors, texts).map(|()| Reply::Vectors(vectors))
+    }
+}
+
+/// Whether these are the vectors of so many texts; the error says what is wrong with them.
+pub(super) fn must_fit(vectors: &[Vec<f32>], texts: usize) -> Result<(), String> {
+    let length = vectors.first().map_or(0, Vec::len);
+    if vectors.len() != texts {
+        return Err(format!("{} vectors for {texts} texts", vectors.len()));
+    }
+    if length == 0 {
+        return Err("a vector without numbers".to_owned());
+    }
+    if vectors.iter().any(|vector| vector.len() != length) {
+        return Err("vectors of different lengths".to_owned());
+    }
+    match vectors.iter().flatten().all(|number| number.is_finite()) {
+        true => Ok(()),
+        false => Err("a vector with a number that is not finite".to_owned()),
+    }
+}
+
 /// The tokens of a question and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

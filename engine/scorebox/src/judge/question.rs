@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Reply;
+use super::{Reply, answer::must_fit};
 
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,25 +77,13 @@ impl Question {
     /// # Errors
     /// What is wrong with it.
     pub fn takes(&self, reply: &Reply) -> Result<(), String> {
-        let (embedding, vectors) = match (self, reply) {
-            (Question::Generate(_), Reply::Text { .. }) => return Ok(()),
-            (Question::Embed(embedding), Reply::Vectors(vectors)) => (embedding, vectors),
-            (Question::Generate(_), _) => return Err("vectors to a conversation".to_owned()),
-            (Question::Embed(_), _) => return Err("a text where vectors are wanted".to_owned()),
-        };
-        let (texts, length) = (embedding.texts.len(), vectors.first().map_or(0, Vec::len));
-        if vectors.len() != texts {
-            return Err(format!("{} vectors for {texts} texts", vectors.len()));
-        }
-        if length == 0 {
-            return Err("a vector without numbers".to_owned());
-        }
-        if vectors.iter().any(|vector| vector.len() != length) {
-            return Err("vectors of different lengths".to_owned());
-        }
-        match vectors.iter().flatten().all(|number| number.is_finite()) {
-            true => Ok(()),
-            false => Err("a vector with a number that is not finite".to_owned()),
+        match (self, reply) {
+            (Question::Generate(_), Reply::Text { .. }) => Ok(()),
+            (Question::Embed(embedding), Reply::Vectors(vectors)) => {
+                must_fit(vectors, embedding.texts.len())
+            }
+            (Question::Generate(_), _) => Err("vectors to a conversation".to_owned()),
+            (Question::Embed(_), _) => Err("a text where vectors are wanted".to_owned()),
         }
     }
 
