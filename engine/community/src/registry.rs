@@ -119,7 +119,7 @@ impl Registry {
         &self.address
     }
 
-    /// The manifest behind the tag; `None` if there is none. With [`Access::Write`] it is asked for by who writes afterwards.
+    /// The manifest behind the tag; `None` if there is no such tag. [`Access::Write`] is for a caller that writes afterwards.
     pub(crate) async fn manifest(&self, access: Access) -> Result<Option<Bytes>, Failed> {
         let url = self.below(&format!("manifests/{}", self.address.tag()))?;
         let question = Question {
@@ -164,9 +164,11 @@ impl Registry {
             let page: Tags = serde_json::from_slice(&reply.body).map_err(no_list)?;
             tags.extend(page.tags.unwrap_or_default());
             let Some(next) = next_page(&reply.headers) else { return Ok(tags) };
-            url = url.join(next).ok().filter(|next| next.origin() == self.url.origin()).ok_or(
-                Failed::NotARegistry("its list of tags goes on at a place that is not its own"),
-            )?;
+            url = url
+                .join(next)
+                .ok()
+                .filter(|next| next.origin() == self.url.origin())
+                .ok_or(Failed::NotARegistry("its list of tags continues on another server"))?;
         }
         Err(Failed::TooManyPages(MOST_TAG_PAGES))
     }
@@ -328,7 +330,7 @@ impl Question {
     }
 }
 
-/// Where a list goes on, as RFC 8288 says it: `<PLACE>; rel="next"`.
+/// The address of the next page of a list, in the form of RFC 8288: `<PLACE>; rel="next"`.
 fn next_page(headers: &HeaderMap) -> Option<&str> {
     let links = headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
     links.flat_map(|links| links.split('<').skip(1)).find_map(|link| {

@@ -327,7 +327,7 @@ async fn a_list_of_tags_has_an_end_and_is_in_one_place() {
     let too_large = Failed::TooLarge { what: "a list of tags", most_bytes: 8 << 20 };
     assert_eq!(failed(large).await, (too_large, 3));
     let other = tags(&[]).with("Link", "<http://elsewhere.test/v2/>; rel=next");
-    let elsewhere = "its list of tags goes on at a place that is not its own";
+    let elsewhere = "its list of tags continues on another server";
     assert_eq!(failed(other).await, (Failed::NotARegistry(elsewhere), 1));
 }
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 /// `end`. What a double mark opens may stay open: so do the paragraphs of a long quotation.
 ///
 /// A mark opens after what is no letter or digit and before what is no space, and closes the other
-/// way round, so that apostrophes and inches are none. Inside a quotation, another kind of mark
-/// counts for nothing.
+/// way round, so apostrophes and inch signs do not count. Inside a quotation, other kinds of marks
+/// are ignored.
 pub(crate) fn find(text: &str, end: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(char, usize)> = None;

@@ -55,7 +55,7 @@ impl InFlight {
         slot
     }
 
-    /// Has the call asked anew, unless it already is.
+    /// Forgets a slot, so that the call is asked again, unless another slot has taken its place.
     pub(super) fn forget(&self, call: Digest, slot: &Arc<Slot>) {
         let mut slots = self.lock();
         if slots.get(&call).is_some_and(|there| std::ptr::eq(there.as_ptr(), Arc::as_ptr(slot))) {
