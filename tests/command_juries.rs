@@ -103,7 +103,7 @@ fn jurors_can_be_judges_of_different_servers() {
     let who: Vec<&Value> = votes.as_array().unwrap().iter().map(|it| &it["judge"]).collect();
     assert_eq!(who, ["first", "second", "first", "second"]);
     // The key of the first is for nobody else.
-    assert!(other.asked().iter().all(|asked| asked.authorization.is_none()));
+    assert!(other.asked().iter().all(|asked| asked.authorization().is_none()));
     assert_eq!(folder.sh("scorebox verify").code, Some(0));
 }
 

@@ -30,10 +30,10 @@ fn one_judged_score_needs_a_suite_or_a_server_and_shows_its_cost() {
     let models: Vec<&str> = asked.iter().map(|it| it.body["model"].as_str().unwrap()).collect();
     assert_eq!(models, ["tiny", "small"]);
     // A server that the user names is sent no key that it was not promised.
-    assert_eq!(asked[1].authorization, None);
+    assert_eq!(asked[1].authorization(), None);
     sh(&folder, &format!("{SCORE} --grant judge {server_alone} --judge-key-env THE_KEY"))
         .exits_with(0);
-    assert_eq!(server.asked()[2].authorization, Some(format!("Bearer {KEY}")));
+    assert_eq!(server.asked()[2].authorization(), Some(format!("Bearer {KEY}").as_str()));
     let without = format!("{SCORE} --grant judge {server_alone} --judge-key-env NO_SUCH_KEY");
     let without = folder.sh(&without).exits_with(2);
     assert!(

@@ -2,6 +2,7 @@
 //! nothing of scorebox.
 
 use std::{
+    collections::HashMap,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
@@ -13,12 +14,17 @@ use serde_json::{Value, json};
 /// One request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// The header `authorization`.
-    pub authorization: Option<String>,
+    /// Its headers, with their names in lower case.
+    pub headers: HashMap<String, String>,
     pub body: Value,
 }
 
 impl Asked {
+    /// The header `authorization`.
+    pub(crate) fn authorization(&self) -> Option<&str> {
+        self.headers.get("authorization").map(String::as_str)
+    }
+
     /// The last message, or the first text whose vector is wanted.
     pub(crate) fn text(&self) -> &str {
         let messages = self.body["messages"].as_array();
@@ -95,7 +101,7 @@ fn serve(stream: TcpStream, all: &Mutex<Vec<Asked>>, answering: &Mutex<Option<An
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut writer = stream;
     loop {
-        let (mut length, mut authorization, mut line) = (0, None, String::new());
+        let (mut headers, mut line) = (HashMap::new(), String::new());
         loop {
             line.clear();
             if reader.read_line(&mut line).unwrap_or(0) == 0 {
@@ -107,17 +113,14 @@ fn serve(stream: TcpStream, all: &Mutex<Vec<Asked>>, answering: &Mutex<Option<An
                 }
                 continue;
             };
-            match name.to_ascii_lowercase().as_str() {
-                "content-length" => length = value.parse().unwrap(),
-                "authorization" => authorization = Some(value.to_owned()),
-                _ => {}
-            }
+            headers.insert(name.to_ascii_lowercase(), value.to_owned());
         }
-        let mut body = vec![0; length];
+        let length = headers.get("content-length").map(|length| length.parse().unwrap());
+        let mut body = vec![0; length.unwrap_or_default()];
         if reader.read_exact(&mut body).is_err() {
             return;
         }
-        let asked = Asked { authorization, body: serde_json::from_slice(&body).unwrap() };
+        let asked = Asked { headers, body: serde_json::from_slice(&body).unwrap() };
         all.lock().unwrap().push(asked.clone());
         let Some((status, text)) = answering.lock().unwrap().as_ref().map(|answer| answer(&asked))
         else {

@@ -44,6 +44,8 @@ mod command_index;
 mod command_input_files;
 /// Budgets of judges in US dollars, and what makes them impossible to keep.
 mod command_judge_budgets;
+/// What a user has sent to a judge beside what the protocol needs.
+mod command_judge_extras;
 /// Receipts and rows of scores that asked a judge.
 mod command_judged_receipts;
 /// Scorers that ask language models: recordings, budgets, trouble, `calls` and `judges`.
@@ -103,6 +105,8 @@ mod command_script_judges;
 mod command_search;
 /// `scorebox serve`: pages in a real browser, and who may see them.
 mod command_serve;
+/// `scorebox serve` over time: what changes under an open page, many tabs, and the end.
+mod command_serve_following;
 /// `scorebox shard`: a run in parts.
 mod command_shard;
 /// Signatures of published scorers, and what is made of them.
@@ -131,6 +135,8 @@ mod embedding;
 mod embedding_live;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
+/// Recordings of a judge that somebody changed in the database.
+mod forged_recordings;
 /// A disk that takes no more while a component or a bundle is written.
 mod full_disk;
 /// The built-in scorers' examples, and the page about them.

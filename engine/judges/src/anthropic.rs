@@ -1,11 +1,11 @@
 //! Anthropic's messages, as documents. Sends nothing.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use bytes::Bytes;
 use scorebox::judge::{Reply, Role, TokenUsage};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     form::{NAME, Way},
@@ -37,6 +37,9 @@ struct Conversation<'a> {
     tool_choice: Option<Chosen>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
+    /// None of the members above.
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
 }
 
 #[derive(Serialize)]
@@ -60,8 +63,15 @@ struct Chosen {
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: Format<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+    /// None of the members above.
+    #[serde(flatten)]
+    extra: Option<&'a Map<String, Value>>,
 }
+
+/// The member in which a form is asked for. What else is in it is the user's.
+const OUTPUT_CONFIG: &str = "output_config";
 
 #[derive(Serialize)]
 struct Format<'a> {
@@ -78,6 +88,10 @@ pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
     };
     let turns = generation.messages.iter().map(|it| Turn { role: it.role, content: &it.text });
     let by = |way: Way| asking.form.filter(|(_, asked)| *asked == way).map(|(form, _)| form);
+    let format = by(Way::Schema).map(|form| Format { r#type: "json_schema", schema: form.schema });
+    let of_output = generation.extra_body.get(OUTPUT_CONFIG).and_then(Value::as_object);
+    let extra = generation.extra_body.iter().filter(|(key, _)| *key != OUTPUT_CONFIG);
+    let extra = extra.map(|(key, value)| (key.as_str(), value)).collect();
     document(&Conversation {
         model: &generation.model,
         max_tokens: generation.max_output_tokens.unwrap_or(MOST_TOKENS),
@@ -89,9 +103,9 @@ pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
             [Tool { name: NAME, description, input_schema: form.schema }]
         }),
         tool_choice: by(Way::Tool).map(|_| Chosen { r#type: "tool", name: NAME }),
-        output_config: by(Way::Schema).map(|form| OutputConfig {
-            format: Format { r#type: "json_schema", schema: form.schema },
-        }),
+        output_config: (format.is_some() || of_output.is_some())
+            .then_some(OutputConfig { format, extra: of_output }),
+        extra,
     })
 }
 

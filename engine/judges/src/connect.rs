@@ -32,6 +32,7 @@ pub fn connect(
     if settings.timeout.is_zero() {
         return Err(ConnectError::Zero("timeout"));
     }
+    settings.check_extras().map_err(ConnectError::Extra)?;
     match &settings.provider {
         ProviderSettings::OpenAi { base_url, .. } => served(Wire::OpenAi, base_url, key, settings),
         ProviderSettings::Anthropic { base_url, .. } => {
@@ -54,7 +55,7 @@ fn served(
     if wire == Wire::Anthropic && address.ends_with("/v1") {
         return Err(ConnectError::Address("ends with `/v1`, which is added to it"));
     }
-    let headers = headers(wire, key.as_ref())?;
+    let headers = headers(wire, key.as_ref(), settings)?;
     let server = Server::new(address, headers, key, settings)?;
     Ok(Arc::new(Served::new(wire, server, settings)))
 }
@@ -74,8 +75,15 @@ fn address(base_url: &str) -> Result<String, ConnectError> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-fn headers(wire: Wire, key: Option<&Key>) -> Result<HeaderMap, ConnectError> {
+fn headers(
+    wire: Wire,
+    key: Option<&Key>,
+    settings: &JudgeSettings,
+) -> Result<HeaderMap, ConnectError> {
     let mut headers = HeaderMap::new();
+    for (name, value) in &settings.extra_headers {
+        headers.insert(header_name(name)?, HeaderValue::from_str(value).map_err(extra)?);
+    }
     if wire == Wire::Anthropic {
         let name = HeaderName::from_static("anthropic-version");
         headers.insert(name, HeaderValue::from_static(anthropic::VERSION));
@@ -84,14 +92,24 @@ fn headers(wire: Wire, key: Option<&Key>) -> Result<HeaderMap, ConnectError> {
     if key.is_empty() {
         return Err(ConnectError::Key("is empty"));
     }
-    let (name, before) = match wire {
-        Wire::OpenAi => (AUTHORIZATION, "Bearer "),
-        Wire::Anthropic => (HeaderName::from_static("x-api-key"), ""),
+    let name = match (&settings.key_header, wire) {
+        (Some(name), _) => header_name(name)?,
+        (None, Wire::OpenAi) => AUTHORIZATION,
+        (None, Wire::Anthropic) => HeaderName::from_static("x-api-key"),
     };
+    let before = if name == AUTHORIZATION { "Bearer " } else { "" };
     let value = key.header(before);
     let value = value.ok_or(ConnectError::Key("has characters that a header cannot have"))?;
     headers.insert(name, value);
     Ok(headers)
+}
+
+fn header_name(name: &str) -> Result<HeaderName, ConnectError> {
+    HeaderName::from_bytes(name.as_bytes()).map_err(extra)
+}
+
+fn extra(error: impl ToString) -> ConnectError {
+    ConnectError::Extra(error.to_string())
 }
 
 #[cfg(test)]

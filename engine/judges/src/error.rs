@@ -10,6 +10,9 @@ pub enum ConnectError {
     /// The key is empty, or has characters that no header can have.
     #[error("the key {0}")]
     Key(&'static str),
+    /// What is to be sent beside what the protocol needs cannot be sent.
+    #[error("{0}")]
+    Extra(String),
     /// A command without a program.
     #[error("`command` names no program")]
     NoProgram,

@@ -1,11 +1,11 @@
 //! OpenAI's chat completions and embeddings, as documents. Sends nothing.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use bytes::Bytes;
 use scorebox::judge::{Embedding, Reply, Role, TokenUsage};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     form::{NAME, Way},
@@ -35,6 +35,9 @@ struct Conversation<'a> {
     tools: Option<[Tool<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Chosen>,
+    /// None of the members above.
+    #[serde(flatten)]
+    extra: &'a BTreeMap<String, Value>,
 }
 
 #[derive(Serialize)]
@@ -115,6 +118,7 @@ pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
         }),
         tool_choice: by(Way::Tool)
             .map(|_| Chosen { r#type: "function", function: Named { name: NAME } }),
+        extra: &generation.extra_body,
     })
 }
 

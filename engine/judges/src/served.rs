@@ -118,8 +118,7 @@ impl Served {
             Err(failure) if failure.may_be_of_the_form() => false,
             Err(_) => return outcome,
         };
-        let model = &generation.model;
-        let finding = self.find_way(call, model, known, takes_questions);
+        let finding = self.find_way(call, generation, known, takes_questions);
         match known.way.get_or_try_init(|| finding).await {
             Ok(Some(found)) if *found != way => {
                 self.limited(call, generation, Some((form, *found)), known).await
@@ -129,18 +128,20 @@ impl Served {
         }
     }
 
-    /// Finds out with a question of our own how the model is asked for a form; what scorers ask has no part in it. `None`
+    /// Finds out with a question of our own how the model is asked for a form; what scorers ask has no part in it, only what the
+    /// user has sent with every question. `None`
     /// if it takes no question at all.
     async fn find_way(
         &self,
         call: &mut Call<'_>,
-        model: &str,
+        asked: &Generation,
         known: &Known,
         takes_questions: bool,
     ) -> Result<Option<Way>, Failure> {
         let question = Generation {
-            model: model.to_owned(),
+            model: asked.model.clone(),
             messages: vec![Message { role: Role::User, text: "Say hello.".to_owned() }],
+            extra_body: asked.extra_body.clone(),
             ..Generation::default()
         };
         let Some(form) = Form::of(GREETING) else { return Ok(None) };

@@ -31,6 +31,45 @@ fn answers(content: Value, stop_reason: &str) -> Answer {
 }
 
 #[tokio::test]
+async fn what_a_user_adds_is_sent_also_beside_a_form() {
+    let server = Server::start(|_| {
+        Some(answers(
+            json!([{"type": "text", "text": "{\"why\": \"a\", \"mark\": 1}"}]),
+            "end_turn",
+        ))
+    })
+    .await;
+    let mut asked = generation("Is it?");
+    asked.extra_body =
+        [("top_k".to_owned(), json!(5)), ("output_config".to_owned(), json!({"effort": "low"}))]
+            .into();
+    let judge = judge(&server, StructuredOutput::Schema);
+    judge.ask(&Question::Generate(asked.clone()), LONG).await.unwrap();
+    asked.response_schema = Some(FORM.to_owned());
+    judge.ask(&Question::Generate(asked), LONG).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked[0].body["output_config"], json!({"effort": "low"}));
+    assert_eq!(asked[1].body["output_config"]["effort"], "low");
+    assert_eq!(asked[1].body["output_config"]["format"]["type"], "json_schema");
+    assert!(asked.iter().all(|asked| asked.body["top_k"] == 5));
+}
+
+#[tokio::test]
+async fn a_key_can_be_sent_as_a_bearer_token() {
+    let server =
+        Server::start(|_| Some(answers(json!([{"type": "text", "text": "Yes."}]), "end_turn")))
+            .await;
+    let base_url = server.url("");
+    let mut settings = JudgeSettings::new(ProviderSettings::Anthropic { base_url, key_env: None });
+    settings.key_header = Some("Authorization".to_owned());
+    let judge = connect(&settings, Some(Key::new(KEY))).unwrap();
+    judge.ask(&question("Is it?"), LONG).await.unwrap();
+    let asked = &server.asked()[0];
+    assert_eq!(asked.headers["authorization"], format!("Bearer {KEY}"));
+    assert!(!asked.headers.contains_key("x-api-key"));
+}
+
+#[tokio::test]
 async fn a_question_and_its_answer_are_as_anthropic_documents_them() {
     let server = Server::start(|_| {
         Some(answers(

@@ -4,7 +4,9 @@ use scorebox::judge::{AskErrorKind, Generation, Message, Question, Reply, Role, 
 use serde_json::{Value, json};
 
 use crate::{
-    asking::{KEY, LONG, asked, generation, judge, question, refuses, says, text, texts},
+    asking::{
+        FORM, KEY, LONG, asked, generation, judge, judge_with, question, refuses, says, text, texts,
+    },
     server::{Answer, Server},
 };
 
@@ -55,6 +57,36 @@ async fn a_question_and_its_answer_are_as_openai_documents_them() {
         "max_tokens": 64
     });
     assert_eq!(asked.body, expected);
+}
+
+#[tokio::test]
+async fn what_a_user_adds_is_sent_with_each_text_and_also_with_what_finds_out_a_form() {
+    // A server without forms is greeted to find that out.
+    let server = Server::start(|_| Some(says("Yes."))).await;
+    let judge = judge_with(&server, |settings| {
+        let headers = [("OpenAI-Organization", "org-1"), ("X-Team", "a b")];
+        settings.extra_headers = headers.map(|(name, it)| (name.to_owned(), it.to_owned())).into();
+        settings.key_header = Some("Api-Key".to_owned());
+    });
+    let mut asked = generation("Is it?");
+    asked.response_schema = Some(FORM.to_owned());
+    let thinks = json!({"enable_thinking": false});
+    asked.extra_body =
+        [("seed".to_owned(), json!(7)), ("chat_template_kwargs".to_owned(), thinks.clone())].into();
+    judge.ask(&Question::Generate(asked), LONG).await.unwrap();
+    let asked = server.asked();
+    assert!(asked.len() > 1);
+    for asked in asked {
+        assert_eq!(
+            (&asked.body["seed"], &asked.body["chat_template_kwargs"]),
+            (&json!(7), &thinks)
+        );
+        assert_eq!(asked.body["model"], "m");
+        assert_eq!(asked.headers["openai-organization"], "org-1");
+        assert_eq!(asked.headers["x-team"], "a b");
+        assert_eq!(asked.headers["api-key"], KEY);
+        assert!(!asked.headers.contains_key("authorization"));
+    }
 }
 
 /// What a judge makes of this answer.

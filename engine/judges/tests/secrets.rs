@@ -56,6 +56,21 @@ async fn without_a_key_none_is_sent() {
 }
 
 #[test]
+fn what_would_replace_a_part_of_the_protocol_is_refused() {
+    let refusal = |change: fn(&mut JudgeSettings)| {
+        let mut settings = settings("http://127.0.0.1:1/v1".to_owned());
+        change(&mut settings);
+        connect(&settings, None).unwrap_err().to_string()
+    };
+    let body = refusal(|it| it.extra_body = [("stream".to_owned(), true.into())].into());
+    assert_eq!(body, "`extra_body` cannot have `stream`: scorebox decides it");
+    let header = refusal(|it| it.extra_headers = [("Host".to_owned(), "a".to_owned())].into());
+    assert_eq!(header, "`extra_headers` cannot have `Host`");
+    let key = refusal(|it| it.key_header = Some("Content-Length".to_owned()));
+    assert_eq!(key, "`key_header` cannot be `Content-Length`");
+}
+
+#[test]
 fn a_key_that_no_header_can_have_is_refused_and_not_shown() {
     for key in ["sk-one\nsk-two", "sk-\0", ""] {
         let error = connect(&settings("https://host/v1".into()), Some(Key::new(key))).unwrap_err();

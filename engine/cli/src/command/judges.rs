@@ -139,6 +139,7 @@ async fn check(name: &str, settings: &JudgeSettings) -> Checked {
         response_schema: Some(FORM.to_owned()),
         temperature: settings.temperature,
         max_output_tokens: settings.max_output_tokens,
+        extra_body: settings.extra_body.clone(),
         ..Generation::default()
     });
     match provider.ask(&question, settings.timeout.max(JudgeChoice::DEFAULT_TIMEOUT)).await {

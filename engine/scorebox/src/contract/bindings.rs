@@ -188,6 +188,7 @@ impl From<wire_judge::Request> for Request {
                 response_schema: wire.response_schema,
                 temperature: wire.temperature,
                 max_output_tokens: wire.max_output_tokens,
+                extra_body: Default::default(),
                 sample: wire.sample,
             },
             model: wire.model,

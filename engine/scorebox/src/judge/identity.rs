@@ -1,8 +1,9 @@
 //! What decides the answers of a judge or a jury, as it is stored, so that scores can be computed again. Asks nobody.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{JudgeChoice, JudgeSettings, Jury, ProviderSettings};
 
@@ -33,6 +34,9 @@ pub struct JudgeIdentity {
     /// The most tokens of an answer unless the scorer says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
+    /// What is sent beside that with each question for a text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra_body: BTreeMap<String, Value>,
     /// The jury that is asked in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jury: Option<JuryIdentity>,
@@ -67,6 +71,7 @@ impl JudgeIdentity {
                 models: choice.models.clone(),
                 temperature: settings.temperature,
                 max_output_tokens: settings.max_output_tokens,
+                extra_body: settings.extra_body.clone(),
                 jury: None,
             })
         };
@@ -94,6 +99,7 @@ impl JudgeIdentity {
             embedding_model: self.embedding_model.clone(),
             temperature: self.temperature,
             max_output_tokens: self.max_output_tokens,
+            extra_body: self.extra_body.clone(),
             ..JudgeSettings::new(provider)
         })
     }
@@ -105,7 +111,11 @@ mod tests {
 
     fn settings(model: &str) -> JudgeSettings {
         let provider = ProviderSettings::OpenAi { base_url: "http://a/v1".into(), key_env: None };
-        JudgeSettings { model: Some(model.into()), ..JudgeSettings::new(provider) }
+        JudgeSettings {
+            model: Some(model.into()),
+            extra_body: [("seed".to_owned(), 7.into())].into(),
+            ..JudgeSettings::new(provider)
+        }
     }
 
     fn of(choice: &JudgeChoice) -> JudgeIdentity {

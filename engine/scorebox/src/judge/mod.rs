@@ -5,6 +5,7 @@
 //! - `answer`: what it said, and what that consumed.
 //! - `provider`: who answers; implemented elsewhere.
 //! - `settings`: what a suite says about a judge.
+//! - `extras`: what is sent beside what the protocol needs.
 //! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
 //! - `recorded`: the recordings of a file as a judge.
 //! - `budget`: what calls have consumed.
@@ -23,6 +24,7 @@ mod asker;
 mod budget;
 mod choice;
 mod error;
+mod extras;
 mod identity;
 mod in_flight;
 mod judges;
@@ -41,6 +43,7 @@ pub(crate) use asker::Seat;
 pub use budget::{Consumed, Meter, Spent};
 pub use choice::JudgeChoice;
 pub use error::{BudgetOf, JudgeError, JudgeErrorKind};
+pub(crate) use extras::{check_extra_body, check_extra_headers, check_key_header};
 pub use identity::{JudgeIdentity, JuryIdentity};
 pub use judges::{Asked, JudgeCounts, Judges, JudgesBuilder, RecordingUse};
 pub use jury::{Combine, Jury, agreement, spread};

@@ -1,6 +1,9 @@
 //! What a model is asked, complete. Asks nobody.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Reply, answer::must_fit};
 
@@ -35,6 +38,9 @@ pub struct Generation {
     /// The most tokens to answer with; `None` for the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
+    /// Further members of the document that is sent, as the provider names them: a user's, none of a scorer's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra_body: BTreeMap<String, Value>,
     /// Which independent answer to the same question this is: 0, 1, 2 … Names the call; no provider is shown it.
     #[serde(default, skip_serializing_if = "is_first")]
     pub sample: u32,
@@ -114,7 +120,11 @@ mod tests {
 
     #[test]
     fn a_question_reads_back_as_it_was_written() {
-        let question = Question::Generate(Generation { sample: 2, ..generation() });
+        let question = Question::Generate(Generation {
+            extra_body: [("seed".to_owned(), 7.into())].into(),
+            sample: 2,
+            ..generation()
+        });
         let written = serde_json::to_string(&question).unwrap();
         assert_eq!(serde_json::from_str::<Question>(&written).unwrap(), question);
     }

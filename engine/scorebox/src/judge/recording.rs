@@ -161,7 +161,12 @@ impl Recording {
             Question::Generate(generation) => {
                 let said = generation.messages.iter().map(|message| message.text.len());
                 let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-                said.sum::<usize>() + text(&generation.system) + text(&generation.response_schema)
+                let extra = generation.extra_body.iter();
+                let extra = extra.map(|(key, value)| key.len() + value.to_string().len());
+                said.sum::<usize>()
+                    + text(&generation.system)
+                    + text(&generation.response_schema)
+                    + extra.sum::<usize>()
             }
             Question::Embed(embedding) => embedding.texts.iter().map(String::len).sum(),
         };
@@ -262,6 +267,8 @@ mod tests {
             call(|it| it.response_schema = Some("{}".into())),
             call(|it| it.temperature = Some(0.0)),
             call(|it| it.max_output_tokens = Some(1)),
+            call(|it| it.extra_body = [("seed".to_owned(), 7.into())].into()),
+            call(|it| it.extra_body = [("seed".to_owned(), 8.into())].into()),
             call(|it| it.sample = 1),
             Call { provider: "anthropic".into(), ..plain() },
             Call { place: "http://b/v1".into(), ..plain() },

@@ -65,6 +65,7 @@ impl Request {
                     model,
                     temperature: generation.temperature.or(settings.temperature),
                     max_output_tokens: generation.max_output_tokens.or(settings.max_output_tokens),
+                    extra_body: settings.extra_body.clone(),
                     ..generation.clone()
                 }))
             }

@@ -1,8 +1,10 @@
 //! What a suite says about a judge, read and checked. Connects to nothing, and reads no environment.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use super::TokenUsage;
+use serde_json::Value;
+
+use super::{TokenUsage, check_extra_body, check_extra_headers, check_key_header};
 
 /// A judge of a suite: who answers, as which model, how often and at what price.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,12 @@ pub struct JudgeSettings {
     pub temperature: Option<f64>,
     /// The most tokens of an answer unless the scorer says otherwise.
     pub max_output_tokens: Option<u32>,
+    /// Further members of the document that asks for a text, such as `seed`, as the provider names them. Part of a call's digest.
+    pub extra_body: BTreeMap<String, Value>,
+    /// Further headers of requests to a server, by name; must not hold a secret. No part of a call's digest.
+    pub extra_headers: BTreeMap<String, String>,
+    /// The header that a server's key is sent in as it is; `None` for that of the protocol.
+    pub key_header: Option<String>,
     /// How an answer of a given form is asked for.
     pub structured_output: StructuredOutput,
     /// Calls at the same moment, at least 1.
@@ -55,6 +63,9 @@ impl JudgeSettings {
             embedding_model: None,
             temperature: None,
             max_output_tokens: None,
+            extra_body: BTreeMap::new(),
+            extra_headers: BTreeMap::new(),
+            key_header: None,
             structured_output: StructuredOutput::Detect,
             concurrency: JudgeSettings::DEFAULT_CONCURRENCY,
             requests_per_minute: None,
@@ -64,6 +75,16 @@ impl JudgeSettings {
             price: None,
             budget: Budget::default(),
         }
+    }
+
+    /// Checks what is sent beside what the protocol needs: `extra_body`, `extra_headers` and `key_header`.
+    ///
+    /// # Errors
+    /// Which of it cannot be sent, and why.
+    pub fn check_extras(&self) -> Result<(), String> {
+        check_extra_body(&self.extra_body)?;
+        check_extra_headers(&self.extra_headers)?;
+        self.key_header.as_deref().map_or(Ok(()), check_key_header)
     }
 
     /// Whether it can be known what its answers cost: it has a price, or is a command, which may say so itself.

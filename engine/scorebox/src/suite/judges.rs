@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use crate::judge::{Budget, JudgeSettings, Price, ProviderSettings, StructuredOutput};
+use crate::judge::{
+    Budget, JudgeSettings, Price, ProviderSettings, StructuredOutput, check_extra_body,
+    check_extra_headers, check_key_header,
+};
 
 use super::{
     Place,
@@ -12,16 +15,19 @@ use super::{
 };
 
 /// The keys of a judge.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 19] = [
     "provider",
     "base_url",
     "key_env",
+    "key_header",
     "command",
     "file",
     "model",
     "embedding_model",
     "temperature",
     "max_output_tokens",
+    "extra_body",
+    "extra_headers",
     "structured_output",
     "concurrency",
     "requests_per_minute",
@@ -35,6 +41,8 @@ const KEYS: [&str; 16] = [
 const MOST_CONCURRENCY: u64 = 4096;
 /// The most times that a call can be set to be tried again.
 const MOST_RETRIES: u64 = 20;
+/// How deep a member of `extra_body` can be nested.
+const MOST_LEVELS: usize = 32;
 /// The longest that an attempt can be set to take.
 const MOST_TIMEOUT: Duration = Duration::from_secs(3600);
 
@@ -89,6 +97,8 @@ struct Said<'n> {
     provider: Option<&'static str>,
     base_url: Option<(String, &'n Node)>,
     key_env: Option<(String, &'n Node)>,
+    key_header: Option<(String, &'n Node)>,
+    extra_headers: Option<&'n Node>,
     command: Option<(Vec<String>, &'n Node)>,
     file: Option<(String, &'n Node)>,
 }
@@ -112,6 +122,14 @@ fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Ju
             "key_env" => {
                 said.key_env = reading.word(node, key).map(|name| (name.to_owned(), node));
             }
+            "key_header" => {
+                said.key_header = key_header(reading, node).map(|name| (name, node));
+            }
+            "extra_body" => settings.extra_body = extra_body(reading, node),
+            "extra_headers" => {
+                settings.extra_headers = extra_headers(reading, node);
+                said.extra_headers = Some(node);
+            }
             "command" => said.command = command(reading, node).map(|words| (words, node)),
             "file" => said.file = reading.text(node, key).map(|file| (file, node)),
             "model" => settings.model = name(reading, node, key),
@@ -131,6 +149,7 @@ fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Ju
             "a judge needs a `provider`: `openai`, `anthropic`, `command` or `recorded`",
         );
     }
+    settings.key_header = said.key_header.as_ref().map(|(name, _)| name.clone());
     settings.provider = provider(reading, member, said, folder)?;
     let is_named = matches!(settings.provider, ProviderSettings::Command { .. });
     if let Some(node) = budget_in_dollars(node).filter(|_| !settings.knows_cost()) {
@@ -201,6 +220,8 @@ fn provider(
     let strange = [
         ("base_url", said.base_url.as_ref().filter(|_| !is_server).map(|(_, node)| *node)),
         ("key_env", said.key_env.as_ref().filter(|_| !is_server).map(|(_, node)| *node)),
+        ("key_header", said.key_header.as_ref().filter(|_| !is_server).map(|(_, node)| *node)),
+        ("extra_headers", said.extra_headers.filter(|_| !is_server)),
         ("command", said.command.as_ref().filter(|_| kind != "command").map(|(_, node)| *node)),
         ("file", said.file.as_ref().filter(|_| kind != "recorded").map(|(_, node)| *node)),
     ];
@@ -274,6 +295,35 @@ fn command(reading: &mut Reading<'_>, node: &Node) -> Option<Vec<String>> {
         return None;
     }
     Some(words)
+}
+
+fn key_header(reading: &mut Reading<'_>, node: &Node) -> Option<String> {
+    let name = reading.word(node, "key_header")?;
+    reading.said(&node.span, check_key_header(name)).map(|()| name.to_owned())
+}
+
+/// Further members of the document that asks for a text.
+fn extra_body(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, serde_json::Value> {
+    let members = reading.any_members(node, "extra_body").into_iter();
+    let members = members.map(|member| {
+        let value = reading.json(&member.node, &member.key, MOST_LEVELS)?;
+        Some((member.key.clone(), value))
+    });
+    let read: Vec<_> = members.collect();
+    let body = read.into_iter().flatten().collect();
+    reading.said(&node.span, check_extra_body(&body));
+    body
+}
+
+/// Further headers of requests to a server.
+fn extra_headers(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, String> {
+    let members = reading.any_members(node, "extra_headers").into_iter();
+    let members =
+        members.map(|member| Some((member.key.clone(), reading.text(&member.node, &member.key)?)));
+    let read: Vec<_> = members.collect();
+    let headers = read.into_iter().flatten().collect();
+    reading.said(&node.span, check_extra_headers(&headers));
+    headers
 }
 
 /// The name of a model.
