@@ -9,7 +9,11 @@ use std::{
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 use tokio::sync::oneshot;
 
-use super::{CaseKey, RunKey, ScoreCursor, ScorerKey, Store, StoreError, column::integer};
+use super::{
+    Altered, CaseKey, Part, RunKey, ScoreCursor, ScorerKey, Store, StoreError, Unrecorded,
+    call_check::{checked, unreadable},
+    column::integer,
+};
 use crate::{
     digest::Digest,
     judge::{BoxFuture, Recording, Recordings, RecordingsError, ScoreCall, TokenUsage},
@@ -23,8 +27,9 @@ const MOST_AT_ONCE: usize = 256;
 /// tampered with.
 const MOST_SHOWN: i64 = 65_536;
 
-const COLUMNS: &str = "digest, call_json, reply_json, model, input_tokens, output_tokens, cost_usd,
-    latency_ms, attempts, answered_at_ms";
+const COLUMNS: &str =
+    "digest, reply_digest, call_json, reply_json, model, input_tokens, output_tokens,
+    cost_usd, latency_ms, attempts, answered_at_ms";
 
 /// The recordings of a database file. Answers are written by a separate thread as soon as they are there, many in one
 /// transaction.
@@ -156,7 +161,7 @@ impl Store {
     /// The latest recording of a call.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// Troubles of reading; damage, if it is not what its digests say.
     pub fn recording(&self, call: Digest) -> Result<Option<Recording>, StoreError> {
         self.brief(|| {
             let sql = format!(
@@ -167,10 +172,11 @@ impl Store {
         })
     }
 
-    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call.
+    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is as it stands: whether
+    /// it is what its digests say is for the caller to see.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// Troubles of reading; damage, if it cannot be read.
     pub fn recording_of(
         &self,
         call: Digest,
@@ -181,14 +187,14 @@ impl Store {
                 "SELECT {COLUMNS} FROM calls WHERE digest = ?1
                  ORDER BY reply_digest = ?2 DESC, answered_at_ms DESC, call DESC LIMIT 1"
             );
-            self.conn.prepare_cached(&sql)?.query_row([call, reply], recording).optional()
+            self.conn.prepare_cached(&sql)?.query_row([call, reply], as_it_stands).optional()
         })
     }
 
     /// Calls `take` with each recording of the file, oldest first.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// Troubles of reading; damage, if one is not what its digests say.
     pub fn for_each_recording(&self, mut take: impl FnMut(Recording)) -> Result<(), StoreError> {
         self.bounded(|| {
             let sql = format!("SELECT {COLUMNS} FROM calls ORDER BY call");
@@ -220,7 +226,7 @@ impl Store {
     /// one score if `score` names one.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// Troubles of reading; damage, if a recording is not what its digests say.
     pub fn for_each_call(
         &self,
         run: RunKey,
@@ -234,9 +240,10 @@ impl Store {
         let scorer = score.map(|score| score.scorer);
         self.bounded(|| {
             let mut query = self.conn.prepare_cached(
-                "SELECT score_calls.digest, calls.digest IS NOT NULL, call_json, reply_json, calls.model,
+                "SELECT score_calls.digest, score_calls.reply_digest, call_json, reply_json, calls.model,
                      input_tokens, output_tokens, cost_usd, calls.latency_ms, attempts, answered_at_ms,
-                     cases.case_id, cases.iteration, cases.attempt, scorers.scorer_id, is_recorded
+                     cases.case_id, cases.iteration, cases.attempt, scorers.scorer_id, is_recorded,
+                     calls.digest IS NOT NULL
                  FROM score_calls
                  JOIN cases ON cases.case_key = score_calls.case_key
                  JOIN scorers ON scorers.scorer = score_calls.scorer
@@ -249,7 +256,7 @@ impl Store {
             while let Some(row) = rows.next()? {
                 take(CallRecord {
                     digest: row.get(0)?,
-                    recording: row.get::<_, bool>(1)?.then(|| recording_at(row, 2)).transpose()?,
+                    recording: row.get::<_, bool>(16)?.then(|| recording(row)).transpose()?,
                     case_id: row.get(11)?,
                     iteration: row.get(12)?,
                     attempt: row.get(13)?,
@@ -261,35 +268,64 @@ impl Store {
         })
     }
 
-    /// The recordings that a score is based on, in the order in which they were asked; or else the digests of the calls whose
-    /// recording is missing or is not the one that the score is based on.
+    /// The recordings that a score is based on, in the order in which they were asked; or else which of them are missing or were
+    /// changed.
     ///
     /// # Errors
     /// Troubles of reading.
     pub fn recordings_of(
         &self,
         cursor: ScoreCursor,
-    ) -> Result<Result<Vec<Recording>, Vec<Digest>>, StoreError> {
+    ) -> Result<Result<Vec<Recording>, Unrecorded>, StoreError> {
         self.brief(|| {
             let calls = self.score_calls(cursor.case, cursor.scorer)?;
             let sql =
                 format!("SELECT {COLUMNS} FROM calls WHERE digest = ?1 AND reply_digest = ?2");
             let mut query = self.conn.prepare_cached(&sql)?;
             let mut recordings = Vec::with_capacity(calls.len());
-            let mut missing = Vec::new();
+            let mut unrecorded = Unrecorded::default();
             for call in calls {
-                let found =
-                    query.query_row([call.digest, call.reply_digest], recording).optional()?;
-                let is_it = |found: &Recording| {
-                    found.call.digest() == call.digest && found.reply_digest() == call.reply_digest
-                };
-                match found.filter(is_it) {
-                    Some(found) => recordings.push(found),
-                    None => missing.push(call.digest),
+                let found = query.query_row([call.digest, call.reply_digest], stored).optional()?;
+                match found {
+                    Some(Ok(found)) => recordings.push(found),
+                    Some(Err(altered)) => unrecorded.altered.push(altered),
+                    None => unrecorded.missing.push(call.digest),
                 }
             }
-            Ok(if missing.is_empty() { Ok(recordings) } else { Err(missing) })
+            let is_whole = unrecorded == Unrecorded::default();
+            Ok(if is_whole { Ok(recordings) } else { Err(unrecorded) })
         })
+    }
+
+    /// The first recordings behind a run's scores that are not what their digests say, at most so many. A recording that is missing
+    /// is none of them.
+    pub(crate) fn altered_recordings(
+        &self,
+        run: RunKey,
+        most: usize,
+    ) -> Result<Vec<Altered>, StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        let mut all = Vec::new();
+        self.bounded(|| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM calls WHERE EXISTS (
+                     SELECT 1 FROM score_calls WHERE score_calls.case_key BETWEEN ?1 AND ?2
+                         AND score_calls.digest = calls.digest
+                         AND score_calls.reply_digest = calls.reply_digest)"
+            );
+            let mut query = self.conn.prepare_cached(&sql)?;
+            let mut rows = query.query(params![first, last])?;
+            while let Some(row) = rows.next()? {
+                if let Err(altered) = stored(row)? {
+                    all.push(altered);
+                }
+                if all.len() == most {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// Whether a score of the case is based on a call.
@@ -375,28 +411,41 @@ fn insert(conn: &Connection, recording: &Recording) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// The recording of a row with [`COLUMNS`], which must be what its digests say.
 fn recording(row: &Row<'_>) -> rusqlite::Result<Recording> {
-    recording_at(row, 1)
+    stored(row)?.map_err(damage)
 }
 
-/// The recording whose columns begin with the call at `first`.
-fn recording_at(row: &Row<'_>, first: usize) -> rusqlite::Result<Recording> {
-    let text = |column: usize| row.get::<_, String>(column);
-    let broken = |column: usize, error: serde_json::Error| {
-        let kind = rusqlite::types::Type::Text;
-        rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
-    };
+/// The recording of a row with [`COLUMNS`], whatever its digests say.
+fn as_it_stands(row: &Row<'_>) -> rusqlite::Result<Recording> {
+    read(row)?.map_err(damage)
+}
+
+fn damage(altered: Altered) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Blob, Box::new(altered))
+}
+
+/// The recording of a row with [`COLUMNS`], if it is what its digests say.
+fn stored(row: &Row<'_>) -> rusqlite::Result<Result<Recording, Altered>> {
+    let (call, reply) = (row.get(0)?, row.get(1)?);
+    Ok(read(row)?.and_then(|recording| checked(recording, call, reply)))
+}
+
+/// The recording of a row with [`COLUMNS`], if its texts are those of one.
+fn read(row: &Row<'_>) -> rusqlite::Result<Result<Recording, Altered>> {
+    let (call, reply): (Digest, Digest) = (row.get(0)?, row.get(1)?);
+    let question = serde_json::from_str(&row.get::<_, String>(2)?);
+    let Ok(question) = question else { return Ok(Err(unreadable(call, reply, Part::Question))) };
+    let answer = serde_json::from_str(&row.get::<_, String>(3)?);
+    let Ok(answer) = answer else { return Ok(Err(unreadable(call, reply, Part::Answer))) };
     let tokens = |column: usize| {
         row.get::<_, Option<i64>>(column).map(|tokens| tokens.map(i64::unsigned_abs))
     };
-    Ok(Recording::new(
-        serde_json::from_str(&text(first)?).map_err(|error| broken(first, error))?,
-        serde_json::from_str(&text(first + 1)?).map_err(|error| broken(first + 1, error))?,
-        row.get(first + 2)?,
-    )
-    .with_usage(TokenUsage { input_tokens: tokens(first + 3)?, output_tokens: tokens(first + 4)? })
-    .with_cost_usd(row.get(first + 5)?)
-    .with_latency_ms(row.get(first + 6)?)
-    .with_attempts(row.get(first + 7)?)
-    .answered_at(row.get(first + 8)?))
+    let recording = Recording::new(question, answer, row.get(4)?)
+        .with_usage(TokenUsage { input_tokens: tokens(5)?, output_tokens: tokens(6)? })
+        .with_cost_usd(row.get(7)?)
+        .with_latency_ms(row.get(8)?)
+        .with_attempts(row.get(9)?)
+        .answered_at(row.get(10)?);
+    Ok(Ok(recording))
 }

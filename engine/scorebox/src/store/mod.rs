@@ -25,6 +25,7 @@
 //! | `only_writer.rs` | the right to write a run, which one process has at a time           |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
+//! | `call_check.rs` | whether a recording is the one that its digests name                 |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
@@ -50,6 +51,7 @@
 
 mod attempts;
 mod browsing;
+mod call_check;
 mod call_counts;
 mod calls;
 mod case;
@@ -98,6 +100,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use attempts::Attempts;
 pub use browsing::{CaseName, Saying};
+pub use call_check::{Altered, Part, Unrecorded};
 pub use call_counts::{CallCounts, SilentJuror};
 pub use calls::{CallRecord, CallStore};
 pub use case::{CaseAdded, CaseContent, StoredCase};

@@ -6,12 +6,11 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 use crate::{
-    digest::Digest,
     judge::Recording,
     row::{Answer, Status},
     sandbox::LoadedScorer,
     scoring::{Batch, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
-    store::ScoreRecord,
+    store::{ScoreRecord, Unrecorded},
 };
 
 use super::{
@@ -109,7 +108,7 @@ impl Comparing {
         record: ScoreRecord,
         case: &Arc<StoredCase>,
         rescorer: &Rescorer,
-        answers: Result<Vec<Arc<Recording>>, Vec<Digest>>,
+        answers: Result<Vec<Arc<Recording>>, Unrecorded>,
     ) {
         let is_of_last_case = self.last_case.as_ref().is_some_and(|last| Arc::ptr_eq(last, case));
         let bytes = record.bytes() + if is_of_last_case { 0 } else { case.bytes };
@@ -196,10 +195,9 @@ fn begun(
     place: u64,
     record: ScoreRecord,
     of_row: &StoredCase,
-    (rescorer, answers): (&Rescorer, Result<Vec<Arc<Recording>>, Vec<Digest>>),
+    (rescorer, answers): (&Rescorer, Result<Vec<Arc<Recording>>, Unrecorded>),
 ) -> Result<StoredUnit, Verdict> {
-    let answers =
-        answers.map_err(|missing| Verdict::not_verifiable(recorded_calls::missing(&missing)))?;
+    let answers = answers.map_err(|unrecorded| recorded_calls::verdict(&unrecorded))?;
     let case = of_row.case.as_ref().map_err(Verdict::clone)?;
     let stored = answer::stored(&record).map_err(Verdict::not_verifiable)?;
     if let Some(verdict) = rescorer.of_skipped(&record.row, of_row.skip.as_deref()) {

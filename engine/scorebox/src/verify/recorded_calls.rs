@@ -3,12 +3,31 @@
 use crate::{
     digest::Digest,
     sandbox::{ErrorKind, Outcome},
+    store::{Altered, Part, Unrecorded},
 };
 
-use super::Verdict;
+use super::{Difference, Verdict};
 
 /// Missing answers that are named one by one.
 const NAMED: usize = 3;
+
+/// The verdict on a score whose recordings are not there: changed ones are a difference, missing ones leave it unknown.
+pub(super) fn verdict(unrecorded: &Unrecorded) -> Verdict {
+    match unrecorded.altered.as_slice() {
+        [] => Verdict::not_verifiable(missing(&unrecorded.missing)),
+        altered => Verdict::of(altered.iter().map(difference).collect()),
+    }
+}
+
+/// What is different about a recording that was changed.
+pub(super) fn difference(altered: &Altered) -> Difference {
+    let what = match altered.part {
+        Part::Question => format!("question of call {}", altered.call),
+        Part::Answer => format!("answer to call {}", altered.call),
+    };
+    let actual = altered.actual.map(|digest| digest.to_string());
+    Difference::of(what, Some(altered.stored.to_string()), actual)
+}
 
 /// Why a score cannot be computed again: the answers to these calls, at least one, are missing.
 pub(super) fn missing(missing: &[Digest]) -> String {

@@ -129,10 +129,7 @@ impl Trying {
         };
         let answers = match answers {
             Ok(answers) => answers.into_iter().map(Arc::new).collect(),
-            Err(missing) => {
-                let reason = recorded_calls::missing(&missing);
-                return Ok(Err(Verdict::not_verifiable(reason)));
-            }
+            Err(unrecorded) => return Ok(Err(recorded_calls::verdict(&unrecorded))),
         };
         let (outcome, _) = case.score(scorer, answers, &self.workspaces).await;
         let asks_otherwise =

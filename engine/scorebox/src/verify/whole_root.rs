@@ -6,7 +6,7 @@ use crate::{
     store::{CaseKey, RunRecord, ScorerRecord, Store, StoreError},
 };
 
-use super::{Difference, Finding, Verdict, plan, rescore::rebuilt};
+use super::{Difference, Finding, Verdict, plan, recorded_calls, rescore::rebuilt};
 
 /// Differences that are listed beside that of the root.
 const LISTED: usize = 10;
@@ -26,26 +26,25 @@ pub fn verify_root(
     store.snapshot(|store| {
         let record = store.run(run)?;
         let (computed, changed) = root(store, &record, progress)?;
-        let mut differences = components(store, &record)?;
+        let mut differences = changed_contents(store, &record, changed)?;
         if computed != expected {
             let root = Difference::new("root", expected.to_string(), computed.to_string());
             differences.insert(0, root);
-            differences.extend(changed);
             differences.extend(plan::differences(store, &record)?);
         }
         Ok(Finding::new(run, Verdict::of(differences)))
     })
 }
 
-/// The finding on a run that does not have the root that is stored with it, or whose components are not those of
-/// their digests; `None` if all is right, or if no root is stored.
+/// The finding on a run that does not have the root that is stored with it, or whose cases, components or recordings are not
+/// those of their digests; `None` if all is right, or if no root is stored.
 pub(super) fn not_the_stored_one(
     store: &Store,
     run: &RunRecord,
 ) -> Result<Option<Finding>, StoreError> {
     let Some(expected) = run.root else { return Ok(None) };
-    let (computed, _) = root(store, run, |_| {})?;
-    let mut differences = components(store, run)?;
+    let (computed, changed) = root(store, run, |_| {})?;
+    let mut differences = changed_contents(store, run, changed)?;
     if computed != expected {
         let root = Difference::new("root", expected.to_string(), computed.to_string());
         differences.insert(0, root);
@@ -84,6 +83,20 @@ fn content_digest(
         changed.push(Difference::new(what, content.digest.to_string(), actual.to_string()));
     }
     Ok(actual)
+}
+
+/// What is stored under a digest that it does not have: these cases, components, and recordings of judges. The root has only
+/// their digests.
+fn changed_contents(
+    store: &Store,
+    run: &RunRecord,
+    cases: Vec<Difference>,
+) -> Result<Vec<Difference>, StoreError> {
+    let mut differences = components(store, run)?;
+    differences.extend(cases);
+    let recordings = store.altered_recordings(run.key, LISTED)?;
+    differences.extend(recordings.iter().map(recorded_calls::difference));
+    Ok(differences)
 }
 
 /// Components whose bytes do not have the digest that they are stored under.
