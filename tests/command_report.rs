@@ -317,11 +317,14 @@ fn a_report_of_many_cases_has_each_of_them_once() {
 #[test]
 fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
     let folder = folder();
+    folder.write("config.json", "{}");
+    folder.write("other.db", "");
     for (report, why) in [
         ("junit=missing/out.xml", "cannot write the report `missing/out.xml`: No such file"),
         ("junit=.", "cannot write the report `.`: is a directory"),
         ("pdf=out.pdf", "`pdf` is not a format of a report; there are html, junit, markdown"),
         ("junit=out --report csv=out", "two reports go to `out`"),
+        ("junit=out --report csv=./out", "two reports go to `./out`"),
         ("junit=- --report csv=-", "two reports go to standard output"),
         ("junit", "name a format and a file: `junit=report.xml`"),
         (
@@ -330,8 +333,11 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
         ),
         ("csv=./suite.toml", "the command itself uses this file"),
         ("csv=scorebox.db", "the command itself uses this file"),
+        ("csv=config.json", "the command itself uses this file"),
+        ("csv=other.db-wal", "SQLite uses this file for the database beside it"),
     ] {
-        let refused = folder.sh(&format!("{RUN} --report {report}")).exits_with(2);
+        let refused = format!("{RUN} --config right=@config.json --report {report}");
+        let refused = folder.sh(&refused).exits_with(2);
         assert!(refused.stderr.contains(why), "{refused}");
         assert!(!folder.path("scorebox.db").exists());
     }

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use crate::{
     failure::Failure,
     output::{Document, is_stdout},
-    same_file::is_same,
+    same_file::{is_beside_a_database, is_same},
 };
 
 /// Where a command's data goes.
@@ -67,11 +67,24 @@ pub(crate) fn write_to<T>(
     }
 }
 
+/// Refuses to write a file that SQLite has beside a database: what the database says may be in it alone.
+pub(crate) fn must_not_be_beside_a_database(path: &Path) -> Result<(), Failure> {
+    match is_beside_a_database(path) {
+        true => Err(Failure::new(format!(
+            "cannot write `{}`: SQLite uses this file for the database beside it",
+            path.display()
+        ))
+        .hint("name another file")),
+        false => Ok(()),
+    }
+}
+
 /// Refuses to write `path` if it is one of the files that the command reads or writes itself.
 pub(crate) fn must_be_apart<'p>(
     path: &Path,
     used: impl IntoIterator<Item = &'p Path>,
 ) -> Result<(), Failure> {
+    must_not_be_beside_a_database(path)?;
     match used.into_iter().any(|used| is_same(path, used)) {
         true => Err(Failure::new(format!(
             "cannot write `{}`: the command itself uses this file",

@@ -3,6 +3,9 @@
 
 use std::{fs::Metadata, io, path::Path};
 
+/// What SQLite adds to a database's name for the files beside it.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 /// The name of a file or folder, without those that it is in; the path, if it ends in none.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
@@ -56,9 +59,16 @@ impl Redirected {
     }
 }
 
+/// Whether `path` is named as one of the files that SQLite has beside a database, and that database is there.
+pub(crate) fn is_beside_a_database(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let database = BESIDE.iter().find_map(|suffix| name.strip_suffix(suffix));
+    database.is_some_and(|name| !name.is_empty() && path.with_file_name(name).is_file())
+}
+
 /// Whether `path` is one of the files that SQLite has beside a database.
 pub(crate) fn is_beside_database(path: &Path, database: &Path) -> bool {
-    ["-wal", "-shm", "-journal"].iter().any(|suffix| {
+    BESIDE.iter().any(|suffix| {
         let mut beside = database.as_os_str().to_owned();
         beside.push(suffix);
         is_same(path, Path::new(&beside))

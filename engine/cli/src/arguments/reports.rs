@@ -19,6 +19,7 @@ use tempfile::NamedTempFile;
 use super::Database;
 use crate::{
     failure::Failure,
+    new_file::must_not_be_beside_a_database,
     output::{self, is_stdout},
     report::{one_line, shell_word},
     same_file::is_same,
@@ -189,6 +190,16 @@ enum Place {
     File(PathBuf),
 }
 
+impl Place {
+    /// Whether both are one place, however it is named.
+    fn is(&self, other: &Place) -> bool {
+        match (self, other) {
+            (Place::File(one), Place::File(other)) => is_same(one, other),
+            (one, other) => one == other,
+        }
+    }
+}
+
 impl FromStr for ReportTarget {
     type Err = String;
 
@@ -227,7 +238,7 @@ impl ReportArguments {
 pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports, Failure> {
     let mut opened: Vec<(ReportTarget, Opened)> = Vec::new();
     for target in targets {
-        if opened.iter().any(|(other, _)| other.place == target.place) {
+        if opened.iter().any(|(other, _)| other.place.is(&target.place)) {
             let place = match &target.place {
                 Place::Stdout => "standard output".to_owned(),
                 Place::File(path) => format!("`{}`", path.display()),
@@ -238,6 +249,7 @@ pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports
         let file = match &target.place {
             Place::Stdout => Opened::Stdout,
             Place::File(path) => {
+                must_not_be_beside_a_database(path)?;
                 if others.iter().any(|other| is_same(path, other)) {
                     let path = path.display();
                     return Err(Failure::new(format!(

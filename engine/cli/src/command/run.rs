@@ -127,6 +127,7 @@ impl Run {
         self.scoring.locked.check(&suite)?;
         let requirements = self.scoring.requirements.of(&mut suite)?;
         let used = suite_file.into_iter().chain(suite.files()).chain(case_files.iter().copied());
+        let used = used.chain(self.configuration_files());
         let used: Vec<&Path> = used.chain([self.scoring.database.path.as_path()]).collect();
         let reports = self.scoring.reports.open(&used)?;
         let events = self.scoring.events.open_with(&used, &reports)?;
@@ -336,6 +337,12 @@ impl Run {
         };
         let suite = Suite::new("command line".to_owned(), first.into_iter().collect())?;
         self.changed(suite, others)
+    }
+
+    /// The files that configurations on the command line are in.
+    fn configuration_files(&self) -> impl Iterator<Item = &Path> {
+        let written = self.config.iter().filter_map(|written| written.split_once("=@"));
+        written.map(|(_, file)| Path::new(file))
     }
 
     /// The suite with what the command line says of it, and with `others` as further scorers.
