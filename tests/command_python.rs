@@ -220,6 +220,17 @@ fn the_log_of_a_score_has_what_a_script_prints() {
 }
 
 #[test]
+fn messages_of_logging_are_in_the_log() {
+    let Some(folder) = with_python() else { return };
+    let script =
+        "import logging\n\ndef score(case, config):\n    logging.warning('low')\n    return 1\n";
+    folder.write("logs.py", script);
+    let answer: serde_json::Value = folder.sh("scorebox score logs.py --output-text a").json();
+    assert_eq!(answer["score"], 1.0, "{answer}");
+    assert!(answer["log"].to_string().contains("low"), "{answer}");
+}
+
+#[test]
 fn the_clock_stands_still_and_random_numbers_repeat() {
     let Some(folder) = with_python() else { return };
     folder.write(

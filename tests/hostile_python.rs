@@ -52,6 +52,7 @@ fn a_result_that_is_none_is_an_error_and_never_a_score() {
         ("setmeta", "return {'score': 1, 'meta': {1, 2}}"),
         ("nanmeta", "return {'score': 1, 'meta': float('nan')}"),
         ("lone", "return {'score': 1, 'reason': '\\ud800'}"),
+        ("lone_meta", "return {'score': 1, 'meta': ['\\ud800']}"),
         ("assertions", "return {'score': 1, 'assertions': {'name': 'a'}}"),
         ("unnamed", "return {'score': 1, 'assertions': [{'score': 1}]}"),
         (
@@ -77,6 +78,7 @@ fn a_result_that_is_none_is_an_error_and_never_a_score() {
     setmeta: failed: hostile.py: `meta` cannot be written as JSON: TypeError: Object of type set is not JSON serializable
     nanmeta: failed: hostile.py: `meta` cannot be written as JSON: ValueError: Out of range float values are not JSON compliant: nan
     lone: failed: hostile.py: `reason` has half of a surrogate pair
+    lone_meta: failed: hostile.py: `meta` has half of a surrogate pair
     assertions: failed: hostile.py: `assertions` is a dict, not a list
     unnamed: failed: hostile.py: `assertions[0]` has no `name`
     severity: failed: hostile.py: `assertions[0].severity` is 'hard'; it must be 'gate' or 'soft'
@@ -96,8 +98,16 @@ fn whatever_is_raised_is_an_error_of_the_score() {
         ("about_the_case", "raise InvalidInput('no truth')"),
         ("a_dict", "return type('D', (dict,), {'__contains__': lambda self, key: 1 / 0})(score=1)"),
         ("recursion", "f = lambda n: f(n + 1) + 1; return f(0)"),
+        ("long", "raise ValueError('x' * 10_000_000)"),
     ];
-    assert_snapshot!(endings(&folder, &functions, ""), @r#"
+    let long = format!("long: failed: hostile.py:17:5: ValueError: {}…\n", "x".repeat(3988));
+    let (endings, of_long) = {
+        let all = endings(&folder, &functions, "");
+        let at = all.find("long: ").unwrap();
+        (all[..at].to_owned(), all[at..].to_owned())
+    };
+    assert_eq!(of_long, long);
+    assert_snapshot!(endings, @r#"
     exits: failed: hostile.py:3:5: SystemExit: 3
     interrupt: failed: hostile.py:5:5: KeyboardInterrupt
     unprintable: failed: hostile.py:7:5: E
@@ -106,6 +116,66 @@ fn whatever_is_raised_is_an_error_of_the_score() {
     a_dict: failed: hostile.py:13:66: ZeroDivisionError: division by zero
     recursion: failed: hostile.py:15:19: RecursionError: maximum recursion depth exceeded
     "#);
+}
+
+#[test]
+fn a_coroutine_that_nobody_awaits_is_an_error_and_no_score() {
+    let Some(folder) = with_python() else { return };
+    let check = "async def check():\n    return False\n\n";
+    for (body, line) in [
+        ("async def score(case, config):\n    check()\n    return 1\n", 5),
+        ("def score(case, config):\n    return 1 if check() else 0\n", 5),
+        ("def score(case, config):\n    verdict = check()\n    return bool(verdict)\n", 5),
+    ] {
+        folder.write("forgets.py", format!("{check}{body}"));
+        let answer: Value = folder.sh("scorebox score forgets.py --output-text a").json();
+        let message = answer["error"]["message"].as_str().unwrap();
+        let expected = format!(
+            "forgets.py: the coroutine of `check` in line {line} of forgets.py was never awaited; write `await check(…)`"
+        );
+        assert!(message.ends_with(&expected), "{message}");
+    }
+    folder.write("early.py", format!("{check}check()\ndef score(case, config):\n    return 1\n"));
+    let refused = folder.sh("scorebox score early.py --output-text a").exits_with(2);
+    assert!(
+        refused.stderr.contains("`check` in line 4 of early.py was never awaited"),
+        "{refused}"
+    );
+    folder.write(
+        "waits.py",
+        format!("{check}async def score(case, config):\n    return await check()\n"),
+    );
+    let answer: Value = folder.sh("scorebox score waits.py --output-text a").json();
+    assert_eq!(answer["score"], 0.0);
+}
+
+#[test]
+fn what_is_wrong_with_every_score_is_found_before_the_first() {
+    let Some(folder) = with_python() else { return };
+    folder.write("statistics.py", "def mean(values):\n    return 0\n");
+    for (script, why) in [
+        (
+            "def score(case):\n    return 1\n",
+            "`score` cannot be called with a case and a configuration",
+        ),
+        ("def score(*, case, config):\n    return 1\n", "`score` cannot be called with a case and"),
+        (
+            "from statistics import mean\ndef score(case, config):\n    return mean([1])\n",
+            "`statistics.py` has the name of a module that Python brings",
+        ),
+        (
+            "def score(case, config):\n    return 1\ndef summarise(rows):\n    return 1\n",
+            "the name is `summarize`",
+        ),
+        (
+            "info = {'reads': [['output']]}\ndef score(case, config):\n    return 1\n",
+            "`info['reads']` has ['output']",
+        ),
+    ] {
+        folder.write("wrong.py", script);
+        let inspected = folder.sh("scorebox inspect wrong.py").exits_with(2);
+        assert!(inspected.stderr.contains(why), "{inspected}");
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ def close_files():
     sys.stdin = None
     for name in """
         access chdir chmod chown close closerange copy_file_range dup dup2 fchmod fchown fdatasync fdopen fstat fstatvfs fsync ftruncate
-        get_terminal_size getcwd getcwdb getpid getppid isatty link listdir lseek lstat mkdir mkfifo mknod open pipe pread preadv
+        get_terminal_size getcwd getcwdb getppid isatty link listdir lseek lstat mkdir mkfifo mknod open pipe pread preadv
         pwrite pwritev read readlink readv remove rename replace rmdir scandir sendfile set_blocking stat statvfs symlink sync
         system truncate umask uname unlink urandom utime walk write writev
     """.split():
@@ -86,6 +86,8 @@ def close_files():
             setattr(os, name, refused)
             if hasattr(sys.modules.get("posix"), name):
                 setattr(sys.modules["posix"], name, refused)
+    # What `logging` writes into each of its records.
+    os.getpid = lambda: 1
     # Without files, nothing is looked up.
     linecache.updatecache = lambda *_arguments: []
     linecache.lazycache = lambda *_arguments: False

@@ -10,6 +10,7 @@ import inspect
 import io
 import json
 import sys
+import warnings
 
 import closed
 
@@ -45,6 +46,8 @@ SLOT = b"".join(
 
 # Characters of a line of a script that are shown.
 LINE_CHARACTERS = 200
+# Characters of the words of an exception.
+WORDS_CHARACTERS = 4000
 ID_CHARACTERS = 64
 INFO_KEYS = ("id", "name", "description", "version", "configSchema", "reads", "scale", "direction", "severity", "threshold")
 RESULT_KEYS = ("score", "reason", "label", "meta", "assertions")
@@ -65,7 +68,7 @@ PARTS = {
 }
 SEVERITIES = {"gate": Severity.GATE, "soft": Severity.SOFT}
 # What this component itself needs of the language, whatever a script does to it.
-dumps, loads = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode, json.JSONDecoder().decode
+dumps, loads = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode, json.JSONDecoder().decode
 
 
 class InvalidInput(Exception):
@@ -101,11 +104,46 @@ def sendable(text):
     return str.encode(text, "utf-8", "replace").decode("utf-8")
 
 
+class Forgotten:
+    """Coroutines that nobody awaited: what they would have checked or computed did not happen."""
+
+    def __init__(self):
+        self.first = None
+
+    def watch(self):
+        # Where a coroutine was made is known only if Python keeps it.
+        sys.set_coroutine_origin_tracking_depth(1)
+        # CPython calls this when one goes that never began.
+        warnings._warn_unawaited_coroutine = self.note
+
+    def note(self, coroutine):
+        if self.first is None:
+            origin = coroutine.cr_origin
+            self.first = coroutine.__name__, (origin[0][:2] if origin else None)
+
+    def begin(self):
+        self.first = None
+
+    def refuse(self):
+        if self.first is None:
+            return
+        (name, place), self.first = self.first, None
+        where = f" in line {place[1]} of {place[0]}" if place else ""
+        raise Wrong(f"the coroutine of `{name}`{where} was never awaited; write `await {name}(…)`")
+
+
 class Files(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """The script and the files that it imports, by paths from its folder."""
 
     def __init__(self, main, files):
         self.main, self.files = main, files
+
+    def must_be_importable(self):
+        """Refuses a file that Python's own module of this name would be imported in place of."""
+        for path in self.files:
+            top = path.split("/")[0].removesuffix(".py")
+            if path != self.main and top != "__main__" and top in sys.modules:
+                raise Wrong(f"`{path}` has the name of a module that Python brings, which would be imported in its place; rename it")
 
     def path_of(self, module):
         stem = module.replace(".", "/")
@@ -169,19 +207,25 @@ def words(error):
     except BaseException:
         text = ""
     name = type(error).__name__
-    if type(error) in (Exception, InvalidInput) and text:
-        return sendable(text)
-    return sendable(f"{name}: {text}" if text else name)
+    if type(error) not in (Exception, InvalidInput) or not text:
+        text = f"{name}: {text}" if text else name
+    return sendable(text if len(text) <= WORDS_CHARACTERS else f"{text[:WORDS_CHARACTERS]}…")
 
 
-def stop_if_out_of_memory(error):
-    """scorebox knows better why, and which limit it was."""
-    if isinstance(error, MemoryError):
-        closed.stop()
+def stop_if_out_of_memory(files, error):
+    """scorebox knows better which limit it was, but not where, nor of a request that no memory could fulfil."""
+    if not isinstance(error, MemoryError):
+        return
+    try:
+        log.log(log.Level.ERROR, "{}:{}:{}: out of memory".format(*files.place(error)))
+    except BaseException:
+        # There is not even memory for these words.
+        pass
+    closed.stop()
 
 
 def in_a_score(files, error):
-    stop_if_out_of_memory(error)
+    stop_if_out_of_memory(files, error)
     place = files.place(error)
     if place is None:
         return f"{files.main}: {words(error)}"
@@ -238,9 +282,14 @@ def text(given, key, what):
 
 def as_json(value, what):
     try:
-        return dumps(value)
+        text = dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise Wrong(f"{what} cannot be written as JSON: {words(error)}") from None
+    try:
+        str.encode(text)
+    except UnicodeEncodeError:
+        raise Wrong(f"{what} has half of a surrogate pair") from None
+    return text
 
 
 def assertion(given, path):
@@ -345,7 +394,7 @@ def info_of(said, main):
             raise Wrong(f"`info['reads']` is {a_type(reads)}, not a list of names")
         info.reads = Fields(0)
         for part in reads:
-            if part not in PARTS:
+            if not isinstance(part, str) or part not in PARTS:
                 raise Wrong(f"`info['reads']` has {part!r}; the parts of a case are `{'`, `'.join(PARTS)}`")
             info.reads |= PARTS[part]
     return info
@@ -362,19 +411,36 @@ def settled(value):
     raise Wrong("the script waits for something that never happens; there are no timers")
 
 
+def must_take_two(function):
+    """Refuses a `score` that no case could be scored with."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        raise Wrong(f"`score` cannot be called with a case and a configuration: {error}; write `def score(case, config): …`") from None
+
+
 class Script:
     """A script that was executed."""
 
     def __init__(self, files):
         self.files = files
         sys.meta_path[:] = [files, *closed.FINDERS]
+        files.must_be_importable()
         module = sys.modules["__main__"] = type(sys)("__main__")
         module.__file__ = files.main
         exec(files.code(files.main), module.__dict__)
+        forgotten.refuse()
         self.score, self.summarize = getattr(module, "score", None), getattr(module, "summarize", None)
         if not callable(self.score):
             given = "no function `score`" if self.score is None else f"a `score` that is {a_type(self.score)}, not a function"
             raise Wrong(f"the script has {given}; write `def score(case, config): …`")
+        must_take_two(self.score)
+        if self.summarize is None and callable(getattr(module, "summarise", None)):
+            raise Wrong("the script has `summarise`, which nothing calls; the name is `summarize`")
         if self.summarize is not None and not callable(self.summarize):
             raise Wrong(f"`summarize` is {a_type(self.summarize)}, not a function")
         self.info = info_of(getattr(module, "info", None), files.main)
@@ -437,6 +503,8 @@ def executed():
 
 script = None
 config = None
+forgotten = Forgotten()
+forgotten.watch()
 printed = [Printed(log.Level.INFO), Printed(log.Level.WARN)]
 sys.stdout, sys.stderr = printed
 builtins.InvalidInput = InvalidInput
@@ -465,9 +533,12 @@ class Scoring(exports.Scoring):
     def score(self, input: ScorerInput) -> ScoreResult:
         if asking is not None:
             asking.may_ask = True
+        forgotten.begin()
         try:
             try:
-                return result(settled(script.score(case_of(input), config)))
+                answer = result(settled(script.score(case_of(input), config)))
+                forgotten.refuse()
+                return answer
             finally:
                 for stream in printed:
                     stream.end()
@@ -486,6 +557,9 @@ class Summary(exports.Summary):
             for row in scores
         ]
         try:
-            return as_json(settled(script.summarize(rows)), "what `summarize` returned")
+            forgotten.begin()
+            summary = as_json(settled(script.summarize(rows)), "what `summarize` returned")
+            forgotten.refuse()
+            return summary
         except BaseException as error:
             raise Err(in_a_score(script.files, error)) from None

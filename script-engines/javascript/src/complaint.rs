@@ -13,6 +13,8 @@ use crate::{
 
 /// Characters of a line of a file that are shown.
 const LINE_CHARACTERS: usize = 200;
+/// Characters of what an exception says that are shown.
+const MESSAGE_CHARACTERS: usize = 4000;
 /// What a script lacks that was written for Node.js's older modules.
 const COMMON_JS: [&str; 3] = ["module", "exports", "require"];
 /// Where an exception of this component's own says its place.
@@ -146,8 +148,18 @@ impl Files {
             let (column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
             self.text(file)?;
             let (line, column) = (line.parse().ok()?, column.parse().ok()?);
-            Some(Place { file: file.to_owned(), line, column })
+            Some(self.in_characters(Place { file: file.to_owned(), line, column }))
         })
+    }
+
+    /// The place whose column the interpreter counts in bytes.
+    fn in_characters(&self, place: Place) -> Place {
+        let before = |line: &str| {
+            let bytes = line.as_bytes().get(..place.column.checked_sub(1)?)?;
+            Some(String::from_utf8_lossy(bytes).chars().count())
+        };
+        let column = self.line(&place).and_then(before).map_or(place.column, |before| before + 1);
+        Place { column, ..place }
     }
 }
 
@@ -211,7 +223,13 @@ pub(crate) fn thrown(value: &Value<'_>) -> String {
 /// What an exception says.
 fn message(exception: &Exception<'_>) -> String {
     let said = exception.get::<_, Option<Coerced<JsString<'_>>>>(PredefinedAtom::Message);
-    said.ok().flatten().and_then(|said| text::of(said.0).ok()).unwrap_or_default()
+    let mut said =
+        said.ok().flatten().and_then(|said| text::of(said.0).ok()).unwrap_or_default();
+    if let Some((end, _)) = said.char_indices().nth(MESSAGE_CHARACTERS) {
+        said.truncate(end);
+        said.push('…');
+    }
+    said
 }
 
 /// What a value is, in a few words.

@@ -116,7 +116,12 @@ impl Files {
             .chain(ENDINGS.map(|ending| format!("{path}{ending}")));
         candidates
             .find(|candidate| self.files.contains_key(candidate))
-            .ok_or_else(|| format!("`{specifier}` cannot be imported: there is no file `{path}`"))
+            .ok_or_else(|| match self.place_of_import(base, specifier) {
+                Some(_) => format!("`{specifier}` cannot be imported: there is no file `{path}`"),
+                None => format!(
+                    "`{specifier}` cannot be imported: only files whose names are written out are there; write `import(\"{specifier}\")`"
+                ),
+            })
     }
 
     /// Where `specifier` stands in the file `base`.

@@ -27,10 +27,14 @@ use crate::{
 /// one: so much of this one that in most recursions it ends first, with an error that names the line.
 pub(crate) const STACK_BYTES: usize = 112 << 10;
 
-/// What a script has besides the language: an error that says that the case is what is wrong.
+/// What a script has besides the language: an error that says that the case is what is wrong; and promises are no part of JSON, which
+/// would have `{}` in place of what nobody awaited.
 const PRELUDE: &str = "\
 globalThis.InvalidInput = class InvalidInput extends Error {};
 InvalidInput.prototype.name = 'InvalidInput';
+Object.defineProperty(Promise.prototype, 'toJSON', { configurable: true, writable: true, value() {
+  throw new TypeError('it has a promise that is not awaited');
+} });
 ";
 
 /// A script that was evaluated.

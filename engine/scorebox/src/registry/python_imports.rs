@@ -1,5 +1,7 @@
-//! What the imports of a Python file can mean: paths of files in the script's folder. Reads no file, and takes no
-//! string or comment for what it is: the engine imports what the script really names.
+//! What the imports of a Python file can mean: paths of files in the script's folder. Reads no file, and knows no grammar: a
+//! path too many names a file that may not be there, and the engine imports what the script really names.
+
+use std::iter::Peekable;
 
 /// Characters of the names of one import.
 const NAMES_CHARACTERS: usize = 4000;
@@ -7,35 +9,99 @@ const NAMES_CHARACTERS: usize = 4000;
 /// The paths that the imports of `file` can mean, from the script's folder.
 pub(super) fn imports_of(file: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
-        // Several statements may stand in one line.
-        for statement in line.split(';') {
-            let statement = statement.trim_start();
-            if let Some(modules) = statement.strip_prefix("import ") {
-                names(modules).for_each(|module| add(&mut found, file, module, None));
-            } else if let Some((module, names_of)) =
-                statement.strip_prefix("from ").and_then(|from| from.split_once("import"))
-            {
-                let listed = match names_of.trim_start().strip_prefix('(') {
-                    Some(_) => list_behind(rest),
-                    None => names_of,
-                };
-                let module = module.trim();
-                add(&mut found, file, module, None);
-                names(listed).for_each(|name| add(&mut found, file, module, Some(name)));
-            }
+    let text = statements(text);
+    for (at, word) in text.match_indices("import") {
+        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+        if before.ends_with(is_of_a_name) || behind.starts_with(is_of_a_name) {
+            continue;
         }
-        rest = behind;
+        match module_before(before) {
+            Some(module) => {
+                add(&mut found, file, module, None);
+                names(list(behind)).for_each(|name| add(&mut found, file, module, Some(name)));
+            }
+            None => names(list(behind)).for_each(|module| add(&mut found, file, module, None)),
+        }
     }
     found
 }
 
-/// What stands between the first brackets.
-fn list_behind(text: &str) -> &str {
-    let list = text.split_once('(').map_or("", |(_, list)| list);
-    let list = list.split_once(')').map_or(list, |(list, _)| list);
+/// The text without comments and the content of strings, and with lines joined that `\` continues.
+fn statements(text: &str) -> String {
+    let mut statements = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '#' => while rest.next_if(|it| *it != '\n').is_some() {},
+            '\\' => {
+                rest.next_if_eq(&'\r');
+                rest.next_if_eq(&'\n');
+                statements.push(' ');
+            }
+            '\'' | '"' => {
+                skip_string(letter, &mut rest);
+                statements.push('"');
+            }
+            '\r' => statements.push('\n'),
+            letter => statements.push(letter),
+        }
+    }
+    statements
+}
+
+/// Skips a string behind its first quotation mark. One that should have ended in its line ends there.
+fn skip_string(mark: char, rest: &mut Peekable<impl Iterator<Item = char>>) {
+    let mut marks = 1;
+    while marks < 3 && rest.next_if_eq(&mark).is_some() {
+        marks += 1;
+    }
+    let is_long = match marks {
+        1 => false,
+        // It is empty.
+        2 => return,
+        _ => true,
+    };
+    let mut in_a_row = 0;
+    while let Some(letter) = rest.next() {
+        in_a_row = if letter == mark { in_a_row + 1 } else { 0 };
+        match letter {
+            '\\' => drop(rest.next()),
+            '\n' if !is_long => return,
+            _ if in_a_row == if is_long { 3 } else { 1 } => return,
+            _ => {}
+        }
+    }
+}
+
+/// The module between `from` and what follows, if the text ends so.
+fn module_before(text: &str) -> Option<&str> {
+    let text = text.trim_end_matches(is_blank);
+    let start = text.trim_end_matches(|letter| letter == '.' || is_of_a_name(letter)).len();
+    let (before, module) = text.split_at(start);
+    // `from.words import` has no blank.
+    if let Some(module) = module.strip_prefix("from").filter(|it| it.starts_with('.')) {
+        return Some(module);
+    }
+    let before = before.trim_end_matches(is_blank).strip_suffix("from")?;
+    (!module.is_empty() && !before.ends_with(is_of_a_name)).then_some(module)
+}
+
+fn is_of_a_name(letter: char) -> bool {
+    letter == '_' || letter.is_alphanumeric()
+}
+
+fn is_blank(letter: char) -> bool {
+    matches!(letter, ' ' | '\t' | '\x0c')
+}
+
+/// The list of names at the beginning: in brackets, or to the end of the statement.
+fn list(text: &str) -> &str {
+    let text = text.trim_start_matches(is_blank);
+    let list = match text.strip_prefix('(') {
+        Some(listed) => listed.split(')').next(),
+        None => text.split(['\n', ';']).next(),
+    };
+    let list = list.unwrap_or_default();
     list.char_indices().nth(NAMES_CHARACTERS).map_or(list, |(end, _)| &list[..end])
 }
 
@@ -101,6 +167,38 @@ mod tests {
     }
 
     #[test]
+    fn an_import_is_found_wherever_a_statement_can_stand() {
+        for text in [
+            "try: from lib.words import words\nexcept ImportError: words = None",
+            "if True: from lib.words import words",
+            "def score(case, config): from lib.words import words; return words()",
+            "from\tlib.words\timport\twords",
+            "from lib import \\\n    words",
+            "from lib import \\\r\n    words",
+            "from lib import (\n  other,  # those (few)\n  words,\n)",
+            "x = \"it's # no comment\"; from lib import words",
+            "\"\"\"It's \"quoted\" here.\"\"\"\nfrom lib import words",
+            "import json, \\\n    lib.words",
+        ] {
+            assert!(files("a.py", text).contains(&"lib/words.py".to_owned()), "{text}");
+        }
+        assert_eq!(files("lib/a.py", "from.words import one")[0], "lib/words.py");
+    }
+
+    #[test]
+    fn what_only_looks_like_an_import_names_nothing() {
+        for text in [
+            "# import a",
+            "s = 'import a'",
+            "\"\"\"\nimport a\n\"\"\"",
+            "reimport = a",
+            "importlib.reload(a)",
+        ] {
+            assert!(files("a.py", text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
     fn dots_lead_up_and_never_out() {
         assert_eq!(files("lib/a.py", "from . import b"), ["lib/b.py"]);
         assert_eq!(files("lib/a.py", "from .b import c"), ["lib/b.py", "lib/b.py", "lib/b/c.py"]);
@@ -112,9 +210,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_name_names_no_file() {
-        assert!(
-            files("a.py", "import ../secret, a/b\nfrom C:\\x import y\nfrom import").is_empty()
-        );
+        assert!(files("a.py", "import ../secret, a/b\nfrom import").is_empty());
         assert!(files("a.py", "# nothing\nimportant = 1\nfrom").is_empty());
     }
 }

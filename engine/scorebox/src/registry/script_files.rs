@@ -156,11 +156,19 @@ fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<Stri
 fn specifiers(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
         let (before, behind) = (&text[..at], &text[at + 1..]);
-        let before = before.trim_end();
+        let before = without_comments(before.trim_end());
         let imports = ["from", "import", "import("].iter().any(|word| before.ends_with(word));
         let specifier = behind.split([quote.chars().next().unwrap_or('"'), '\n']).next()?;
         (imports && specifier.len() <= PATH_BYTES).then_some((before, specifier))
     })
+}
+
+/// The text without comments in slashes at its end.
+fn without_comments(mut text: &str) -> &str {
+    while let Some(at) = text.strip_suffix("*/").and_then(|text| text.rfind("/*")) {
+        text = text[..at].trim_end();
+    }
+    text
 }
 
 /// Whether a file imports the module that asks a language model, and not only its types.
@@ -243,7 +251,7 @@ mod tests {
     fn what_is_imported_is_read_through_other_files_and_in_every_form() {
         let folder = folder(&[
             ("grade.js", "import a from './a.js'\nimport'./lib/b'; export * from \"./lib/c.js\""),
-            ("a.js", "const later = () => import('./d.json')"),
+            ("a.js", "const later = () => import(/* a */ /* b */ './d.json')"),
             ("d.json", "{}"),
             ("lib/b.ts", "import type { T } from '../grade.js';"),
             ("lib/c.ts", ""),
