@@ -166,7 +166,7 @@ pub(crate) fn is_composite(text: &str) -> bool {
     let breaks = text.matches('\n').count();
     if text.len() > COMPOSITE_LIMIT
         || breaks > 2
-        || !["$", "\\(", "\\["].iter().any(|open| text.contains(open))
+        || text.matches('$').count() < 2 && !text.contains("\\(") && !text.contains("\\[")
     {
         return false;
     }
@@ -204,22 +204,46 @@ pub(crate) fn has_word(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_alphabetic))
 }
 
-/// The last number of a text, as it is written there.
+/// What a word after a number multiplies it by.
+pub(crate) fn magnitude(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "dozen" => "12",
+        "hundred" => "10^2",
+        "thousand" => "10^3",
+        "million" => "10^6",
+        "billion" => "10^9",
+        "trillion" => "10^12",
+        _ => return None,
+    })
+}
+
+/// The last number of a text, as it is written there, with the words that belong to it: "minus 5",
+/// "5 million".
 fn last_number(text: &str) -> Option<&str> {
     let digit = text.rfind(|c: char| c.is_ascii_digit())?;
-    let percent = text[digit + 1..].trim_start().strip_prefix('%');
-    let end = percent.map_or(digit + 1, |rest| text.len() - rest.len());
+    let after = text[digit + 1..].trim_start();
+    let word =
+        after.split(|c: char| !c.is_alphabetic()).next().filter(|it| magnitude(it).is_some());
+    let rest = after.strip_prefix('%').or(word.map(|word| &after[word.len()..]));
+    let end = rest.map_or(digit + 1, |rest| text.len() - rest.len());
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-');
     let from = text[..=digit]
         .rfind(|c| !is_part(c))
         .map_or(0, |place| place + text[place..].chars().next().map_or(1, char::len_utf8));
-    // The last digits of `12{,}000` are not a number by themselves.
-    (!text[..from].ends_with(['}', '!'])).then_some(())?;
+    // The last digits of `12{,}000` or `x^{10}` are not a number by themselves.
+    (!text[..from].ends_with(['}', '!', '{', '^', '_'])).then_some(())?;
     let run = &text[from..=digit];
     // Of what could belong to it, the longest part that is a number: "and-5" ends in one, "1+2" in another.
     let starts = run.char_indices().map(|(place, _)| &run[place..]);
     let number = starts.filter(|part| part.len() <= 64).find(|part| is_number(part))?;
-    Some(&text[digit + 1 - number.len()..end])
+    let start = digit + 1 - number.len();
+    let before = text[..start].trim_end();
+    let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    match word.to_lowercase().as_str() {
+        "not" => None,
+        "minus" | "negative" => Some(&text[before.len() - word.len()..end]),
+        _ => Some(&text[start..end]),
+    }
 }
 
 /// A sign, digits with or without groups, a point, an exponent.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use num_complex::Complex64;
 
 use crate::expression::{Expression, Function, Relation};
+use crate::tokens::REALS;
 use crate::value::{Value, value};
 
 /// How far apart equal values may be, as a part of them: numbers of which one is a decimal fraction or
@@ -21,6 +22,9 @@ const SMALL: f64 = 1e-3;
 /// How many choices of numbers for the variables are tried, and how many must give a value.
 const TRIALS: usize = 6;
 const TRIALS_NEEDED: usize = 3;
+
+/// No number: nothing is computed with it, as `1^\infty` is not 1.
+const INFINITY: &str = "infty";
 
 /// The most values in no order; each is compared with each.
 const SET_LIMIT: usize = 100;
@@ -40,10 +44,15 @@ pub(crate) fn equal(left: &Expression, right: &Expression) -> bool {
             let relation = if matches!(left, Expression::Relations(..)) { left } else { right };
             assigned(relation).is_some_and(|value| equal(value, other))
         }
-        (
-            Expression::Set(left),
-            Expression::Set(right) | Expression::List { brackets: None, items: right },
-        )
+        // What is in a set twice is in it.
+        (Expression::Set(left), Expression::Set(right)) => {
+            are_in(left, right) && are_in(right, left)
+        }
+        (Expression::List { brackets: Some(('(', ')')), items }, Expression::Name(name))
+        | (Expression::Name(name), Expression::List { brackets: Some(('(', ')')), items }) => {
+            name == REALS && is_everything(items)
+        }
+        (Expression::Set(left), Expression::List { brackets: None, items: right })
         | (Expression::List { brackets: None, items: left }, Expression::Set(right))
         | (Expression::Union(left), Expression::Union(right)) => in_any_order(left, right),
         (Expression::Set(items), Expression::Name(name))
@@ -68,6 +77,18 @@ pub(crate) fn equal(left: &Expression, right: &Expression) -> bool {
 
 fn all_equal(left: &[Expression], right: &[Expression]) -> bool {
     left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+}
+
+fn are_in(items: &[Expression], others: &[Expression]) -> bool {
+    items.len().max(others.len()) <= SET_LIMIT
+        && items.iter().all(|item| others.iter().any(|other| equal(item, other)))
+}
+
+/// Whether an interval with these ends has all numbers in it.
+fn is_everything(ends: &[Expression]) -> bool {
+    let is_infinite = |end: &Expression| matches!(end, Expression::Name(name) if name == INFINITY);
+    let [Expression::Sum(start), end] = ends else { return false };
+    matches!(start.as_slice(), [(true, start)] if is_infinite(start)) && is_infinite(end)
 }
 
 fn in_any_order(left: &[Expression], right: &[Expression]) -> bool {
@@ -200,17 +221,23 @@ fn look<'e>(expression: &'e Expression, names: &mut BTreeSet<&'e str>, kind: &mu
         Expression::Number { is_decimal: true, .. } => Kind::Decimal,
         Expression::Name(name) if matches!(name.as_str(), "pi" | "e") => Kind::Transcendental,
         Expression::Name(name) => {
-            if !matches!(name.as_str(), "i" | "imath") {
+            if !matches!(name.as_str(), "i" | "imath" | INFINITY) {
                 names.insert(name);
             }
             Kind::Exact
         }
         Expression::Call(function, _) => match function {
-            Function::Root | Function::Abs | Function::Factorial | Function::Binomial => {
-                Kind::Exact
-            }
+            Function::Root
+            | Function::Abs
+            | Function::Factorial
+            | Function::Binomial
+            | Function::Modulo => Kind::Exact,
             _ => Kind::Transcendental,
         },
+        Expression::Unknown(name, _) => {
+            names.insert(name);
+            Kind::Transcendental
+        }
         _ => Kind::Exact,
     };
     if found > *kind {
@@ -224,7 +251,7 @@ fn look<'e>(expression: &'e Expression, names: &mut BTreeSet<&'e str>, kind: &mu
             look(base, names, kind);
             look(exponent, names, kind);
         }
-        Expression::Call(_, arguments) => {
+        Expression::Call(_, arguments) | Expression::Unknown(_, arguments) => {
             arguments.iter().for_each(|argument| look(argument, names, kind));
         }
         _ => {}

@@ -18,6 +18,8 @@ pub(crate) enum Expression {
     Product(Vec<(bool, Expression)>),
     Power(Box<Expression>, Box<Expression>),
     Call(Function, Vec<Expression>),
+    /// A function of which only the name is known: `f(x)`.
+    Unknown(String, Vec<Expression>),
     /// Several values in order, in brackets: `(1, 2)`, `[0, 1)`, or in none.
     List {
         brackets: Option<(char, char)>,
@@ -58,6 +60,7 @@ pub(crate) enum Function {
     Ln,
     Max,
     Min,
+    Modulo,
     Root,
     Sine,
     Cosine,
@@ -89,6 +92,25 @@ impl Function {
             "atan" => Function::ArcTangent,
             other => return Self::latex(other).filter(|function| *function != Function::Log10),
         })
+    }
+
+    /// The function that has an exponent of -1, and whether it is of one divided by the argument;
+    /// `None` if that exponent is one like others.
+    pub(crate) fn inverse(self) -> Option<(Self, bool)> {
+        Some(match self {
+            Function::Sine => (Function::ArcSine, false),
+            Function::Cosine => (Function::ArcCosine, false),
+            Function::Tangent => (Function::ArcTangent, false),
+            Function::Cosecant => (Function::ArcSine, true),
+            Function::Secant => (Function::ArcCosine, true),
+            Function::Cotangent => (Function::ArcTangent, true),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn is_hyperbolic(self) -> bool {
+        use Function::{HyperbolicCosine, HyperbolicSine, HyperbolicTangent};
+        matches!(self, HyperbolicSine | HyperbolicCosine | HyperbolicTangent)
     }
 
     /// A command of LaTeX; `\log` is the one to base 10.

@@ -3,6 +3,7 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::One;
 
 use crate::expression::{Expression, Function};
 use crate::parser::Parser;
@@ -84,6 +85,10 @@ impl Parser<'_> {
         let token = self.peek()?.clone();
         self.next += 1;
         match token {
+            Token::Name(name) if self.is_applied(&name) => match self.argument()? {
+                Expression::List { items, .. } => Some(Expression::Unknown(name, items)),
+                one => Some(Expression::Unknown(name, vec![one])),
+            },
             Token::Name(name) => Some(Expression::Name(name)),
             Token::Function(function) => self.call(function),
             Token::Command("frac") => {
@@ -110,6 +115,24 @@ impl Parser<'_> {
             Token::Begin => self.matrix(),
             _ => None,
         }
+    }
+
+    /// Whether a name is that of a function with brackets after it: `f(x+1)`, `g(x)`, `g(f(x))`. With a
+    /// longer argument, `g` and `h` are variables: `h(a+b)/2`.
+    fn is_applied(&self, name: &str) -> bool {
+        let is_function = |name: &str, letters: &[char]| {
+            let rest = name.strip_prefix(letters);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['\'', '_']))
+        };
+        let bracket = |place, bracket| self.peek_after(place) == Some(&Token::Mark(bracket));
+        let argument = match self.peek_after(1) {
+            Some(Token::Number(_)) => bracket(2, ')'),
+            Some(Token::Name(inner)) => {
+                bracket(2, ')') || is_function(inner, &['f', 'g', 'h']) && bracket(2, '(')
+            }
+            _ => false,
+        };
+        bracket(0, '(') && is_function(name, if argument { &['f', 'g', 'h'] } else { &['f'] })
     }
 
     fn enclosed(&mut self, function: Function, close: char) -> Option<Expression> {
@@ -141,6 +164,16 @@ impl Parser<'_> {
             _ => vec![self.open_argument()?],
         };
         arguments.extend(base);
+        if power.as_ref().is_some_and(is_minus_one) {
+            if let (Some((inverse, divides)), [argument]) = (function.inverse(), &arguments[..]) {
+                let argument = match divides {
+                    true => Expression::Product(vec![(true, argument.clone())]),
+                    false => argument.clone(),
+                };
+                return Some(Expression::Call(inverse, vec![argument]));
+            }
+            (!function.is_hyperbolic()).then_some(())?;
+        }
         let call = Expression::Call(function, arguments);
         Some(match power {
             Some(power) => Expression::Power(Box::new(call), Box::new(power)),
@@ -190,6 +223,10 @@ pub(crate) fn begins_factor(token: &Token) -> bool {
     }
 }
 
+fn is_minus_one(expression: &Expression) -> bool {
+    matches!(expression, Expression::Sum(terms) if terms.as_slice() == [(true, whole(1))])
+}
+
 fn is_whole(expression: &Expression) -> bool {
     matches!(expression, Expression::Number { value, .. } if value.is_integer())
 }
@@ -198,14 +235,34 @@ fn whole(number: i64) -> Expression {
     Expression::Number { value: BigRational::from_integer(number.into()), is_decimal: false }
 }
 
-/// A number as a program writes it, exactly.
+/// A number as a token has it, exactly.
 fn number(text: &str) -> Option<Expression> {
+    match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((start, cycle)) => repeating(start, cycle),
+        None => decimal(text).map(|value| {
+            let is_decimal = text.contains(['.', 'e', 'E']);
+            Expression::Number { value, is_decimal }
+        }),
+    }
+}
+
+/// The fraction that a decimal fraction is of which some digits repeat.
+fn repeating(start: &str, cycle: &str) -> Option<Expression> {
+    let places = start.rsplit_once('.')?.1.len() + cycle.len();
+    // 0.1(6) is 0.1 + 0.06 / (1 - 0.1).
+    let once = decimal(&format!("{cycle}e-{places}"))?;
+    let shift = decimal(&format!("1e-{}", cycle.len()))?;
+    let value = decimal(start)? + once / (BigRational::one() - shift);
+    Some(Expression::Number { value, is_decimal: false })
+}
+
+/// A number as a program writes it, exactly.
+fn decimal(text: &str) -> Option<BigRational> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let places = i32::try_from(after.len()).ok()?;
     let exponent: i32 = exponent.parse().ok().filter(|e: &i32| e.abs() <= EXPONENT_LIMIT)?;
     let digits: BigInt = format!("0{before}{after}").parse().ok()?;
     let ten = BigRational::from_integer(10.into());
-    let value = BigRational::from_integer(digits) * ten.pow(exponent - places);
-    Some(Expression::Number { value, is_decimal: text.contains(['.', 'e', 'E']) })
+    Some(BigRational::from_integer(digits) * ten.pow(exponent - places))
 }

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use answer::{candidates, expected_candidates};
 use equal::equal;
-use read::{Answer, Unreadable, first, read};
+use read::{Answer, Unreadable, first, is_formula, read};
 use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
     Part, Score, ScoreError, Scorer, excerpt, schemars,
@@ -30,20 +30,24 @@ use serde_json::json;
 ///
 /// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last
 /// formula (`$…$`), the whole output, its last line or its last number, whichever can be parsed
-/// first. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%` (0.335), fractions,
-/// powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists, intervals, sets,
-/// matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units are ignored. A
-/// unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text (`5\text{ m}`).
-/// Anything that is not mathematics is compared as text.
+/// first. If it is words ("42, because …"), the others may be right too, but not a number that
+/// stands inside a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%`
+/// (0.335), fractions, powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists,
+/// intervals, sets, matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units
+/// are ignored. A unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text
+/// (`5\text{ m}`). Anything else is compared as text: words, and formulas with other commands
+/// (`A \subset B`).
 ///
 /// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer
 /// is the case's ground truth or the configured `value`; if there are several, any one will do, and
 /// those that cannot be parsed are skipped.
 ///
 /// Agrees with Inspect's `math`. Deliberate differences: it also finds equal values if one side is
-/// plain and the other LaTeX, and the brackets of an interval always matter; it also understands
-/// units, fractions such as `½`, superscript digits (`10²`), a box without braces (`\boxed 3`) and
-/// text after "is:", which Inspect does not.
+/// plain and the other LaTeX, and `x=1, y=2` is the answer `(1,2)`; the brackets of an interval
+/// always matter, `f'` is not `f`, `1/2x` is a half of `x`, and a small number that is written out
+/// is not 0 (`1e-12`). It also understands units, fractions such as `½`, superscript digits
+/// (`10²`), digits that repeat (`0.\overline{3}`, `0.1(6)`), "minus 5", "5 million" (which is not
+/// 5), `\bmod`, a box without braces (`\boxed 3`) and text after "is:", which Inspect does not.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -145,11 +149,28 @@ fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, 
     if expected.iter().any(|(_, expected)| same(expected, &answer)) {
         return Ok((found, true));
     }
-    // Words may only be around the answer: "42, because …".
-    let is_right = |candidate: &&&str| is_value(candidate, expected);
-    let is_text = matches!(answer, Answer::Text(_));
-    let inside = candidates.iter().filter(|_| is_text).find(is_right);
-    Ok(inside.map_or((found, false), |inside| (*inside, true)))
+    let Answer::Text(text) = &answer else { return Ok((found, false)) };
+    // Words may only be around the answer: "42, because …". A formula is one answer, and what is inside
+    // it is none.
+    let mut formulas: Vec<&str> = Vec::from_iter(is_formula(text).then_some(found));
+    for candidate in candidates {
+        if formulas.iter().any(|formula| is_inside(candidate, formula)) {
+            continue;
+        }
+        match read(candidate) {
+            Ok(answer) if is_right(&answer, expected) => return Ok((candidate, true)),
+            Ok(Answer::Expression(_)) => formulas.push(candidate),
+            Ok(Answer::Text(text)) if is_formula(&text) => formulas.push(candidate),
+            _ => {}
+        }
+    }
+    Ok((found, false))
+}
+
+/// Whether a part of the output is inside another one.
+fn is_inside(part: &str, whole: &str) -> bool {
+    let (part, whole) = (part.as_bytes().as_ptr_range(), whole.as_bytes().as_ptr_range());
+    whole.start <= part.start && part.end <= whole.end
 }
 
 fn same(expected: &Answer, answer: &Answer) -> bool {
@@ -160,11 +181,10 @@ fn same(expected: &Answer, answer: &Answer) -> bool {
     }
 }
 
-/// Whether a candidate is an expression with an expected value, or an expected word.
-fn is_value(candidate: &str, expected: &[Expected]) -> bool {
-    let Ok(answer) = read(candidate) else { return false };
-    let is_sentence = matches!(&answer, Answer::Text(text) if text.contains(' '));
-    !is_sentence && expected.iter().any(|(_, expected)| same(expected, &answer))
+/// Whether an answer is an expression with an expected value, or an expected word.
+fn is_right(answer: &Answer, expected: &[Expected]) -> bool {
+    let is_sentence = matches!(answer, Answer::Text(text) if text.contains(' '));
+    !is_sentence && expected.iter().any(|(_, expected)| same(expected, answer))
 }
 
 scorebox_sdk::export!(Math);

@@ -1,7 +1,7 @@
 //! Reads tokens as an expression: lists, relations, sums and products. What is multiplied is left to
 //! `factor`. It computes nothing, and knows nothing of answers in sentences.
 
-use crate::expression::{Expression, Relation};
+use crate::expression::{Expression, Function, Relation};
 use crate::factor::begins_factor;
 use crate::parser::Parser;
 use crate::tokens::{Token, tokens};
@@ -61,6 +61,10 @@ impl Parser<'_> {
         matches!(self.peek(), Some(Token::Mark(')' | ']' | '}' | '⟩')))
     }
 
+    fn next_is_name(&self) -> bool {
+        matches!(self.peek(), Some(Token::Name(_)))
+    }
+
     fn relations(&mut self) -> Option<Expression> {
         let mut sides = vec![self.union()?];
         let mut relations = Vec::new();
@@ -81,11 +85,20 @@ impl Parser<'_> {
     }
 
     fn union(&mut self) -> Option<Expression> {
-        let mut parts = vec![self.sum()?];
+        let mut parts = vec![self.choice()?];
         while self.take('∪').is_some() {
-            parts.push(self.sum()?);
+            parts.push(self.choice()?);
         }
         if parts.len() > 1 { Some(Expression::Union(parts)) } else { parts.pop() }
+    }
+
+    /// A sum, or the binomial coefficient of two: `n+1 \choose 2`.
+    fn choice(&mut self) -> Option<Expression> {
+        let of = self.sum()?;
+        match self.take_between(Function::Binomial) {
+            Some(()) => Some(Expression::Call(Function::Binomial, vec![of, self.sum()?])),
+            None => Some(of),
+        }
     }
 
     pub(crate) fn sum(&mut self) -> Option<Expression> {
@@ -100,7 +113,16 @@ impl Parser<'_> {
         }
     }
 
+    /// A product, or what is left of it after division: `2n \bmod 5`.
     fn product(&mut self) -> Option<Expression> {
+        let of = self.factors()?;
+        match self.take_between(Function::Modulo) {
+            Some(()) => Some(Expression::Call(Function::Modulo, vec![of, self.factors()?])),
+            None => Some(of),
+        }
+    }
+
+    fn factors(&mut self) -> Option<Expression> {
         let mut factors = vec![(false, self.power()?)];
         loop {
             let divides = match self.peek() {
@@ -115,9 +137,14 @@ impl Parser<'_> {
             };
             self.next += 1;
             let minus = self.signs();
+            let is_letter = self.next_is_name();
             let factor = self.power()?;
             let factor = if minus { Expression::Sum(vec![(true, factor)]) } else { factor };
             factors.push((divides, factor));
+            // `1/xy` is `1/(xy)`, but `1/2x` is a half of `x`.
+            while divides && is_letter && self.next_is_name() {
+                factors.push((true, self.power()?));
+            }
         }
         match factors.as_slice() {
             [_] => factors.pop().map(|(_, factor)| factor),

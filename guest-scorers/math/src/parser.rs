@@ -1,6 +1,7 @@
 //! Tokens that are read one after the other, with a limit to how deep that recurses. It knows no grammar:
 //! `parse` and `factor` do.
 
+use crate::expression::Function;
 use crate::tokens::Token;
 
 /// How deep brackets and exponents may nest: reading and computing recurse.
@@ -31,6 +32,16 @@ impl<'t> Parser<'t> {
 
     pub(crate) fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.next)
+    }
+
+    /// The token that comes after some others.
+    pub(crate) fn peek_after(&self, others: usize) -> Option<&Token> {
+        self.tokens.get(self.next + others)
+    }
+
+    /// Takes what stands between two arguments.
+    pub(crate) fn take_between(&mut self, function: Function) -> Option<()> {
+        (self.peek() == Some(&Token::Between(function))).then(|| self.next += 1)
     }
 
     pub(crate) fn take(&mut self, mark: char) -> Option<()> {

@@ -1,8 +1,9 @@
 //! Reads an answer as an expression, or else as a text. Comparing is left to others.
 
-use crate::answer::{ANSWER_LIMIT, bare, has_word, is_composite};
+use crate::answer::{ANSWER_LIMIT, bare, has_word, is_composite, magnitude};
 use crate::expression::Expression;
 use crate::parse::parse;
+use crate::tokens::is_style;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +42,8 @@ pub(crate) fn read(candidate: &str) -> Result<Answer, Unreadable> {
     }
     let plain = plain(candidate);
     if !is_prose(candidate) && !is_composite(candidate) {
-        let number = without_unit(&plain).and_then(parse).filter(is_number);
+        let number = without_unit(&plain).map(simplified);
+        let number = number.and_then(|number| parse(&number)).filter(is_number);
         let value = || plain.rsplit_once('=').and_then(|(_, value)| parse(value));
         if let Some(expression) = number.or_else(|| formula(&plain)).or_else(value) {
             return Ok(Answer::Expression(expression));
@@ -100,6 +102,8 @@ fn plain(text: &str) -> String {
         ("\\,", "\u{2009}"),
         ("²", "^2"),
         ("³", "^3"),
+        ("\\approx", "="),
+        ("≈", "="),
         ("½", " 1/2"),
         ("¼", " 1/4"),
         ("¾", " 3/4"),
@@ -115,7 +119,43 @@ fn plain(text: &str) -> String {
             plain = format!("{number}%");
         }
     }
-    grouped(&plain).unwrap_or(plain)
+    for dots in ["\\ldots", "\\dots", "…"] {
+        // `0.333…` is written for 0.333.
+        let number = plain.strip_suffix(dots).map(str::trim_end);
+        if let Some(number) = number.filter(|text| text.ends_with(|c: char| c.is_ascii_digit())) {
+            plain = number.to_owned();
+        }
+    }
+    for minus in ["minus ", "negative "] {
+        let start = plain.get(..minus.len());
+        if start.is_some_and(|start| start.eq_ignore_ascii_case(minus)) {
+            plain.replace_range(..minus.len(), "-");
+        }
+    }
+    simplified(&plain)
+}
+
+/// With numbers as programs write them: no groups of digits, no words for powers of ten.
+fn simplified(text: &str) -> String {
+    let sides = |text: &str| {
+        let sides = text.split('=').map(|side| grouped(side).unwrap_or(side.to_owned()));
+        sides.collect::<Vec<_>>().join("=")
+    };
+    match scaled(text) {
+        Some((number, factor)) => format!("{}*{factor}", sides(number)),
+        None => sides(text),
+    }
+}
+
+/// A number and the factor that the word after it stands for: `5 million`, `5\text{ million dollars}`.
+fn scaled(text: &str) -> Option<(&str, &'static str)> {
+    let (number, word) = match text.strip_suffix('}') {
+        Some(text) => text.rsplit_once("\\text{")?,
+        None => text.rsplit_once([' ', '~', '\u{2009}'])?,
+    };
+    let factor = magnitude(word.split_whitespace().next()?)?;
+    let number = number.trim_end_matches(['\\', '~', ' ', '\u{2009}']);
+    number.ends_with(|c: char| c.is_ascii_digit()).then_some((number, factor))
 }
 
 /// A number with its digits in groups of three, without what parts them: `-1,234.5`, `12 345`.
@@ -143,17 +183,30 @@ fn without_unit(text: &str) -> Option<&str> {
     let commands = ["\\text{", "\\mathrm{", "\\mbox{", "\\textrm{"];
     let command = commands.iter().filter_map(|command| text.rfind(command)).max();
     if let Some(start) = command
-        && text[start..].find('}').is_some_and(|end| {
-            let after =
-                text[start + end + 1..].trim_start_matches(|c: char| "^{}0123456789".contains(c));
-            after.is_empty()
-        })
+        && let Some(end) = text[start..].find('}')
+        && is_exponent(&text[start + end + 1..])
+        && !text[start..start + end].split([' ', '{']).any(joins)
     {
         return Some(text[..start].trim_end_matches(['\\', '~', ' ']));
     }
     let (number, unit) = text.trim_end().rsplit_once([' ', '~', '\u{2009}'])?;
     let is_word = unit.len() > 3 && unit.bytes().all(|byte| byte.is_ascii_alphabetic());
     (is_word || SHORT.split(' ').any(|short| short == unit)).then(|| number.trim_end_matches('\\'))
+}
+
+/// Whether a word in braces says that what comes after the number is more than its unit.
+fn joins(word: &str) -> bool {
+    matches!(word, "or" | "and" | "to") || magnitude(word).is_some()
+}
+
+/// Whether a text is nothing or the exponent of a unit: `^2`, `^{-1}`.
+fn is_exponent(text: &str) -> bool {
+    let text = text.trim();
+    let Some(exponent) = text.strip_prefix('^') else { return text.is_empty() };
+    let inside = exponent.strip_prefix('{').and_then(|exponent| exponent.strip_suffix('}'));
+    let digits = inside.map_or(exponent, |inside| inside.strip_prefix('-').unwrap_or(inside));
+    let count = if inside.is_some() { 1..=2 } else { 1..=1 };
+    count.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether an expression has no variable in it.
@@ -171,10 +224,58 @@ fn is_number(expression: &Expression) -> bool {
     }
 }
 
+/// Whether a text that was compared as words is a formula that is not understood: `x\equiv3\pmod5`. A
+/// text with a box is what surrounds an answer.
+pub(crate) fn is_formula(text: &str) -> bool {
+    let mut pieces = text.split('\\');
+    let before = pieces.next().unwrap_or("");
+    let after = |piece: &str| has_word(piece.trim_start_matches(|c: char| c.is_ascii_alphabetic()));
+    text.contains('\\') && !text.contains("box") && !has_word(before) && !pieces.any(after)
+}
+
+/// A formula that is not understood, without what makes no difference in LaTeX: white space, braces
+/// around one sign, commands that only change how something looks.
+fn spelled(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(c) = rest.chars().next() {
+        let length = if c == '\\' { command_length(rest) } else { c.len_utf8() };
+        let piece = &rest[..length];
+        match piece.strip_prefix('\\') {
+            Some("dfrac" | "tfrac") => kept.push_str("\\frac"),
+            Some("dots" | "cdots") => kept.push_str("\\ldots"),
+            Some("," | ";" | ":" | "!" | " ") => {}
+            Some(command) if is_style(command) => {}
+            _ if c.is_whitespace() || c == '~' => {}
+            _ => kept.push_str(piece),
+        }
+        rest = &rest[length..];
+    }
+    without_single_braces(&kept)
+}
+
+/// The length of the command that a text begins with: letters, or one other sign.
+fn command_length(text: &str) -> usize {
+    let letters = text[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    let sign = text[1..].chars().next().map_or(0, char::len_utf8);
+    1 + letters.max(sign)
+}
+
+/// `\frac12` for `\frac{1}{2}`, `x^2` for `x^{2}`.
+fn without_single_braces(text: &str) -> String {
+    let signs: Vec<char> = text.chars().collect();
+    let is_single = |open: usize| {
+        let is_escaped = open > 0 && signs[open - 1] == '\\';
+        let inside = signs.get(open + 1).is_some_and(|c| !"{}\\".contains(*c));
+        signs.get(open) == Some(&'{') && !is_escaped && inside && signs.get(open + 2) == Some(&'}')
+    };
+    let is_kept = |place: usize| !is_single(place) && !place.checked_sub(2).is_some_and(is_single);
+    signs.iter().enumerate().filter(|(place, _)| is_kept(*place)).map(|(_, c)| c).collect()
+}
+
 /// A text in lower case with single spaces, without the commands around words.
 fn words(text: &str) -> String {
     let mut plain = bare(text).replace("\\ ", " ");
-    for command in ["\\text{", "\\mathrm{", "\\mbox{"] {
+    for command in ["\\text{", "\\textbf{", "\\textit{", "\\mathrm{", "\\mbox{"] {
         while let Some(start) = plain.find(command)
             && let Some(length) = plain[start..].find('}')
         {
@@ -182,6 +283,9 @@ fn words(text: &str) -> String {
             plain.replace_range(start..=start + length, &content);
         }
     }
-    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = match plain.contains('\\') {
+        true => spelled(&plain),
+        false => plain.split_whitespace().collect::<Vec<_>>().join(" "),
+    };
     plain.trim_matches([' ', '.', ',', ';', ':']).to_lowercase()
 }

@@ -72,6 +72,64 @@ fn fractions_are_compared_by_value() {
 }
 
 #[test]
+fn groups_of_digits_are_one_number_on_a_side_of_an_equation_and_before_a_unit() {
+    all_right(&[
+        ("$x = 1,234$", "1234"),
+        ("$n=1,000,000$", "1000000"),
+        (r"\boxed{12,345\text{ m}^2}", "12345"),
+        (r"\boxed{1,024}", "x=1,024"),
+    ]);
+    assert!(right("The answer is n = 12,345.", "12345"));
+    none_right(&[("x=1,23", "123")]);
+}
+
+#[test]
+fn digits_that_repeat_are_a_fraction() {
+    none_right(&[
+        (r"\boxed{0.\overline{6}}", r"0.\overline{3}"),
+        (r"\boxed{0.\overline{6}}", "0"),
+        ("0.(6)", "0.(3)"),
+        (r"0.\hat{3}", "0"),
+        ("5.x", "5x"),
+        ("It is 2^10", "10"),
+    ]);
+    // On purpose unlike the peer.
+    all_right(&[
+        (r"0.\overline{3}", "1/3"),
+        (r"-0.1\bar6", "-1/6"),
+        (r"0.\dot{3}\dot{6}", r"\frac{4}{11}"),
+        (r"0.\dot142857\dot1", "0.1428571(1428571)"),
+        ("0.58(3)", "7/12"),
+        (r"33.\overline{3}\%", "1/3"),
+        (r"0.\overline{9}", "1"),
+        (r"6.02(10)^{23}", "6.02e23"),
+    ]);
+    // Digits are left out, which may not repeat.
+    all_right(&[(r"0.333\ldots", "0.333")]);
+}
+
+#[test]
+fn words_for_numbers_and_signs_belong_to_the_number() {
+    none_right(&[
+        ("The answer is minus 5", "5"),
+        ("The answer is negative 5", "5"),
+        ("The answer is not 5", "5"),
+        ("5 million", "5"),
+        ("The price is 5 million dollars", "5"),
+    ]);
+    // On purpose unlike the peer.
+    all_right(&[
+        ("minus 5", "-5"),
+        ("5 million", "5000000"),
+        (r"\$1,200 thousand", "1.2e6"),
+        (r"5\text{ million dollars}", "5000000"),
+    ]);
+    assert!(right("It lost negative 5 points", "-5"));
+    assert!(right("The price is 5 million dollars", "5000000"));
+    all_right(&[(r"\approx 3.14", "3.14"), (r"x \approx 5", "5")]);
+}
+
+#[test]
 fn whole_numbers_are_compared_exactly() {
     none_right(&[
         ("99999999999", "100000000000"),
@@ -109,9 +167,28 @@ fn roots_functions_and_constants_are_computed() {
         ("|-3|", "3"),
         (r"\lfloor 2.7 \rfloor", "2"),
         ("i^2", "-1"),
+        (r"\sin^{-1} x", r"\arcsin x"),
+        (r"\tan^{-1}(1)", r"\frac{\pi}{4}"),
+        (r"\sec^{-1} 2", r"\pi/3"),
+        (r"\sin^{-2} x", r"\frac{1}{\sin^2 x}"),
+        (r"3 \mod 2", "1"),
+        (r"{5 \choose 2}", "10"),
+        (r"{n+1 \choose 2}", r"\binom{n+1}{2}"),
         (r"\frac{3+i\sqrt{3}}{2}", r"\frac{i\sqrt{3}+3}{2}"),
     ]);
     none_right(&[("sqrt(2)", "1.414213562"), (r"\sqrt{2}", r"\sqrt{3}"), ("1/0", "2")]);
+    none_right(&[
+        (r"\sin^{-1} x", r"\frac{1}{\sin x}"),
+        (r"\sinh^{-1} x", r"\frac{1}{\sinh x}"),
+        (r"5 \bmod 7", r"7 \bmod 5"),
+        (r"{5 \choose 2}", r"{2 \choose 5}"),
+        (r"3 \colon 2", r"2 \colon 3"),
+        (r"1^\infty", "1"),
+        (r"\infty-\infty", "0"),
+        ("1e-12", "2e-12"),
+    ]);
+    // On purpose unlike the peer, which rounds what is written out.
+    none_right(&[("1e-12", "0")]);
 }
 
 #[test]
@@ -126,7 +203,23 @@ fn expressions_with_variables_are_compared_by_what_they_are_worth() {
         (r"1-\sin^2 x", r"\cos^2 x"),
         ("a_1+a_{2}", "a_2+a_{1}"),
         ("X", "x"),
+        ("1/xy", "1/(xy)"),
+        (r"2\hat{i}+3\hat{j}", r"3\hat{j}+2\hat{i}"),
+        ("f(x)+f(x)", "2f(x)"),
+        ("h(a+b)/2", r"\frac{1}{2}(a+b)h"),
     ]);
+    none_right(&[
+        ("1/xy", "y/x"),
+        ("f(g(x))", "g(f(x))"),
+        ("f(-x)", "-f(x)"),
+        ("f(x,y)", "f(y,x)"),
+        (r"\vec{AB}", r"\vec{BA}"),
+        (r"\overline{AB}", r"\overline{BA}"),
+        (r"\mathbb{Z}", r"\mathbb{N}"),
+    ]);
+    // On purpose unlike the peer.
+    all_right(&[("y = 1/2x + 3", r"\frac{1}{2}x+3")]);
+    none_right(&[("f'(x)", "f(x)")]);
     none_right(&[("x", "y"), ("x+1", "x+2"), (r"\sqrt{x^2}", "x"), ("x^2", "x^3")]);
     // Not computed, but the same.
     all_right(&[("2024^{4046}", "2024^{4046}"), ("1/2004!", "1/2004!"), ("n!", "n!")]);
@@ -167,10 +260,13 @@ fn lists_sets_intervals_and_matrices_are_compared_part_by_part() {
         ),
         ("x=1, y=2", "y=2, x=1"),
         ("3 or 4", "4 or 3"),
+        (r"\boxed{\{1,1,2\}}", r"\{1,2\}"),
+        (r"(-\infty,\infty)", r"\mathbb{R}"),
     ]);
     none_right(&[("2,3", "3,2"), ("[0,1)", "[0,1]"), ("(0, 1)", "2"), ("[0]", "2")]);
     // On purpose unlike the peer.
-    none_right(&[("(1,2)", "[1,2]")]);
+    none_right(&[("(1,2)", "[1,2]"), ("1,1,2", "1,2"), (r"\{1,2,3\}", r"\{1,2\}")]);
+    all_right(&[("x=1,y=2", "(1,2)"), (r"5\text{ or }6", "5,6"), ("ℝ", r"\mathbb{R}")]);
     all_right(&[(r"\pm 2", "2, -2"), (r"x \in [0,1]", "[0,1]"), (r"\emptyset", r"\{\}")]);
 }
 
@@ -183,6 +279,17 @@ fn units_degrees_and_currencies_do_not_count() {
         ("74°", r"74^\circ"),
         (r"100\sqrt{2}\text{ m}^2", r"100\sqrt{2}"),
         (r"\boxed{5\text{ m}}", "5"),
+        (r"5\text{ s}^{-1}", "5"),
+    ]);
+    none_right(&[
+        (r"\boxed{2\text{ and }3}", "2"),
+        (r"5\text{ or }6", "5"),
+        (r"5\text{ to }6", "5"),
+        (r"5\text{ out of }12", "5"),
+        (r"4\text{ remainder }2", "4"),
+        (r"12\text{ mod }5", "12"),
+        (r"10\text{:}30", "10"),
+        (r"10\text{:}30", "30"),
     ]);
     // On purpose unlike the peer.
     all_right(&[("5 km/h", "5")]);
@@ -201,6 +308,39 @@ fn words_are_compared_as_words() {
     // On purpose unlike the peer.
     all_right(&[("no solution", r"\text{no solution}"), ("11_2", "11_{2}")]);
     none_right(&[("no", "on"), ("yes", "no"), ("11_2", "11"), ("Paris", "3")]);
+}
+
+#[test]
+fn formulas_that_are_not_understood_are_compared_as_they_are_written() {
+    all_right(&[
+        (r"\boxed{\mathbb{R} \setminus \{0\}}", r"\mathbb{R}\setminus\{0\}"),
+        (r"x \equiv 3 \pmod{5}", r"x\equiv 3\pmod 5"),
+        (r"A \subset B", r"A\subset B"),
+        (r"\left\{x \mid x>2\right\}", r"\{x \mid x > 2\}"),
+        (r"\sum_{k=1}^{n} \dfrac{1}{k}", r"\sum_{k=1}^n \frac{1}{k}"),
+    ]);
+    none_right(&[
+        (r"x \equiv 3 \pmod{5}", r"x \equiv 5 \pmod{3}"),
+        (r"A \subset B", r"B \subset A"),
+        (r"p \to q", r"q \to p"),
+        (r"p \leftarrow q", r"p \rightarrow q"),
+        (r"p \implies q", r"q \implies p"),
+        (r"\neg p \land q", r"p \land \neg q"),
+        (r"\boxed{\mathbb{R}\setminus\{5\}}", "5"),
+    ]);
+}
+
+#[test]
+fn a_number_inside_a_formula_is_not_the_answer() {
+    none_right(&[
+        ("so we have\nx^2+9", "9"),
+        ("It simplifies to\n(x+1)(x-4)", "-4"),
+        ("The interval\n(2,5)", "5"),
+        ("Done\n2^10", "10"),
+    ]);
+    assert!(right(r"\boxed{\textbf{(E)}\ 12}", "12"));
+    assert!(right("Done\n2^10", "1024"));
+    assert!(right("The value for $x=3$ is 42.", "42"));
 }
 
 #[test]
@@ -310,6 +450,17 @@ fn nothing_takes_long_or_nests_without_end() {
         "\\{1,",
         "so 1 ",
         "99^99*",
+        "f(",
+        "g(f(",
+        "0.(",
+        "0.(9)",
+        "0.\\dot1",
+        "\\vec{",
+        "\\bmod 2",
+        "\\choose 2",
+        "5 million ",
+        "{x}",
+        "\\subset ",
     ];
     for piece in pieces {
         for times in [30, 200, 4000, 50_000] {

@@ -13,7 +13,8 @@ const LETTERS_LIMIT: usize = 3;
 /// One piece of a mathematical text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token {
-    /// Digits with at most one point and an exponent, as a program writes them.
+    /// Digits with at most one point and an exponent, as a program writes them, or with the digits that
+    /// repeat in brackets: `0.1(6)`.
     Number(String),
     /// A variable or a constant, in lower case.
     Name(String),
@@ -21,6 +22,8 @@ pub(crate) enum Token {
     Relation(Relation),
     /// A command with arguments in braces: `frac`, `sqrt`, `binom`.
     Command(&'static str),
+    /// What stands between its two arguments: `\bmod`, `\choose`.
+    Between(Function),
     /// `\begin{…}` and `\end{…}`.
     Begin,
     End,
@@ -100,6 +103,16 @@ fn number(text: &str) -> Option<(String, usize)> {
     let mut end = digits(0);
     if text[end..].starts_with('.') {
         end += 1 + digits(end + 1);
+        if let Some((cycle, length)) = cycle(&text[end..]) {
+            let number = format!("{}({cycle})", &text[..end]);
+            return (number.len() <= DIGITS_OF_ONE).then_some((number, end + length));
+        }
+        // The point belongs to something that is not understood here: `0.\hat{3}`.
+        let after = text[end..].strip_prefix('\\').unwrap_or(&text[end..]);
+        let is_followed = after.starts_with(|c: char| c.is_alphabetic() || "([{".contains(c));
+        if text[..end].ends_with('.') && is_followed {
+            return None;
+        }
     }
     if !text[..end].contains(|c: char| c.is_ascii_digit()) || end > DIGITS_OF_ONE {
         return None;
@@ -114,12 +127,41 @@ fn number(text: &str) -> Option<(String, usize)> {
     Some((text[..end].to_owned(), end))
 }
 
+/// The digits that repeat, which a text after a point begins with, and the length of what says so:
+/// `\overline{36}`, `\bar3`, `\dot{3}\dot{6}`, `(36)`.
+fn cycle(text: &str) -> Option<(String, usize)> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let marked = |command: &str, text: &str| {
+        let (content, length) = argument(text.strip_prefix(command)?)?;
+        is_digits(content).then(|| (content.to_owned(), command.len() + length))
+    };
+    if let Some(inside) = text.strip_prefix('(') {
+        let (content, after) = inside.split_once(')')?;
+        // `6.02(10)^{23}` is a product.
+        let repeats = is_digits(content) && !after.starts_with('^');
+        return repeats.then(|| (content.to_owned(), content.len() + 2));
+    }
+    if let Some(found) = marked("\\overline", text).or_else(|| marked("\\bar", text)) {
+        return Some(found);
+    }
+    let (first, length) = marked("\\dot", text)?;
+    let between = text[length..].bytes().take_while(u8::is_ascii_digit).count();
+    let last_place = length + between;
+    Some(match marked("\\dot", &text[last_place..]) {
+        Some((last, more)) => {
+            (format!("{first}{}{last}", &text[length..last_place]), last_place + more)
+        }
+        None => (first, length),
+    })
+}
+
 /// A run of letters: a known name, or variables of one letter each.
 fn names(run: &str) -> Option<Vec<Token>> {
     let lower = run.to_lowercase();
     let greek = |c: char| GREEK.get(u32::from(c).checked_sub(u32::from('α'))? as usize);
     let name = match lower.as_str() {
         "infinity" | "inf" | "oo" => Some("infty"),
+        "ℝ" => Some(REALS),
         "or" | "and" => return Some(vec![Token::Text(lower)]),
         name => GREEK.iter().find(|letter| **letter == name).copied(),
     };
@@ -149,6 +191,47 @@ const GREEK: [&str; 25] = [
     "chi", "psi", "omega",
 ];
 
+/// The name of the set of all real numbers, `\mathbb{R}`.
+pub(crate) const REALS: &str = "mathbb R";
+
+/// Commands that are letters, besides the Greek ones.
+const LETTERS: [&str; 11] = [
+    "ell",
+    "hbar",
+    "infty",
+    "imath",
+    "jmath",
+    "varepsilon",
+    "vartheta",
+    "varpi",
+    "varrho",
+    "varsigma",
+    "varphi",
+];
+
+/// Commands that make a name of their argument: `\vec{AB}` is not `\vec{BA}`, and no product.
+const NAMING: [&str; 12] = [
+    "mathbb",
+    "mathcal",
+    "mathscr",
+    "mathfrak",
+    "vec",
+    "hat",
+    "bar",
+    "tilde",
+    "dot",
+    "overline",
+    "overrightarrow",
+    "widehat",
+];
+
+/// Whether a command only changes how something looks.
+pub(crate) fn is_style(command: &str) -> bool {
+    const STYLES: &str = "left right middle big bigl bigr Big Bigl Bigr bigg biggl biggr Bigg Biggl Biggr large Large \
+        displaystyle textstyle quad qquad limits mathrm mathbf mathit mathsf boldsymbol rm bf underline";
+    STYLES.split(' ').any(|style| style == command)
+}
+
 /// A command of LaTeX, and its length. Those that only change how something looks are skipped.
 fn command(text: &str) -> Option<(Option<Token>, usize)> {
     let letters = text[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -169,7 +252,7 @@ fn command(text: &str) -> Option<(Option<Token>, usize)> {
     let mark = |mark| Some(Token::Mark(mark));
     let token = match &text[1..end] {
         "cdot" | "times" | "ast" => mark('*'),
-        "div" => mark('/'),
+        "div" | "colon" => mark('/'),
         "lbrace" => mark('⟨'),
         "rbrace" => mark('⟩'),
         "lbrack" => mark('['),
@@ -193,9 +276,22 @@ fn command(text: &str) -> Option<(Option<Token>, usize)> {
         "sqrt" => Some(Token::Command("sqrt")),
         "binom" | "dbinom" | "tbinom" => Some(Token::Command("binom")),
         "varnothing" | "emptyset" => Some(Token::Name("emptyset".to_owned())),
-        "angle" | "left" | "right" | "bigl" | "bigr" | "Bigl" | "Bigr" | "big" | "Big"
-        | "large" | "Large" | "displaystyle" | "textstyle" | "quad" | "qquad" | "limits"
-        | "circ" | "degree" | "mathrm" | "mathbf" | "mathit" | "rm" | "bf" => None,
+        "angle" | "circ" | "degree" | "checkmark" => None,
+        name if is_style(name) => None,
+        "bmod" | "mod" => Some(Token::Between(Function::Modulo)),
+        "choose" => Some(Token::Between(Function::Binomial)),
+        name if NAMING.contains(&name) => {
+            let (content, length) = argument(&text[end..])?;
+            let content = content.trim();
+            (!content.is_empty() && content.chars().all(char::is_alphanumeric)).then_some(())?;
+            let name = match name {
+                "overline" => "bar",
+                "overrightarrow" => "vec",
+                "widehat" => "hat",
+                other => other,
+            };
+            return Some((Some(Token::Name(format!("{name} {content}"))), end + length));
+        }
         "begin" | "end" => {
             let (name, mut length) = braces(&text[end..])?;
             if name == "array" && &text[1..end] == "begin" {
@@ -212,10 +308,26 @@ fn command(text: &str) -> Option<(Option<Token>, usize)> {
         }
         name => match Function::latex(name) {
             Some(function) => Some(Token::Function(function)),
-            None => Some(Token::Name(name.to_lowercase())),
+            // What is not known may be no product: `p \to q`, `A \subset B`.
+            None => Some(Token::Name(letter(name)?)),
         },
     };
     Some((token, end))
+}
+
+/// The name of a command that is a letter.
+fn letter(command: &str) -> Option<String> {
+    let lower = command.to_lowercase();
+    (LETTERS.contains(&command) || GREEK.contains(&lower.as_str())).then_some(lower)
+}
+
+/// The argument that a text begins with, in braces or of one sign, and the length with the braces.
+fn argument(text: &str) -> Option<(&str, usize)> {
+    let start = text.len() - text.trim_start().len();
+    match text[start..].chars().next()? {
+        '{' => braces(text),
+        c => Some((&text[start..start + c.len_utf8()], start + c.len_utf8())),
+    }
 }
 
 /// What stands in the braces that a text begins with, and the length with them.

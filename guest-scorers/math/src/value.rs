@@ -100,6 +100,7 @@ pub(crate) fn value(
                 arguments.iter().map(|argument| value(argument, names)).collect();
             call(*function, &arguments?)?
         }
+        Expression::Unknown(name, arguments) => unknown(names(name)?, arguments, names)?,
         _ => return None,
     };
     let finite = match &value {
@@ -107,6 +108,20 @@ pub(crate) fn value(
         Value::Approximate(value) => value.is_finite(),
     };
     finite.then_some(value)
+}
+
+/// The value of a function of which only the name is known: some function, another one for each name.
+fn unknown(
+    number: Complex64,
+    arguments: &[Expression],
+    names: &dyn Fn(&str) -> Option<Complex64>,
+) -> Option<Value> {
+    let mut sum = Complex64::one();
+    for argument in arguments {
+        // Not the same if arguments change places.
+        sum = (sum + value(argument, names)?.approximate()) * number;
+    }
+    Some(Value::Approximate((sum + number).sin() + number))
 }
 
 fn constant(name: &str) -> Option<Complex64> {
@@ -155,6 +170,7 @@ fn call(function: Function, arguments: &[Value]) -> Option<Value> {
             | Function::Ln
             | Function::Max
             | Function::Min
+            | Function::Modulo
     );
     (second.is_none() || takes_two).then_some(())?;
     let x = first.approximate();
@@ -171,6 +187,7 @@ fn call(function: Function, arguments: &[Value]) -> Option<Value> {
             bounded(BigRational::from_integer((1..=number).product()))
         }
         Function::Binomial => binomial(first.whole()?, second?.whole()?)?,
+        Function::Modulo => modulo(first, second?)?,
         Function::Root => root(first, second)?,
         Function::Exp => Value::Approximate(x.exp()),
         Function::Log10 | Function::Ln => {
@@ -211,6 +228,12 @@ fn rounded(
         Value::Exact(value) => Some(Value::Exact(exactly(value))),
         Value::Approximate(_) => Some(Value::Approximate(round(value.real()?).into())),
     }
+}
+
+/// What is left after division, of the sign of the divisor.
+fn modulo(of: &Value, divisor: &Value) -> Option<Value> {
+    let (Value::Exact(of), Value::Exact(divisor)) = (of, divisor) else { return None };
+    (!divisor.is_zero()).then(|| bounded(of - divisor * (of / divisor).floor()))
 }
 
 fn binomial(n: &BigInt, k: &BigInt) -> Option<Value> {
