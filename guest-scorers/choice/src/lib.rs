@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 ///
 /// Choices are named A to Z, and 1, 2, 3 … from the 27th on. `ANSWER: A, C`, `ANSWER: AC`, `ANSWER:
 /// A and C` and `**ANSWER**: (A), (C)` are understood, in any case; the last line that begins with
-/// `ANSWER:` counts, or else the last `ANSWER:`. If there is none, or a choice does not exist,
+/// `ANSWER:` and has nothing else on it counts, or else the last `ANSWER:`. If there is none, or a choice does not exist,
 /// nothing is marked. The right choices are the case's ground truth or the configured `value` or
 /// `values`, all of them together: `AC`, `A, C` or a list. An empty text means that nothing should
 /// be marked.

@@ -9,8 +9,23 @@ pub(crate) fn marks(text: &str, count: usize) -> BTreeSet<usize> {
     let text = without_brackets(&unwrapped(&unwrapped(text, "$"), "**"));
     let markers: Vec<Marker> = markers(&text).collect();
     let alone = markers.iter().rev().find_map(|marker| marker.alone(&text));
-    let anywhere = || markers.iter().rev().find_map(|marker| marker.anywhere(&text));
-    alone.or_else(anywhere).map_or_else(BTreeSet::new, |answer| read(answer, count))
+    let answer = alone.or_else(|| last_anywhere(&text, &markers));
+    answer.map_or_else(BTreeSet::new, |answer| read(answer, count))
+}
+
+/// The answer to the last marker that is not in the answer to one before it: of `ANSWER: A, ANSWER: B`
+/// the first.
+fn last_anywhere<'t>(text: &'t str, markers: &[Marker]) -> Option<&'t str> {
+    let mut last = None;
+    let mut from = 0;
+    for marker in markers {
+        if marker.start >= from
+            && let Some((answer, end)) = marker.anywhere(text)
+        {
+            (last, from) = (Some(answer), end);
+        }
+    }
+    last
 }
 
 /// `A, C`, `A and C`, `AC`; nothing if one of them does not exist.
@@ -48,13 +63,15 @@ impl Marker {
         (begins_line && (ends_line(rest) || rest.trim_start().starts_with('.'))).then_some(answer)
     }
 
-    /// The answer, up to the end of a word.
-    fn anywhere<'t>(&self, text: &'t str) -> Option<&'t str> {
+    /// The answer, up to the end of a word, and where it ends.
+    fn anywhere<'t>(&self, text: &'t str) -> Option<(&'t str, usize)> {
         let (answer, rest) = self.answer(text)?;
+        let end = text.len() - rest.len();
         if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
-            return answer.rfind([' ', ',']).map(|end| &answer[..end]);
+            let length = answer.rfind([' ', ','])?;
+            return Some((&answer[..length], end - answer.len() + length));
         }
-        Some(answer)
+        Some((answer, end))
     }
 
     /// The letters, digits, spaces and commas after the marker, and what comes after them. If only
@@ -156,6 +173,7 @@ mod tests {
             ("So ANSWER: B", &[1]),
             ("ANSWER: A\nNo.\nANSWER: C", &[2]),
             ("ANSWER: A\nSo ANSWER: B", &[0]),
+            ("So ANSWER: A. No, ANSWER: B", &[1]),
         ];
         for (text, places) in cases {
             assert_eq!(marked(text), *places, "{text}");
@@ -171,6 +189,7 @@ mod tests {
             "ANSWER: 1",
             "ANSWER: (Paris)",
             "ANSWER: A because",
+            "ANSWER: A, ANSWER: B",
             "ANSWER: Bé",
             "ANSWER: B\n\nANSWER: ",
             "ANSWER:",

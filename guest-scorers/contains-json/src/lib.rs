@@ -23,7 +23,9 @@ use serde_json::{Value, json};
 ///
 /// With `formats`, equals promptfoo's `contains-json` for valid JSON; promptfoo also accepts
 /// objects that are cut off or written in YAML style. promptfoo reads a schema without `$schema` as
-/// draft-07: add `"$schema": "http://json-schema.org/draft-07/schema#"` to it.
+/// draft-07: add `"$schema": "http://json-schema.org/draft-07/schema#"` to it. An `email` may have a
+/// domain of one label (`a@b`), and a `date-time` must have `T` and no space between date and time;
+/// promptfoo's validator decides the other way in both.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

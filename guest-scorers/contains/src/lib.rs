@@ -34,7 +34,8 @@ const USUAL_REASON: usize = 64;
 /// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's
 /// `includes` with `ignoreCase`. Scores as niceeval's `includes` does, which is a gate there; here
 /// a suite makes it one. Deliberate difference: a list without any text is refused, where
-/// promptfoo's `…-any` scores 0 and its `…-all` 1.
+/// promptfoo's `…-any` scores 0 and its `…-all` 1. `ignoreCase` folds case as Unicode says (`ß` is `ss`);
+/// promptfoo only lowers it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

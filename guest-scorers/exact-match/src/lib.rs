@@ -26,8 +26,9 @@ use serde_json::Value;
 /// output may also equal the whole ground-truth list. A ground truth of `null` counts as absent: if
 /// `null` is right, list it in `values`.
 ///
-/// `normalized` equals SQuAD's exact match. `words` equals Inspect's `exact`, except that it tells
-/// apart answers of nothing but articles and punctuation, which are all the same there. `strict` with `parseJson` equals autoevals'
+/// `normalized` equals SQuAD's exact match. `words` equals Inspect's `exact`, except for
+/// answers of nothing but articles and punctuation, of which nothing is left there: here, each equals itself
+/// alone. `strict` with `parseJson` equals autoevals'
 /// `ExactMatch`, except that the order of keys never matters, that a number equals a string by
 /// value (`1` equals `"1.0"`), that booleans and `null` equal no string, and that any one item of a
 /// ground-truth list will do (autoevals compares with the whole list).

@@ -22,7 +22,9 @@ use serde_json::Value;
 ///
 /// Equals autoevals' `ValidJSON`, which also accepts `NaN` and `Infinity`, and with `scalars` and
 /// `formats` promptfoo's `is-json`. promptfoo reads a schema without `$schema` as draft-07: add
-/// `"$schema": "http://json-schema.org/draft-07/schema#"` to it.
+/// `"$schema": "http://json-schema.org/draft-07/schema#"` to it. With `formats`, an `email` may have a domain
+/// of one label (`a@b`), and a `date-time` must have `T` and no space between date and time; promptfoo's
+/// validator decides the other way in both.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

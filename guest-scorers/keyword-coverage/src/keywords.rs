@@ -1,4 +1,4 @@
-//! Finds the words of a text, and those of them that are keywords. It counts nothing.
+//! Finds the words of an input as the peer cuts them, and which words are keywords. It counts nothing.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     without_tags(text).split_whitespace().map(word).filter(|word| !word.is_empty()).collect()
 }
 
-/// The words of a text that are neither numbers nor in `stop_words`, in order, each once.
-pub(crate) fn extract(text: &str, stop_words: &BTreeSet<String>) -> Vec<String> {
+/// The words that are neither numbers nor in `stop_words`, in order, each once.
+pub(crate) fn extract(words: Vec<String>, stop_words: &BTreeSet<String>) -> Vec<String> {
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     let is_keyword = |word: &String| !is_number(word) && !stop_words.contains(&word.to_lowercase());
     let mut seen = BTreeSet::new();
-    let keywords = words(text).into_iter().filter(is_keyword);
+    let keywords = words.into_iter().filter(is_keyword);
     keywords.filter(|word| seen.insert(word.clone())).collect()
 }
 

@@ -6,6 +6,7 @@
 //! Keywords of a text are extracted as the npm package keyword-extractor does it, which the
 //! keyword-coverage scorer of Mastra uses.
 
+mod bare;
 mod keywords;
 mod stop_words;
 mod text;
@@ -13,7 +14,7 @@ mod text;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use keywords::{extract, words};
+use keywords::extract;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
     Score, ScoreError, Scorer, excerpt, schemars,
@@ -29,11 +30,13 @@ use text::{Text, said};
 /// words, or several words that must follow each other. Otherwise they are the words of a text
 /// (a ground truth that is not a list, or else the input) without numbers and English stop words,
 /// each counted once. Of an input or output that is no text, the texts inside are read; of chat
-/// messages, what they say. Case and the punctuation around a word are ignored. If there are no keywords, as with
+/// messages, what they say. Case, tags of HTML and the punctuation around a word are ignored (`**Paris**`,
+/// `«Paris»`); punctuation inside a word counts (`3.5` is not `35`). If there are no keywords, as with
 /// an empty list, the score is 1 and `meta.skipped` says so, as in Mastra.
 ///
-/// With `from: input`, equals Mastra's `keyword-coverage`, except that a dash alone is not a
-/// keyword.
+/// With keywords from the input, equals Mastra's `keyword-coverage`, except that a dash alone is not a
+/// keyword: of the marks around a word only those of sentences, brackets and quotes are ignored, inside a word
+/// too, and everything between `<` and `>` is left out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -95,17 +98,14 @@ impl Scorer for KeywordCoverage {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
         let output = said(&output)?;
-        let words = words(&output);
-        let (found, missing): (Vec<String>, Vec<String>) = match self.source(case)? {
+        let (found, missing) = match self.source(case)? {
             Source::Keywords(keywords) => {
+                let words = bare::words(&output);
                 let text = Text::new(&output, &words);
                 keywords.into_iter().partition(|keyword| text.has(keyword))
             }
-            Source::Text(text) => {
-                let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
-                let keywords = extract(&text, &self.not_keywords);
-                keywords.into_iter().partition(|keyword| words.contains(keyword.as_str()))
-            }
+            Source::Input(text) => self.covered(keywords::words(&text), &keywords::words(&output)),
+            Source::GroundTruth(text) => self.covered(bare::words(&text), &bare::words(&output)),
         };
         let total = found.len() + missing.len();
         if total == 0 {
@@ -140,17 +140,25 @@ const KEYWORD_SHOWN: usize = 100;
 /// What keywords are from.
 enum Source {
     Keywords(Vec<String>),
-    Text(String),
+    Input(String),
+    GroundTruth(String),
 }
 
 impl KeywordCoverage {
+    /// Of the keywords among some words, those that are in the output, and the others.
+    fn covered(&self, words: Vec<String>, output: &[String]) -> (Vec<String>, Vec<String>) {
+        let output: BTreeSet<&str> = output.iter().map(String::as_str).collect();
+        let keywords = extract(words, &self.not_keywords);
+        keywords.into_iter().partition(|keyword| output.contains(keyword.as_str()))
+    }
+
     fn source(&self, case: &Case) -> Result<Source, ScoreError> {
         if self.accepted.is_none() && self.reads_input(case)? {
-            return Ok(Source::Text(said(&case.require_input()?)?.into_owned()));
+            return Ok(Source::Input(said(&case.require_input()?)?.into_owned()));
         }
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         if self.accepted.is_none() && !accepted.is_list() {
-            return Ok(Source::Text(case.require_ground_truth()?.text()?.into_owned()));
+            return Ok(Source::GroundTruth(case.require_ground_truth()?.text()?.into_owned()));
         }
         let keywords = accepted.parts().iter();
         let keywords = keywords.map(|part| part.text().map(Cow::into_owned));

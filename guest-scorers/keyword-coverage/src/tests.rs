@@ -1,5 +1,6 @@
 //! keyword-coverage, as a specification.
 
+use super::keywords::words;
 use super::*;
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ fn the_keywords_of_the_input_are_looked_for() {
 #[test]
 fn words_are_cut_as_the_peer_cuts_them() {
     let none = BTreeSet::new();
-    let keywords = |text| extract(text, &none);
+    let keywords = |text| extract(words(text), &none);
     assert_eq!(keywords("Ann's 'dog' 'til U.S.A. (x)"), ["ann's", "dog", "til", "usa", "x"]);
     assert_eq!(keywords("a <b class=\"x\">big</b> 5 < 6 apples"), ["a", "big", "<", "apples"]);
     assert_eq!(keywords("<> a>b"), ["<>", "a>b"]);
@@ -140,4 +141,41 @@ fn long_texts_cost_no_more_than_their_length() {
         assert!(coverage(&text, &text) > 0.0);
         assert!(listed(json!([text, "a a a b"]), &text) <= 1.0);
     }
+}
+
+#[test]
+fn around_a_given_keyword_punctuation_is_ignored() {
+    for text in [
+        "**foo**",
+        "`foo`",
+        "[foo]",
+        "{foo}",
+        "«foo»",
+        "foo…",
+        "foo/",
+        "foo—bar",
+        "_foo_.",
+        "„foo“",
+        "<b>foo</b>",
+    ] {
+        assert_eq!(listed(json!(["foo"]), text), 1.0, "{text}");
+        let case = Case::new(json!(text)).with_ground_truth(json!("the foo"));
+        assert_eq!(scored(json!({}), &case).score, Some(1.0), "{text}");
+    }
+    assert_eq!(listed(json!(["**foo** bar"]), "Foo bar!"), 1.0);
+}
+
+#[test]
+fn inside_a_given_keyword_punctuation_counts() {
+    assert_eq!(listed(json!(["3.5"]), "it is 35"), 0.0);
+    assert_eq!(listed(json!(["3.5"]), "it is 3.5."), 1.0);
+    assert_eq!(listed(json!(["-5"]), "5"), 0.0);
+    assert_eq!(listed(json!(["C#", "C"]), "in C#"), 0.5);
+}
+
+#[test]
+fn a_comparison_is_no_tag() {
+    let text = "We need x < 10 because of gravity, and y > 3.";
+    assert_eq!(listed(json!(["gravity"]), text), 1.0);
+    assert_eq!(listed(json!(["href"]), "<a href=\"x\">here</a>"), 0.0);
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use scorebox_sdk::{Part, ScoreError};
 use serde_json::{Map, Value};
 
-use crate::keywords::words;
+use crate::bare::words;
 
 /// An output in which keywords are looked for.
 pub(crate) struct Text<'t> {

@@ -116,12 +116,15 @@ impl Scorer for MessageIncludes {
 impl MessageIncludes {
     /// All that was said, joined by line breaks.
     fn said(&self, case: &Case) -> Result<String, ScoreError> {
-        let trace = match (case.trace(), Trace::of(case)) {
-            // The output is what the agent said; of the user it says nothing.
-            (None, Err(_)) if self.from != From::User => {
-                return Ok(case.output().text()?.into_owned());
-            }
-            (_, trace) => trace?,
+        let output = case.output();
+        let may_be_said = case.trace().is_none() && self.from != From::User;
+        // A text is what the agent said, even if it is JSON; of the user it says nothing.
+        if may_be_said && output.is_string() {
+            return Ok(output.text()?.into_owned());
+        }
+        let trace = match Trace::of(case) {
+            Err(_) if may_be_said => return Ok(output.text()?.into_owned()),
+            trace => trace?,
         };
         let searched = |role: &Role| match self.from {
             From::Assistant => *role == Role::Assistant,

@@ -83,6 +83,13 @@ fn an_output_is_not_a_message_of_the_user() {
 }
 
 #[test]
+fn a_text_is_what_the_agent_said_even_if_it_is_json() {
+    let scorer: MessageIncludes = scorebox_sdk::configure(json!({"value": "find"})).unwrap();
+    let case = Case::new(json!(r#"{"type": "tool_use", "name": "find", "input": {}}"#));
+    assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
+}
+
+#[test]
 fn an_output_with_an_id_is_not_a_trace() {
     let scorer: MessageIncludes = scorebox_sdk::configure(json!({"value": "hello"})).unwrap();
     let case = Case::new(json!({"id": 1, "reply": "hello"}));

@@ -1,29 +1,31 @@
 //! Finds the final answer of a worked solution. Reading the number itself is left to `number`.
 
-use crate::number::{find, number_in};
+use crate::latex::without_latex;
+use crate::number::{Amount, find, read};
 
 /// How many markers are looked at, from the last one back: a model that loops writes thousands.
 const MARKER_LIMIT: usize = 100;
 
-/// The number after the last marker that a number follows.
+/// The number after the last marker that a number follows; nothing if that one is not understood.
 #[must_use]
-pub fn final_answer(text: &str) -> Option<f64> {
+pub fn final_answer(text: &str) -> Option<Amount> {
     let mut markers = Vec::new();
     markers.extend(boxes(text));
     markers.extend(hashes(text));
     markers.extend(answer_lines(text));
     markers.extend(answer_words(text));
     markers.sort_by_key(|marker| marker.after);
-    let latest = markers.iter().rev().take(MARKER_LIMIT);
-    latest.filter_map(|marker| marker.answer(text)).find_map(number_in)
+    let mut latest = markers.iter().rev().take(MARKER_LIMIT);
+    latest.find_map(|marker| marker.number(text))?
 }
 
 /// The last number of a text that is understood, wherever it stands.
 #[must_use]
-pub fn last_number(text: &str) -> Option<f64> {
+pub fn last_number(text: &str) -> Option<Amount> {
+    let text = without_latex(text);
     let mut last = None;
     let mut from = 0;
-    while let Some(found) = find(text, from) {
+    while let Some(found) = find(&text, from) {
         last = found.value.or(last);
         from = found.end;
     }
@@ -46,6 +48,16 @@ enum Kind {
 }
 
 impl Marker {
+    /// The number that follows, if one does: nothing inside if it is not understood.
+    fn number(&self, text: &str) -> Option<Option<Amount>> {
+        let answer = self.answer(text)?;
+        let found = read(answer)?;
+        // In a box, `5!` is a factorial and no exclamation.
+        let is_factorial =
+            matches!(self.kind, Kind::Box) && answer.trim_end_matches([' ', '$']).ends_with('!');
+        Some(found.value.filter(|_| !is_factorial))
+    }
+
     /// The text in which the number is.
     fn answer<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self.kind {
@@ -120,7 +132,13 @@ fn rest_of_line(text: &str, from: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn final_answer(text: &str) -> Option<f64> {
+        super::final_answer(text).map(|number| number.value)
+    }
+
+    fn last_number(text: &str) -> Option<f64> {
+        super::last_number(text).map(|number| number.value)
+    }
 
     #[test]
     fn every_marker_is_known() {
@@ -156,8 +174,20 @@ mod tests {
         for text in loops {
             assert_eq!(final_answer(&text.repeat(200_000)), final_answer(text));
         }
-        let numbers =
-            ["1 ", "1 000 ", "1 / x", "1^", "1:2 ", "½ ", "2¹", "3 x 10", "1 million ", "1**"];
+        let numbers = [
+            "1 ",
+            "1 000 ",
+            "1 / x",
+            "1^",
+            "1:2 ",
+            "½ ",
+            "2¹",
+            "3 x 10",
+            "1 million ",
+            "1**",
+            "1=",
+            "1,2",
+        ];
         for text in numbers {
             assert!(last_number(&text.repeat(50_000)).is_none_or(f64::is_finite), "{text}");
         }
@@ -173,10 +203,25 @@ mod tests {
     }
 
     #[test]
+    fn in_a_box_an_exclamation_mark_is_a_factorial() {
+        assert_eq!(final_answer("\\boxed{5!}"), None);
+        assert_eq!(final_answer("The answer is 5!"), Some(5.0));
+    }
+
+    #[test]
+    fn a_number_that_is_not_understood_hides_those_of_earlier_markers() {
+        assert_eq!(final_answer("The answer is 7. No: \\boxed{2\\sqrt{3}}"), None);
+        assert_eq!(final_answer("A: 7\nA: 3,14"), None);
+        assert_eq!(final_answer("A: 7\n\\boxed{5!}"), None);
+        assert_eq!(final_answer("A: 7\n\\boxed{x}"), Some(7.0));
+    }
+
+    #[test]
     fn the_last_number_stands_anywhere() {
         assert_eq!(last_number("5 apples and 6.5 pears."), Some(6.5));
         assert_eq!(last_number("16-3=<<16-3=13>>13 marbles"), Some(13.0));
         assert_eq!(last_number("none"), None);
+        assert_eq!(last_number("an area of 5 m^2"), Some(5.0));
         assert_eq!(last_number("1e999 ".repeat(100_000).as_str()), None);
     }
 }

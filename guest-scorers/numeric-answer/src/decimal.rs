@@ -13,6 +13,8 @@ pub(crate) struct Decimal {
     pub(crate) value: f64,
     /// The digits without what parts them, as the value was read from them; nothing of `½`.
     pub(crate) digits: String,
+    /// Whether its commas part thousands: not in `1,2` and `3,14`, which are no number.
+    pub(crate) is_grouped: bool,
     /// The first byte, that of a sign if there is one.
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -74,7 +76,8 @@ fn decimal(text: &str, from: usize) -> Option<Decimal> {
     if let Some(value) = fraction_character(character) {
         let (sign, start) = sign_before(text, from, first);
         let end = first + character.len_utf8();
-        return Some(Decimal { sign, value, digits: String::new(), start, end });
+        let digits = String::new();
+        return Some(Decimal { sign, value, digits, is_grouped: true, start, end });
     }
     let bytes = text.as_bytes();
     let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
@@ -84,6 +87,7 @@ fn decimal(text: &str, from: usize) -> Option<Decimal> {
         _ => first,
     };
     let mut end = digits_end(text, first);
+    let is_grouped = start < first || is_grouped(&text[first..end]);
     if start == first && bytes.get(end) == Some(&b'.') && is_digit(end + 1) {
         end += 1;
         while is_digit(end) {
@@ -95,7 +99,7 @@ fn decimal(text: &str, from: usize) -> Option<Decimal> {
     let digits = text[start..end].replace(parts, "");
     let value = digits.parse().ok()?;
     let (sign, start) = sign_before(text, from, start);
-    Some(Decimal { sign, value, digits, start, end })
+    Some(Decimal { sign, value, digits, is_grouped, start, end })
 }
 
 /// The end of digits with commas, or of one to three digits with groups of three after them.
@@ -114,6 +118,14 @@ fn digits_end(text: &str, first: usize) -> usize {
         }
     }
     end
+}
+
+/// Whether commas part digits into thousands, or into lakhs and crores: `1,234,567`, `12,34,567`.
+fn is_grouped(digits: &str) -> bool {
+    let Some((others, last)) = digits.rsplit_once(',') else { return true };
+    let mut others = others.split(',');
+    let first = others.next().unwrap_or_default();
+    last.len() == 3 && first.len() <= 3 && others.all(|group| matches!(group.len(), 2 | 3))
 }
 
 /// The length of a space and three digits. They belong to no word (`5 100-dollar bills`) and are above
@@ -142,15 +154,31 @@ fn exponent_end(bytes: &[u8], end: usize) -> usize {
 /// The sign before a number, over a currency sign if need be (`-$5`), and where the number starts with
 /// it. After a letter or digit it is a hyphen or a minus between two things: `10-5`, `GPT-4`.
 fn sign_before(text: &str, from: usize, start: usize) -> (f64, usize) {
-    let before = text[from..start].trim_end_matches(|c| is_currency(c) || c == ' ');
-    let Some(sign) = before.chars().next_back().filter(|c| "+-−".contains(*c)) else {
-        return (1.0, start);
+    let near = text[from..start].trim_end_matches(is_currency);
+    let before = near.trim_end_matches(|c| is_currency(c) || c == ' ');
+    // A dash that stands alone parts words.
+    let is_sign = |c: &char| "+-−".contains(*c) || *c == '–' && near.ends_with('–');
+    let Some(sign) = before.chars().next_back().filter(is_sign) else {
+        return minus_word(before).map_or((1.0, start), |place| (-1.0, from + place));
     };
     let place = from + before.len() - sign.len_utf8();
     if follows_word(text, place) {
         return (1.0, start);
     }
     (if sign == '+' { 1.0 } else { -1.0 }, place)
+}
+
+/// Where a text that ends with `minus` or `negative` has that word, unless it stands between two things.
+fn minus_word(text: &str) -> Option<usize> {
+    let place = ["minus", "negative"].iter().find_map(|word| {
+        let place = text.len().checked_sub(word.len())?;
+        text.get(place..)?.eq_ignore_ascii_case(word).then_some(place)
+    })?;
+    let before = &text[..place];
+    let outer = before.trim_end_matches([' ', '*', '_', '`', '$']);
+    let begins =
+        outer.is_empty() || outer.ends_with([':', '=', '(', '{', '\n']) || outer.ends_with(" is");
+    (begins && !before.ends_with(char::is_alphanumeric)).then_some(place)
 }
 
 fn follows_word(text: &str, index: usize) -> bool {

@@ -6,6 +6,7 @@
 //! compare with the key.
 
 mod answer;
+mod context;
 mod decimal;
 mod latex;
 mod number;
@@ -17,10 +18,10 @@ use scorebox_sdk::{
     Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub use answer::{final_answer, last_number};
-pub use number::{number_in, whole_number};
+pub use number::{Amount, number_in, whole_number};
 
 /// How much wider than configured a tolerance is, as a fraction of the larger number: a few units in the
 /// last place, so that what rounding adds to the distance of two numbers does not decide.
@@ -29,13 +30,16 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Scores 1 if the final number of a free-text answer is the expected one, else 0.
 ///
 /// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`,
-/// `answer:` or `\boxed{}`; or it is the whole output. Thousands separators, currency signs and
-/// percent signs are ignored. Fractions (`3/4`, `3 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`),
-/// groups of digits (`5 000`) and words for magnitudes (`5 million`) are understood. A number that
-/// something else directly follows which makes it another one, as in `10:30`, `2^x` or `1/0`, is no
-/// answer, and neither are its parts. Anything too large for a number, such as the commit `3e8491f`, is
-/// skipped. The expected number is the case's ground truth or the configured `value`; if there are
-/// several, any one will do. Agrees with the labels of GSM8K (Cobbe et al. 2021).
+/// `answer:` or `\boxed{}`; or it is the whole output. Currency signs and percent signs are ignored, and
+/// commas that part thousands (`1,234,567`, `12,34,567`); any other comma between digits (`3,14`, `(1,2)`)
+/// leaves no number. Fractions (`3/4`, `3 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`), groups of digits
+/// (`5 000`), magnitudes (`5 million`, `5k`, `$1.2M`) and `minus 5` are understood; of a chain
+/// (`3 + 4 = 7`), the last side that is a number alone counts. A number that something beside it makes
+/// another one, as in `10:30`, `2^x`, `1/0`, `2\sqrt{3}`, `\frac{\pi}{2}`, `3x`, `0x1F` or `1'000`, is no
+/// answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a number, such as
+/// the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
+/// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are
+/// compared exactly, all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -112,22 +116,22 @@ impl Scorer for NumericAnswer {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         let expected = (accepted.at_least_one()?.iter())
             .map(expected_number)
-            .collect::<Result<Vec<f64>, _>>()?;
+            .collect::<Result<Vec<Amount>, _>>()?;
         let output = case.output();
         let Some(answer) = self.answer(&output.text()?) else {
             return Ok(self
                 .negate
                 .pass(false)
                 .reason(self.no_answer())
-                .meta(json!({ "answer": null, "expected": plain(expected[0]) })));
+                .meta(json!({ "answer": null, "expected": expected[0].to_json() })));
         };
         let hit = expected.iter().find(|expected| self.agrees(answer, **expected));
         let reason = match (hit, expected.as_slice()) {
-            (Some(hit), _) if *hit == answer => format!("the answer {answer} is right"),
+            (Some(hit), _) if hit.equals(answer) => format!("the answer {answer} is right"),
             (Some(hit), _) => format!("the answer {answer} is close enough to {hit}"),
             (None, [expected]) => format!("the answer is {answer}, expected {expected}"),
             (None, many) => {
-                let list: Vec<_> = many.iter().map(f64::to_string).collect();
+                let list: Vec<_> = many.iter().map(Amount::to_string).collect();
                 let list = list.join(", ");
                 format!("the answer is {answer}, expected one of {}", excerpt(&list, 80))
             }
@@ -137,12 +141,12 @@ impl Scorer for NumericAnswer {
             .negate
             .pass(hit.is_some())
             .reason(reason)
-            .meta(json!({ "answer": plain(answer), "expected": plain(shown) })))
+            .meta(json!({ "answer": answer.to_json(), "expected": shown.to_json() })))
     }
 }
 
 impl NumericAnswer {
-    fn answer(&self, output: &str) -> Option<f64> {
+    fn answer(&self, output: &str) -> Option<Amount> {
         let marked = match &self.pattern {
             Some(pattern) => last_match(pattern, output).and_then(number_in),
             None => final_answer(output).or_else(|| whole_number(output)),
@@ -153,11 +157,12 @@ impl NumericAnswer {
         })
     }
 
-    fn agrees(&self, answer: f64, expected: f64) -> bool {
-        let tolerance = self.tolerance.max(self.relative_tolerance * expected.abs());
+    fn agrees(&self, answer: Amount, expected: Amount) -> bool {
+        let tolerance = self.tolerance.max(self.relative_tolerance * expected.value.abs());
         if tolerance == 0.0 {
-            return answer == expected;
+            return answer.equals(expected);
         }
+        let (answer, expected) = (answer.value, expected.value);
         let rounding = ROUNDING * answer.abs().max(expected.abs());
         (answer - expected).abs() <= tolerance + rounding
     }
@@ -184,7 +189,7 @@ fn last_match<'t>(pattern: &Regex, text: &'t str) -> Option<&'t str> {
 }
 
 /// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do).
-fn expected_number(part: &Part<'_>) -> Result<f64, ScoreError> {
+fn expected_number(part: &Part<'_>) -> Result<Amount, ScoreError> {
     let unreadable = || {
         let value = part.excerpt();
         ScoreError::invalid_input(format!(
@@ -196,12 +201,10 @@ fn expected_number(part: &Part<'_>) -> Result<f64, ScoreError> {
         let text = part.text()?;
         return whole_number(&text).or_else(|| final_answer(&text)).ok_or_else(unreadable);
     }
-    part.value()?.as_f64().ok_or_else(unreadable)
-}
-
-/// Whole numbers without `.0`, as people write them.
-fn plain(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
+    let number = part.value()?;
+    let whole = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+    let value = number.as_f64().ok_or_else(unreadable)?;
+    Ok(Amount { value, whole })
 }
 
 scorebox_sdk::export!(NumericAnswer);

@@ -1,39 +1,115 @@
 //! Reads numbers as English text and LaTeX write them: fractions, chains, words for magnitudes. Decimals
 //! and powers are read in `decimal` and `power`; it looks for no markers.
 
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::context::is_part;
 use crate::decimal::{Decimal, SPACES, find_decimal, fraction_character, is_currency};
 use crate::latex::without_latex;
-use crate::power::{Number, raised_follows, scientific, superscript};
+use crate::power::{Number, scientific, superscript};
 
 /// Words behind a number, and the power of ten that each stands for.
 const MAGNITUDES: [(&str, i32); 5] =
     [("hundred", 2), ("thousand", 3), ("million", 6), ("billion", 9), ("trillion", 12)];
 
+/// Letters directly behind a number, as in `$1.2M`.
+const LETTERS: [(char, i32); 4] = [('k', 3), ('K', 3), ('M', 6), ('B', 9)];
+
+/// A number that was read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Amount {
+    /// The nearest double.
+    pub value: f64,
+    /// The number itself, if it is written as a whole one.
+    pub whole: Option<i128>,
+}
+
+impl Amount {
+    /// Whether two numbers are the same one: whole ones exactly, which doubles beyond 2^53 are not.
+    pub(crate) fn equals(self, other: Self) -> bool {
+        match (self.whole, other.whole) {
+            (Some(left), Some(right)) => left == right,
+            _ => self.value == other.value,
+        }
+    }
+
+    /// Whole numbers without `.0`, as people write them.
+    pub(crate) fn to_json(self) -> Value {
+        let whole = self.whole.or_else(|| {
+            let is_whole = self.value.fract() == 0.0 && self.value.abs() < 9e15;
+            is_whole.then_some(self.value as i128)
+        });
+        let signed = whole.and_then(|whole| i64::try_from(whole).ok()).map(Value::from);
+        let unsigned = || whole.and_then(|whole| u64::try_from(whole).ok()).map(Value::from);
+        signed.or_else(unsigned).unwrap_or_else(|| json!(self.value))
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.whole {
+            Some(whole) => whole.fmt(f),
+            None => self.value.fmt(f),
+        }
+    }
+}
+
+/// How many sides of a chain are looked at, from the last one back.
+const CHAIN_LIMIT: usize = 100;
+
 /// A number in a text: its value, and the bytes that it takes up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Found {
     /// Nothing if it is not understood, as `10:30`, `2^x` and `1/0`: no part of it is the number.
-    pub(crate) value: Option<f64>,
+    pub(crate) value: Option<Amount>,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// The first number of a text; of a chain like `3 + 4 = 7` the one after the last `=`.
+/// The first number of a text; of a chain like `3 + 4 = 7` the last side that is a number alone.
 #[must_use]
-pub fn number_in(text: &str) -> Option<f64> {
+pub fn number_in(text: &str) -> Option<Amount> {
+    read(text)?.value
+}
+
+/// As [`number_in`], but a number that is not understood is told from none.
+pub(crate) fn read(text: &str) -> Option<Found> {
     let text = without_latex(text);
     let first = find(&text, 0)?;
     let after = &text[first.end..];
-    let chain = after.find(|c: char| !in_chain(c)).map_or(after, |end| &after[..end]);
-    let result = chain.rfind('=').filter(|equals| chain[*equals..].contains(is_digit));
-    let last = result.and_then(|equals| find(&text, first.end + equals));
-    last.unwrap_or(first).value
+    let chain = after.find(|c: char| !in_chain(c)).map_or(text.len(), |end| first.end + end);
+    Some(result(&text[..chain], first.end, &text).unwrap_or(first))
+}
+
+/// The last number behind a `=` of a chain, which goes on after `from`, that no operator joins to another
+/// one. What follows the chain may belong to its last number.
+fn result(chain: &str, from: usize, text: &str) -> Option<Found> {
+    let mut end = chain.len();
+    for (place, _) in chain[from..].rmatch_indices('=').take(CHAIN_LIMIT) {
+        let place = from + place;
+        let found = find(text, place).filter(|found| found.start < end);
+        let rest = found.map(|found| chain.get(found.end..end).unwrap_or_default());
+        if found.is_some() && !rest.is_some_and(goes_on) {
+            return found;
+        }
+        end = place;
+    }
+    None
+}
+
+/// Whether an operator and a number follow; asterisks in pairs are an emphasis.
+fn goes_on(rest: &str) -> bool {
+    let rest = rest.trim_start_matches("**").trim_start();
+    let operand = rest.strip_prefix(['+', '-', '−', '*', '/', '×', '·', '÷']).map(str::trim_start);
+    operand.is_some_and(|operand| operand.starts_with(|c: char| is_digit(c) || c == '('))
 }
 
 /// The number that a text consists of, apart from white space, emphasis, currency and per cent signs
 /// and a closing full stop.
 #[must_use]
-pub fn whole_number(text: &str) -> Option<f64> {
+pub fn whole_number(text: &str) -> Option<Amount> {
     let text = without_latex(text);
     let found = find(&text, 0)?;
     let around = [&text[..found.start], &text[found.end..]];
@@ -59,11 +135,15 @@ pub(crate) fn find(text: &str, from: usize) -> Option<Found> {
     let decimal = find_decimal(text, from)?;
     let start = decimal.start;
     let number = mixed(text, &decimal).or_else(|| quotient(text, &decimal));
-    let number = number.map(|number| with_magnitude(text, number));
+    let number = number.map(|number| with_magnitudes(text, number));
     let understood =
-        number.filter(|number| number.value.is_finite() && !is_continued(&text[number.end..]));
+        number.filter(|number| number.value.is_finite() && !is_part(text, &decimal, number.end));
     Some(match understood {
-        Some(number) => Found { value: Some(decimal.sign * number.value), start, end: number.end },
+        Some(number) => {
+            let value = decimal.sign * number.value;
+            let whole = number.whole().map(|whole| if decimal.sign < 0.0 { -whole } else { whole });
+            Found { value: Some(Amount { value, whole }), start, end: number.end }
+        }
         None => Found { value: None, start, end: end_of_word(text, decimal.end) },
     })
 }
@@ -72,7 +152,7 @@ pub(crate) fn find(text: &str, from: usize) -> Option<Found> {
 fn mixed(text: &str, whole: &Decimal) -> Option<Number> {
     let rest = &text[whole.end..];
     let fraction = rest.trim_start_matches(SPACES);
-    if !whole.is_whole() {
+    if !whole.is_whole() || !whole.is_grouped {
         return None;
     }
     let place = text.len() - fraction.len();
@@ -114,44 +194,48 @@ fn quotient(text: &str, decimal: &Decimal) -> Option<Number> {
     }
 }
 
-/// With the word that follows: `5 million`.
-fn with_magnitude(text: &str, number: Number) -> Number {
-    let rest = text[number.end..].trim_start_matches(['*', '_']);
-    let word = rest.trim_start_matches(SPACES);
-    if word.len() == rest.len() {
-        return number;
+/// With what follows for its magnitude: `5 million`, `2 hundred thousand`, `5k`.
+fn with_magnitudes(text: &str, number: Number) -> Number {
+    let mut number = number;
+    while let Some((exponent, end)) = magnitude(text, number.end) {
+        number = number.times_ten_to(exponent, end);
     }
+    number
+}
+
+/// The power of ten that the word or the letter at a byte stands for, and where it ends.
+fn magnitude(text: &str, from: usize) -> Option<(i32, usize)> {
+    let rest = &text[from..];
+    let letter = LETTERS.iter().find(|(letter, _)| rest.starts_with(*letter));
+    if let Some((_, exponent)) = letter.filter(|_| !rest[1..].starts_with(char::is_alphanumeric)) {
+        return Some((*exponent, from + 1));
+    }
+    let word = rest.trim_start_matches(['*', '_']).trim_start_matches(SPACES);
     let is_word = |name: &str| {
         word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
             && !word[name.len()..].starts_with(char::is_alphabetic)
     };
-    match MAGNITUDES.iter().find(|(name, _)| is_word(name)) {
-        Some((name, exponent)) => {
-            let end = text.len() - word.len() + name.len();
-            number.times_ten_to(*exponent, end)
-        }
-        None => number,
-    }
+    let (name, exponent) = MAGNITUDES.iter().find(|(name, _)| is_word(name))?;
+    Some((*exponent, text.len() - word.len() + name.len()))
 }
 
-/// Whether what follows a number directly makes it another one: the `:30` of `10:30`, the `^2` of
-/// `(-3)^2`, the `/2024` of `1/5/2024`.
-fn is_continued(rest: &str) -> bool {
-    let joins_digits =
-        |mark| rest.strip_prefix(mark).is_some_and(|after| after.starts_with(is_digit));
-    [':', '/', '.'].into_iter().any(joins_digits)
-        || raised_follows(rest)
-        || rest.strip_prefix(')').is_some_and(raised_follows)
-}
-
-/// Where a number that is not understood ends: none of its parts is looked at.
+/// Where a number that is not understood ends: none of its parts is looked at. What it equals is no part.
 fn end_of_word(text: &str, from: usize) -> usize {
-    text[from..].find(|c: char| !c.is_ascii_graphic()).map_or(text.len(), |end| from + end)
+    let ends = |c: char| !(c.is_ascii_graphic() || c == '’') || c == '=';
+    text[from..].find(ends).map_or(text.len(), |end| from + end)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn number_in(text: &str) -> Option<f64> {
+        super::number_in(text).map(|number| number.value)
+    }
+
+    fn whole_number(text: &str) -> Option<f64> {
+        super::whole_number(text).map(|number| number.value)
+    }
 
     #[test]
     fn numbers_as_people_write_them() {
@@ -198,6 +282,15 @@ mod tests {
             ("$4.35 Billion", 4.35e9),
             ("**2** thousand", 2000.0),
             ("2½ million", 2.5e6),
+            ("5million", 5e6),
+            ("2 hundred thousand", 2e5),
+            ("5k", 5000.0),
+            ("$1.2M", 1.2e6),
+            ("1,00,000", 1e5),
+            ("12,34,567.5", 1_234_567.5),
+            ("–5", -5.0),
+            ("minus 5", -5.0),
+            ("Negative $5", -5.0),
         ];
         for (text, value) in cases {
             assert_eq!(number_in(text), Some(value), "{text}");
@@ -224,6 +317,40 @@ mod tests {
         assert_eq!(number_in("2^3 + 2 = 10"), Some(10.0));
         assert_eq!(number_in("2^{10} = 1024"), Some(1024.0));
         assert_eq!(number_in("1 + 1 = 2 million"), Some(2e6));
+        assert_eq!(number_in("= **7** (3 + 4)"), Some(7.0));
+        assert_eq!(number_in("x = 3 + 4 = 7"), Some(7.0));
+    }
+
+    #[test]
+    fn an_expression_behind_an_equals_sign_is_not_the_result() {
+        assert_eq!(number_in("10 = 5 * 2"), Some(10.0));
+        assert_eq!(number_in("$10 = $5 × 2"), Some(10.0));
+        assert_eq!(number_in("3 + 7 = 10 = 5 * 2"), Some(10.0));
+        assert_eq!(number_in("10 = (5 + 5)"), Some(10.0));
+    }
+
+    #[test]
+    fn a_comma_parts_thousands_and_nothing_else() {
+        for text in ["(1,2)", "\\{3,5\\}", "3,14", "2,5", "1000,00", "1,2345", "1,2/3", "1/2,3"] {
+            assert_eq!(number_in(text), None, "{text}");
+        }
+        assert_eq!(number_in("1, 2"), Some(1.0));
+        assert_eq!(number_in("5, 6,000"), Some(5.0));
+    }
+
+    #[test]
+    fn a_word_between_two_things_is_no_sign() {
+        assert_eq!(number_in("it is minus 5"), Some(-5.0));
+        assert_eq!(number_in("x minus 5"), Some(5.0));
+        assert_eq!(number_in("a total – 5"), Some(5.0));
+        assert_eq!(number_in("10–5"), Some(10.0));
+    }
+
+    #[test]
+    fn a_whole_number_is_kept_exactly() {
+        let whole = |text| super::number_in(text).unwrap().whole;
+        assert_eq!(whole("-9,007,199,254,740,993"), Some(-9_007_199_254_740_993));
+        assert_eq!([whole("1.0"), whole("1e3"), whole("10^3"), whole("3/4")], [None; 4]);
     }
 
     #[test]

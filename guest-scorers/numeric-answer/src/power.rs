@@ -21,6 +21,11 @@ impl Number {
         Self { value, end, digits: None }
     }
 
+    /// The value, exactly, if it is written as nothing but digits.
+    pub(crate) fn whole(&self) -> Option<i128> {
+        self.digits.as_deref()?.parse().ok()
+    }
+
     /// Moves the point of a decimal, which is exact where a product is not.
     pub(crate) fn times_ten_to(self, exponent: i32, end: usize) -> Self {
         let exact = self.digits.and_then(|digits| moved(&digits, exponent));
@@ -54,7 +59,10 @@ pub(crate) fn scientific(text: &str, decimal: &Decimal) -> Option<Number> {
 }
 
 fn power(text: &str, decimal: &Decimal) -> Option<Number> {
-    let Decimal { value, end, .. } = *decimal;
+    let Decimal { value, end, is_grouped, .. } = *decimal;
+    if !is_grouped {
+        return None;
+    }
     match raised(&text[end..]) {
         Raised::Nothing => {
             let digits = Some(decimal.digits.clone()).filter(|digits| !digits.is_empty());

@@ -1,6 +1,8 @@
 //! numeric-answer, as a specification. How numbers and markers are read is specified with their
 //! code.
 
+use serde_json::Value;
+
 use super::*;
 
 fn score(config: Value, output: Value, truth: Value) -> Score {
@@ -133,4 +135,24 @@ fn wrong_options_are_refused_by_name() {
     );
     assert!(refusal(json!({"tolerance": -1})).starts_with("`tolerance`: should be 0 or more"));
     assert!(refusal(json!({"value": "x"})).starts_with("`value`: "));
+}
+
+#[test]
+fn whole_numbers_are_compared_exactly_without_a_tolerance() {
+    let (near, large) = ("A: 9007199254740993", 9_007_199_254_740_992_u64);
+    let apart = score(json!({}), json!(near), json!(large));
+    assert_eq!(apart.score, Some(0.0));
+    let reason = "the answer is 9007199254740993, expected 9007199254740992";
+    assert_eq!(apart.reason.as_deref(), Some(reason));
+    let meta = json!({"answer": 9_007_199_254_740_993_u64, "expected": large});
+    assert_eq!(apart.meta_value(), Some(meta));
+    assert!(right(json!({}), "A: 9,007,199,254,740,992", json!("9007199254740992")));
+    assert!(right(json!({"tolerance": 1}), near, json!(large)));
+}
+
+#[test]
+fn a_ground_truth_with_another_comma_is_refused() {
+    let scorer: NumericAnswer = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("A: 25")).with_ground_truth(json!("2,5"));
+    assert!(scorer.score(&case).unwrap_err().message().contains("found \"2,5\""));
 }

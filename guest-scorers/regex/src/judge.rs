@@ -29,8 +29,9 @@ impl Judge {
         let is_something = |text: &&str| !text.is_empty();
         if self.match_all {
             let right = caught.iter().all(is_right) && caught.iter().any(is_something);
-            let verb = if right { "all groups caught" } else { "not all groups caught" };
-            return (right, format!("{verb} {}", quoted(expected)));
+            let verb = if right { "all groups are right" } else { "not all groups are right" };
+            let (caught, expected) = (quoted(caught), quoted(expected));
+            return (right, format!("{verb}: caught {caught}, expected {expected}"));
         }
         if let Some(found) = caught.iter().find(|text| is_something(text) && is_right(text)) {
             return (true, format!("caught {}, as expected", quoted([found])));

@@ -31,13 +31,14 @@ use serde_json::json;
 ///
 /// The syntax is that of Rust's regex crate: Unicode, `(?<name>…)` and `(?P<name>…)`, no
 /// look-around, no back references. `\w`, `\d`, `\b` and `.` follow Unicode (in JavaScript ASCII,
-/// and `.` may match half a character); `[0-9]` and `(?-u:\w)` are ASCII.
+/// and `.` may match half a character); without `dotAll`, `.` matches all but `\n` (in JavaScript neither `\r`,
+/// `\u2028` nor `\u2029`); `[0-9]` and `(?-u:\w)` are ASCII.
 ///
 /// Equals promptfoo's `regex` and Inspect's `pattern` (which ignores case by default; here
 /// `ignoreCase` does). Scores as niceeval's `includes` does with a regular expression, which is a
 /// gate there; here a suite makes it one. Deliberate difference: `$` without `multiLine` is the
 /// very end of the output, as in JavaScript; in Python it is also before a final line break, which
-/// is `\n?$` here.
+/// is `\n?$` here. A pattern without groups compares its whole match with the expected text; Inspect scores 0.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -145,6 +145,11 @@ fn reasons_and_meta_say_what_was_caught() {
     assert_eq!(wrong.meta_value(), Some(meta));
     let right = score(json!({"pattern": "(f.o) (b.r)"}), json!("bar"));
     assert_eq!(right.reason.as_deref(), Some("caught \"bar\", as expected"));
+    let all = |truth| score(json!({"pattern": "(foo) (b.r)", "matchAll": true}), truth).reason;
+    let reason = "all groups are right: caught \"foo\", \"bar\", expected \"bar\", \"foo\", \"x\"";
+    assert_eq!(all(json!(["bar", "foo", "x"])).as_deref(), Some(reason));
+    let reason = "not all groups are right: caught \"foo\", \"bar\", expected \"bar\"";
+    assert_eq!(all(json!("bar")).as_deref(), Some(reason));
     let none = score(json!({"pattern": "x"}), json!("bar"));
     assert_eq!(none.reason.as_deref(), Some("the pattern does not match"));
     let found = score(json!({"pattern": "o+", "compare": false}), json!("bar"));

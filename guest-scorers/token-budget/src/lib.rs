@@ -22,7 +22,8 @@ use serde_json::json;
 /// them as input; `meta.cacheReadTokens` reports them if the trace does. A hard requirement: a gate that
 /// only 1 passes, unless the suite sets another threshold.
 ///
-/// Equals niceeval's `maxTokens`.
+/// Equals niceeval's `maxTokens`, except that a `totalTokens` is used as it is (niceeval adds input and
+/// output).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBudget {

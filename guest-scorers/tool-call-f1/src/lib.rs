@@ -33,6 +33,10 @@ const SHOWN: usize = 50;
 /// `tool-call-f1`). Calls are sets, so repeated calls count once unless `repeats` is `each`. If no
 /// call is expected, the result is not-applicable (Ragas scores 0); to require that no tool is
 /// called, use tool-count.
+///
+/// Without a trace, the calls are those of the output: a message, a list of calls, JSON of either in a text, or
+/// lines of a text such as `{"type": "tool_use", …}`. A text without any call, like no output, is an error,
+/// because nothing says that no tool was called (promptfoo scores 0).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -96,3 +96,17 @@ fn of_many_lists_the_calls_that_were_made_are_read_once() {
     // The names alone agree best: `a` is one name.
     assert_eq!(score.score, Some(1.0));
 }
+
+#[test]
+fn without_a_trace_calls_are_read_from_a_text() {
+    let scorer: ToolCallF1 = scorebox_sdk::configure(json!({"value": ["w"]})).unwrap();
+    let of_text = |text: &str| scorer.score(&Case::new(json!(text)));
+    let texts = [
+        r#"[{"type":"function","function":{"name":"w","arguments":"{}"}}]"#,
+        "I look.\n\n{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"w\",\"input\":{}}",
+    ];
+    for text in texts {
+        assert_eq!(of_text(text).unwrap().score, Some(1.0), "{text}");
+    }
+    assert!(of_text("No tools needed.").is_err());
+}

@@ -80,10 +80,22 @@ impl ToolCorrectness {
                     0.0
                 }
             }
+            (None, true) if self.exact_match => {
+                if is_nothing(&call.arguments) {
+                    1.0
+                } else {
+                    0.0
+                }
+            }
             (Some(wanted), true) => agreement(wanted, &call.arguments),
             _ => 1.0,
         }
     }
+}
+
+/// Whether a call has no arguments.
+fn is_nothing(arguments: &Value) -> bool {
+    arguments.is_null() || arguments.as_object().is_some_and(Map::is_empty)
 }
 
 fn same_result(wanted: &ExpectedCall, call: &ToolCall) -> bool {

@@ -23,8 +23,12 @@ use serde::Deserialize;
 /// calls in the same order. As in DeepEval, nothing expected and nothing called scores 1, nothing
 /// expected and something called 0.
 ///
+/// An expected call without arguments, such as a bare name, takes any, except with `exactMatch` and
+/// `compare: ["arguments"]`: there the call must have none.
+///
 /// Equals DeepEval's `ToolCorrectnessMetric` without available tools. Deliberate differences:
-/// identical calls count separately, where DeepEval counts only the first, and `true` is not 1.
+/// identical calls count separately, where DeepEval counts only the first, `true` is not 1, and arguments
+/// that are left out are the same as `{}`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -145,3 +145,16 @@ fn of_several_lists_the_best_counts_and_the_score_may_be_turned() {
     let any = json!({"compare": ["arguments"], "value": ["a"]});
     assert_eq!(value(any, json!([call("a", json!({"x": 1}))]), json!(null)), 1.0);
 }
+
+#[test]
+fn an_exact_match_of_arguments_takes_none_where_none_are_expected() {
+    let exact = |arguments: Value, config: Value| {
+        value(config, json!([call("a", arguments)]), json!([{"name": "a"}]))
+    };
+    let config = json!({"exactMatch": true, "compare": ["arguments"]});
+    assert_eq!(exact(json!({"x": 1}), config.clone()), 0.0);
+    assert_eq!(exact(json!({}), config.clone()), 1.0);
+    assert_eq!(value(config, json!(["a"]), json!(["a"])), 1.0);
+    assert_eq!(exact(json!({"x": 1}), json!({"exactMatch": true})), 1.0);
+    assert_eq!(exact(json!({"x": 1}), json!({"compare": ["arguments"]})), 1.0);
+}

@@ -23,7 +23,7 @@ const ERROR_LIMIT: usize = 100;
 /// case's trace. Its steps are the objects in the list. If there are none the score is 0, and
 /// `meta.error` says so. `meta.errors` lists what the first 100 invalid steps lack; `meta.notListed`
 /// is the number of the others, if there are any. Equals Orbiter's `TrajectoryValidator`
-/// (`trajectory`), which lists all.
+/// (`trajectory`), which lists all and reads no trace: of an output without steps it scores 0.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trajectory {

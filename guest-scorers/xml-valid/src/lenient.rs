@@ -58,10 +58,13 @@ fn is_encoding(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// Only the declaration is called `xml`.
+/// Only the declaration is called `xml`, and no instruction has a namespace prefix.
 fn instruction_fault(skipped: &str) -> Option<&'static str> {
     let target =
         skipped.strip_prefix("<?")?.split(|c: char| c.is_whitespace() || c == '?').next()?;
+    if target.contains(':') {
+        return Some("the name of a processing instruction must not have a colon");
+    }
     target
         .eq_ignore_ascii_case("xml")
         .then_some("a processing instruction must not be called `xml`")

@@ -67,6 +67,7 @@ fn what_the_parser_lets_through_is_refused() {
         ("<?xml version='1.0' standalone='maybe'?><a/>", "the XML declaration is not valid"),
         ("<?xml version='1.0' encoding='8-bit'?><a/>", "the XML declaration is not valid"),
         ("<a><?XML x?></a>", "a processing instruction must not be called `xml`"),
+        ("<a><?b:c x?></a>", "the name of a processing instruction must not have a colon"),
         ("<:a/>", "a name has an empty part before or after its colon, or several colons"),
         (
             "<a xmlns:p=\"\"/>",

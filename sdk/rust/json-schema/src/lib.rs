@@ -1,6 +1,7 @@
 //! JSON Schema for scorers: compiles a schema, and reports what of a value does not match it. It reads
 //! no file and no network, and decides no score.
 //!
+//! - `drafts`: what older drafts mean and the validator takes otherwise
 //! - `ecma`: the syntax of ECMA 262's regular expressions, and their translation
 //! - `formats`: what `format` asserts
 //! - `issue`: one place that does not match, and its wording
@@ -14,6 +15,7 @@
 
 #![deny(missing_docs)]
 
+mod drafts;
 mod ecma;
 mod formats;
 mod issue;

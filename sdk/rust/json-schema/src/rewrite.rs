@@ -1,12 +1,14 @@
 //! Makes a schema one that the validator takes as JSON Schema means it: patterns of ECMA 262 in the
-//! syntax of its engine, exact rules for numbers, its own name for the format `regex`. What users read
-//! is said in their words again: that is why it notes what it changed. It checks no schema.
+//! syntax of its engine, exact rules for numbers, its own name for the format `regex`, and what `drafts`
+//! does. What users read is said in their words again: that is why it notes what it changed. It checks no
+//! schema.
 
 use boon::Draft;
 use regex::Regex;
 use scorebox_sdk::excerpt;
 use serde_json::{Map, Value, json};
 
+use super::drafts;
 use super::ecma::{self, Refused};
 use super::formats;
 use super::numbers::{self, Keyword, Rule};
@@ -150,6 +152,7 @@ impl Walk<'_> {
                 }
                 self.note_prefix(members, pointer);
                 if let Some(draft) = self.document.dialect {
+                    drafts::fit(members, draft);
                     self.numbers(members, draft);
                 }
             }

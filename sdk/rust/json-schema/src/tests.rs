@@ -405,3 +405,37 @@ fn a_schema_that_only_refers_to_itself_is_refused() {
     let tree = CompiledSchema::compile(&tree, Options::default()).unwrap();
     assert!(tree.problem(&json!({"left": {"left": 1}})).is_some());
 }
+
+#[test]
+fn before_2019_nothing_counts_beside_a_reference() {
+    let draft = |number: &str| format!("http://json-schema.org/draft-0{number}/schema#");
+    let schema = |draft: &str| {
+        let beside = json!({
+            "$schema": draft, "$ref": "#/definitions/any", "definitions": {"any": {}},
+            "const": 1, "contains": false, "propertyNames": false, "exclusiveMaximum": 0,
+            "exclusiveMinimum": 9, "if": true, "then": false,
+        });
+        CompiledSchema::compile(&beside, Options::default()).unwrap()
+    };
+    for number in ["6", "7"] {
+        let schema = schema(&draft(number));
+        for value in [json!(2), json!([]), json!({"a": 1})] {
+            assert_eq!(schema.problem(&value), None, "draft {number}: {value}");
+        }
+    }
+    assert!(schema("https://json-schema.org/draft/2019-09/schema").problem(&json!(2)).is_some());
+}
+
+#[test]
+fn an_enum_of_draft_7_may_repeat_a_value_or_name_none() {
+    let seven = |schema: Value| {
+        let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "items": schema});
+        CompiledSchema::compile(&schema, Options::default()).unwrap()
+    };
+    let repeated = seven(json!({"enum": ["a", 1, "a", 1.0, {"b": 1}, {"b": 1.0}]}));
+    assert_eq!(repeated.problem(&json!(["a", 1, {"b": 1}])), None);
+    assert!(repeated.problem(&json!(["c"])).is_some());
+    let empty = seven(json!({"enum": [], "allOf": [{}]}));
+    assert_eq!(empty.problem(&json!([])), None);
+    assert!(empty.problem(&json!([1])).is_some());
+}

@@ -46,8 +46,8 @@
 //!
 //! # Map
 //!
-//! `read` opens wrappers and `item` recognizes items; `builder` gives results to calls; `step` is
-//! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
+//! `answer` finds the trace in a text; `read` opens wrappers and `item` recognizes items; `builder` gives
+//! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `conversation` drops what model calls repeat, with
 //! `reported`, which knows the calls; `tally` adds up tokens and cost. For scorers: `pattern`
 //! matches arguments and texts (`expression` compiles what is in them), `expected` reads the calls that should have been made, `assignment`
@@ -55,6 +55,7 @@
 
 #![deny(missing_docs)]
 
+mod answer;
 mod argument_match;
 mod assignment;
 mod atif;
@@ -115,7 +116,7 @@ pub struct Trace {
 
 impl Trace {
     /// What the agent did, step by step: the case's `trace` or, if it has none, the trace that its
-    /// output is.
+    /// output is. A text is one if it is JSON of one, or if lines of it are calls that say so by their type.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if there is neither, or the trace has an unknown
@@ -342,6 +343,7 @@ fn read_case(
     let kind = output.kind();
     let read = match kind {
         "an array" | "an object" => read(output.value()?).ok(),
+        "a string" => answer::in_text(&output.text()?).and_then(|value| read(value).ok()),
         _ => None,
     };
     match (read, case.require_trace()) {

@@ -142,7 +142,10 @@ fn name_calls(items: &mut [Value]) {
         object.get("name").is_some_and(Value::is_string) && !fields::has(object, &others)
     };
     let is_call = |item: &Value| {
-        item.as_object().is_some_and(|item| is_named(item) && calls::has_arguments(item))
+        item.as_object().is_some_and(|item| {
+            is_named(item) && calls::has_arguments(item)
+                || item.get("function").is_some_and(|inside| inside.get("name").is_some())
+        })
     };
     let is_bare = |item: &Value| item.as_object().is_some_and(calls::is_name_alone);
     let are_bare = items.iter().all(is_bare);
@@ -180,6 +183,9 @@ fn read_object(
     mut object: Object,
     wrappers: usize,
 ) -> Result<(), TraceError> {
+    if let Some(calls) = live_calls(&mut object) {
+        return read_list(builder, calls, 0);
+    }
     let is_one = is_item(&object);
     if !is_one {
         read_outcome(builder, &object);
@@ -264,6 +270,14 @@ fn read_object(
             Some(asked) => read_list(builder, asked, deeper),
             None => read_list(builder, vec![Value::Object(object)], 0),
         },
+    }
+}
+
+/// The calls of an answer of Google's Live API.
+fn live_calls(object: &mut Object) -> Option<Vec<Value>> {
+    match object.get_mut("toolCall")?.get_mut("functionCalls")?.take() {
+        Value::Array(calls) => Some(calls),
+        _ => None,
     }
 }
 

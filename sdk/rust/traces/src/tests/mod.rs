@@ -2,6 +2,7 @@
 //! each test wrote, cut short.
 
 mod ai_sdk;
+mod answers;
 mod hostile;
 mod left_out;
 mod matching;

@@ -1,0 +1,50 @@
+//! Finds the trace in an answer that is a text: all of it may be JSON, or lines of it are calls, as
+//! programs write down content blocks. It reads no steps.
+
+use serde_json::{Map, Value, json};
+
+use crate::parts;
+
+/// What a text holds that may be a trace: its JSON, or its calls with what is said around them. Nothing
+/// for other texts.
+pub(super) fn in_text(text: &str) -> Option<Value> {
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text)
+    {
+        return Some(value);
+    }
+    let mut items = Vec::new();
+    let mut said: Vec<&str> = Vec::new();
+    let mut has_call = false;
+    for line in text.lines() {
+        match call(line) {
+            Some(call) => {
+                items.extend(message(&mut said));
+                items.push(Value::Object(call));
+                has_call = true;
+            }
+            None => said.push(line),
+        }
+    }
+    items.extend(message(&mut said));
+    has_call.then_some(Value::Array(items))
+}
+
+/// A line that is a call, which says so by its type.
+fn call(line: &str) -> Option<Map<String, Value>> {
+    let line = line.trim();
+    // What is no JSON object of a type is not parsed.
+    if !line.starts_with('{') || !line.ends_with('}') || !line.contains("\"type\"") {
+        return None;
+    }
+    let object: Map<String, Value> = serde_json::from_str(line).ok()?;
+    let kind = object.get("type").and_then(Value::as_str);
+    kind.is_some_and(parts::is_call).then_some(object)
+}
+
+/// The lines so far as a part of what the model says.
+fn message(said: &mut Vec<&str>) -> Option<Value> {
+    let text = std::mem::take(said).join("\n");
+    let text = text.trim();
+    (!text.is_empty()).then(|| json!({ "type": "text", "text": text }))
+}
