@@ -234,12 +234,18 @@ fn which_labels_are_positive_can_be_said() {
     assert_snapshot!(folder.sh("scorebox agree s --with /label"), @"
     [stderr]
     error: the labels at `/label` are words, and the scorer names no categories: `good`, `fine`, `bad`
-    hint: name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`
+    hint: name the labels of cases that should pass: `--positive LABEL`
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox agree s --with /label --positive god"), @"
     [stderr]
     error: no label at `/label` is one of those that are to be positive; labels are `good`, `fine`, `bad`
+    hint: name the labels of cases that should pass: `--positive LABEL`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree s --with /stars --positive-from 6"), @"
+    [stderr]
+    error: no label at `/stars` is one of those that are to be positive; labels are `5`, `4`, `1`, `2`
     hint: name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`
     [exit code 2]
     ");
@@ -250,6 +256,60 @@ fn which_labels_are_positive_can_be_said() {
         (&Value::Null, &Value::Null)
     );
     close(&ratings["correlations"]["spearman"], 1.0);
+}
+
+/// A cell of CSV is text.
+#[test]
+fn labels_that_read_as_numbers_are_numbers() {
+    let folder = scored(&[
+        (0.9, r#"{"label":"1","stars":"5","place":"1"}"#),
+        (0.8, r#"{"label":"true","stars":" 4.0","place":"2"}"#),
+        (0.1, r#"{"label":"0","stars":"n/a","place":"1"}"#),
+        (0.2, r#"{"label":"False","stars":"2","place":"2"}"#),
+        (0.7, r#"{"label":"0","stars":"1","place":"1"}"#),
+    ]);
+    let agree = |options: &str| {
+        folder.sh(&format!("scorebox agree s --format json {options}")).exits_with(0).json()
+    };
+    let labels = agree("--with /label");
+    close(&labels["binary"]["accuracy"]["rate"], 0.8);
+    assert_eq!((&labels["binary"]["positives"], &labels["sameScale"]), (&2.into(), &true.into()));
+    let stars = agree("--with /stars --positive-from 4");
+    close(&stars["binary"]["recall"]["rate"], 1.0);
+    assert_eq!((&stars["pairs"], &stars["unreadableLabels"]), (&4.into(), &1.into()));
+    // A word that is named is a label like the others.
+    assert_eq!(agree("--with /stars --positive n/a")["unreadableLabels"], 0);
+    let by = agree("--with /label --by /place");
+    assert!(by["bias"]["rho"].is_number() && by["bias"]["groups"][0]["name"] == "1", "{by}");
+}
+
+#[test]
+fn two_scorers_on_other_scales_are_not_compared_number_by_number() {
+    let folder = Folder::new();
+    let lines: String =
+        (0..20).map(|n| format!("{{\"id\":\"{n}\",\"output\":\"{}\"}}\n", "x".repeat(n))).collect();
+    folder.write("cases.jsonl", lines);
+    folder.write("part.js", "export default ({ output }) => output.length / 20; export const info = { severity: 'soft' };");
+    folder.write(
+        "points.js",
+        "export default ({ output }) => output.length; export const info = { severity: 'soft', scale: 'points' };",
+    );
+    folder
+        .sh("scorebox run cases.jsonl -s part=./part.js -s points=./points.js -s again=./part.js -q")
+        .exits_with(0);
+    let agree = |line: &str| {
+        folder.sh(&format!("scorebox agree {line} --format json")).exits_with(0).json()
+    };
+    for line in ["points --with part", "part --with points"] {
+        let other = agree(line);
+        assert_eq!(
+            (&other["sameScale"], &other["correlations"]["alpha"]),
+            (&false.into(), &Value::Null),
+            "{line}"
+        );
+        close(&other["correlations"]["spearman"], 1.0);
+    }
+    assert_eq!(agree("part --with again")["sameScale"], true);
 }
 
 #[test]

@@ -207,6 +207,111 @@ fn a_scorer_that_fails_in_b_is_no_improvement() {
 }
 
 #[test]
+fn a_run_with_errors_is_not_worse_than_itself() {
+    let folder = Folder::new();
+    folder.write(
+        "half.js",
+        "export default ({ output }) => { if (output < 0) throw new Error('no'); return output; };
+        export const info = { reads: [], severity: 'soft' };",
+    );
+    let attempts = |outputs: [f64; 4]| -> String {
+        let attempts = (0..20).flat_map(|case| (0..4).map(move |attempt| (case, attempt)));
+        let line = |(case, attempt): (usize, usize)| {
+            format!(
+                "{{\"id\": \"c{case}\", \"attempt\": {attempt}, \"output\": {}}}\n",
+                outputs[attempt]
+            )
+        };
+        attempts.map(line).collect()
+    };
+    folder.write("cases.jsonl", attempts([0.5, 0.5, 0.5, -1.0]));
+    folder.write("more-errors.jsonl", attempts([0.5, 0.5, -1.0, -1.0]));
+    for (run, cases) in [("a", "cases"), ("b", "cases"), ("c", "more-errors")] {
+        folder.sh(&format!("scorebox run {cases}.jsonl -s ./half.js -q --run-id {run}"));
+    }
+    folder.sh("scorebox compare a b --scorer half --fail-if-worse").exits_with(0);
+    folder.sh("scorebox compare c a --scorer half --fail-if-worse").exits_with(0);
+    let more = folder.sh("scorebox compare a c --scorer half --fail-if-worse").exits_with(3);
+    let error = "error: B may be worse: `half` failed in B for 20 cases that have a score in A\n";
+    assert!(more.stderr.ends_with(error), "{}", more.stderr);
+}
+
+/// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
+#[test]
+fn where_b_lacks_what_a_has_nothing_shows_that_it_is_no_worse() {
+    let folder = Folder::new();
+    run_of_right(&folder, "all", 20, 20);
+    run_of_right(&folder, "few", 2, 2);
+    run_of_right(&folder, "running", 20, 20);
+    folder
+        .database("scorebox.db")
+        .execute(
+            "UPDATE runs SET state = 'running', finished_at_ms = NULL WHERE id = 'running'",
+            [],
+        )
+        .unwrap();
+    let skipped = r#"sed 's/^{/{"skip":"flaky",/' all.jsonl > skipped.jsonl"#;
+    folder.sh(skipped).exits_with(0);
+    folder.sh("scorebox run skipped.jsonl -s right=exact-match -q --run-id skipped").exits_with(0);
+    folder.write(
+        "gate.toml",
+        "[scorers.right]\nuse = \"exact-match\"\nseverity = \"soft\"\n\
+         [scorers.polite]\nuse = \"exact-match\"\nseverity = \"gate\"\n",
+    );
+    folder.sh("scorebox run gate.toml all.jsonl -q --run-id gated").exits_with(0);
+    for (a, b, says) in [
+        ("all", "few", "only A has 18 cases"),
+        ("all", "running", "B is still running"),
+        (
+            "all",
+            "skipped",
+            "B has no score of `right` for 20 cases that have one in A; no case has a score in both runs",
+        ),
+        ("gated", "all", "B does not have the scorer `polite`, which decides in A"),
+    ] {
+        folder.sh(&format!("scorebox compare {a} {b}")).exits_with(0);
+        let compared = folder.sh(&format!("scorebox compare {a} {b} --fail-if-worse"));
+        let stderr = compared.exits_with(3).stderr;
+        assert!(stderr.ends_with(&format!("\nerror: B may be worse: {says}\n")), "{stderr}");
+    }
+    // What only B has is no doubt.
+    folder.sh("scorebox compare few all --fail-if-worse").exits_with(0);
+    folder.sh("scorebox compare all gated --fail-if-worse").exits_with(0);
+}
+
+#[test]
+fn scores_that_count_otherwise_are_pointed_out() {
+    let folder = Folder::new();
+    for (run, threshold) in [("strict", 1.0), ("lenient", 0.5)] {
+        folder.write(
+            "suite.toml",
+            format!(
+                "[scorers.near]\nuse = \"levenshtein\"\nseverity = \"gate\"\nthreshold = {threshold}\n"
+            ),
+        );
+        let lines: String = (0..20)
+            .map(|n| {
+                format!("{{\"id\":\"{n}\",\"output\":\"rights\",\"groundTruth\":\"right\"}}\n")
+            })
+            .collect();
+        folder.write("cases.jsonl", lines);
+        let line =
+            format!("scorebox run suite.toml cases.jsonl -q --run-id {run} --allow-failures");
+        folder.sh(&line).exits_with(0);
+    }
+    let compared = folder.sh("scorebox compare strict lenient").exits_with(0);
+    let warning = "warning: `near` has another threshold, severity or weight in B: what passes may differ although scores do not\n";
+    assert!(compared.stderr.contains(warning), "{}", compared.stderr);
+    let json = folder.sh("scorebox compare strict lenient --format json").exits_with(0).json();
+    let scorer = &json["scorers"][0];
+    assert_eq!((&scorer["sameScorer"], &scorer["samePolicy"]), (&true.into(), &false.into()));
+    assert_eq!(
+        (&json["verdict"]["finding"], &scorer["finding"]),
+        (&"better".into(), &"same".into())
+    );
+}
+
+#[test]
 fn cases_that_are_others_under_the_same_id_are_pointed_out() {
     let folder = Folder::new();
     let case =

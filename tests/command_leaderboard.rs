@@ -123,6 +123,24 @@ fn the_mean_of_several_attempts_may_count_in_place_of_the_best() {
     assert!(refused.stderr.contains("no time at which it was first"), "{refused}");
 }
 
+#[test]
+fn of_equal_means_the_earlier_attempt_that_states_the_figure_comes_first() {
+    let attempt = |id: u32, entrant: &str, created_at: u32, rating: &str| {
+        format!(
+            "{{\"id\": {id}, \"output\": 1, \"metadata\": {{\"entrant\": \"{entrant}\", \"succeeded\": true, \
+             \"created_at\": {created_at}{rating}}}}}\n"
+        )
+    };
+    let rated = ", \"rating\": 5";
+    let cases =
+        [attempt(1, "ada", 10, ""), attempt(2, "ada", 30, rated), attempt(3, "bob", 20, rated)];
+    let line = "scorebox leaderboard --strategy highest-rating --of mean --format json";
+    let ranked = run_of(&cases.concat()).sh(line).exits_with(0).json();
+    assert_eq!((&ranked[0]["entrant"], &ranked[0]["tied"]), (&"bob".into(), &false.into()));
+    // When ada was first is shown as before.
+    assert_eq!(ranked[1]["createdAt"], 10.0);
+}
+
 /// The ids of dify's scoring context reach a scorer as they stand in the metadata. Its time-out is not among them: it holds
 /// whether the scorer knows it or not.
 #[test]

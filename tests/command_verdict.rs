@@ -191,6 +191,53 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     ");
 }
 
+/// A fast gate has seen all sixty cases, of which a third fails, and a slow scorer eighteen, as where a budget ends a run.
+#[test]
+fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
+    let folder = Folder::new();
+    let case = |place: u32| {
+        let output = if place.is_multiple_of(3) { "5" } else { "4" };
+        format!(
+            "{{\"id\": \"c{place:02}\", \"output\": \"{output}\", \"groundTruth\": \"4\", \"latencyMs\": 100}}\n"
+        )
+    };
+    folder.write("cases.jsonl", (0..60).map(case).collect::<String>());
+    folder.write("suite.toml", SUITE);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id whole").exits_with(3);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id part").exits_with(3);
+    let of_run = "run = (SELECT run FROM runs WHERE id = 'part')";
+    let change = format!(
+        "DELETE FROM score_rows WHERE scorer = (SELECT scorer FROM scorers WHERE scorer_id = 'fast' AND {of_run})
+         AND case_key IN (SELECT case_key FROM cases WHERE {of_run} AND case_id >= 'c18')"
+    );
+    folder.database("scorebox.db").execute(&change, []).unwrap();
+    let stats = folder.sh("scorebox stats --run part");
+    assert!(
+        stats.stderr.contains(
+            "verdict: 12 of 18 cases passed (66.7 %, 95 % interval 43.7 to 83.7 %), 6 failed, \
+             42 not scored by all scorers (of them 14 failed already)\n"
+        ),
+        "{}",
+        stats.stderr
+    );
+    let markdown = folder.sh("scorebox report part --format markdown").stdout;
+    let said = "12 of 18 cases passed (66.7 %; 95 % interval 43.7 to 83.7 %), 6 failed, \
+                42 not scored by all scorers (of them 14 failed already)\n";
+    assert!(markdown.contains(said), "{markdown}");
+    let failed = folder.sh("scorebox cases part --failed --limit 0 --format json").json();
+    let failed = failed.as_array().unwrap();
+    let incomplete = failed.iter().filter(|case| case["incomplete"] == true);
+    assert_eq!((failed.len(), incomplete.count()), (20, 14), "each failed case is listed");
+    let listed = folder.sh("scorebox cases part --failed --limit 0").stdout;
+    assert_eq!(listed.matches("failed, incomplete").count(), 14, "{listed}");
+    let junit = folder.sh("scorebox report part --format junit").stdout;
+    assert!(junit.contains("failures=\"20\""), "{junit}");
+    let tries = |run: &str| {
+        folder.sh(&format!("scorebox repeats {run} --format json")).json()["verdict"].clone()
+    };
+    assert_eq!(tries("part")["passRate"], tries("whole")["passRate"]);
+}
+
 /// A scorer whose score is the best one, and whose gates among its assertions decide.
 const CHECKS: &str = r#"export default (c) => {
     const leaks = c.output.includes("@");

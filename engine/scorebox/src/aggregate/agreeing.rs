@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    agreement::{Agreement, AgreementError, AgreementOptions, CategoryAgreement, MOST_PAIRS},
-    bias::{Bias, BiasUnit, By, Erring, bias},
+    agreement::{Agreement, AgreementError, AgreementOptions, MOST_PAIRS},
+    bias::{Bias, BiasUnit, By, Erring, MOST_VALUES, bias, different},
+    categorized::{Categorized, MOST_CATEGORIES, categories_of_numbers},
     drawing::{Compared, InCategories, intervals},
-    labels::{Found, Positive, Value, With, Words, at, keys_of, score},
+    labels::{Found, Positive, Value, With, Words, at, keys_of, number_in, score},
     raters::Rating,
     yes_or_no::YesOrNo,
 };
@@ -16,15 +17,12 @@ use crate::{
     contract::{Direction, Scale},
     digest::Digest,
     stats::{
-        Mean, Rate,
-        agreement::{Categories, Correlations, Weights, correlations},
+        Mean,
+        agreement::{Correlations, correlations},
     },
     store::{RunState, ScorerRecord, Store},
     verdict::Policy,
 };
-
-/// Categories of which a table is made.
-const MOST_CATEGORIES: usize = 20;
 
 /// Parts of the cases of which each is held out once.
 const FOLDS: usize = 5;
@@ -174,7 +172,7 @@ struct Reading {
 
 impl Reading {
     fn agreement(
-        self,
+        mut self,
         scorer_id: &str,
         policy: Policy,
         other: Option<Policy>,
@@ -196,6 +194,8 @@ impl Reading {
                 }
             });
         }
+        self.read_labels(options.positive);
+        self.read_groups();
         let numbers: Option<Vec<(f64, f64)>> = self
             .pairs
             .iter()
@@ -217,22 +217,27 @@ impl Reading {
         if numbers.is_none() && categorized.is_none() && yes_or_no.is_none() {
             return Err(AgreementError::WhichArePositive { with, words: self.some_labels() });
         }
-        let same_scale = numbers.as_ref().filter(|numbers| {
+        let same_scale = numbers.as_ref().is_some_and(|numbers| {
             let is_unit = |label: &f64| (0.0..=1.0).contains(label);
-            policy.scale() == Scale::Points || numbers.iter().all(|(_, label)| is_unit(label))
+            match other {
+                Some(other) => other.scale() == policy.scale(),
+                None if policy.scale() == Scale::Points => true,
+                None => numbers.iter().all(|(_, label)| is_unit(label)),
+            }
         });
         let yes_or_no = yes_or_no.map(|yes| {
             let cases = self.pairs.iter().zip(yes).map(|(pair, yes)| (pair.score, yes));
             YesOrNo::new(cases.collect(), policy, options.threshold)
         });
         let folds: Vec<usize> = self.pairs.iter().map(|pair| fold(pair.case)).collect();
-        let binary = yes_or_no.as_ref().map(|it| it.agreement(&folds, FOLDS));
+        let case_of: Vec<u64> = self.pairs.iter().map(|pair| pair.case).collect();
+        let binary = yes_or_no.as_ref().map(|it| it.agreement(&case_of, &folds, FOLDS));
         let correlations = numbers.as_ref().map(|numbers| {
             let found = correlations(numbers);
-            Correlations { alpha: found.alpha.filter(|_| same_scale.is_some()), ..found }
+            Correlations { alpha: found.alpha.filter(|_| same_scale), ..found }
         });
         let by = options.by.map(|by| {
-            let (unit, erring) = self.errors(policy, yes_or_no.as_ref(), same_scale.is_some());
+            let (unit, erring) = self.errors(policy, yes_or_no.as_ref(), same_scale);
             let name = match by {
                 By::Key(text) => text.to_owned(),
                 By::OutputLength => "output length".to_owned(),
@@ -251,7 +256,6 @@ impl Reading {
             mean.get()
         };
         let first = &self.pairs[0];
-        let case_of: Vec<u64> = self.pairs.iter().map(|pair| pair.case).collect();
         let mut agreement = Agreement {
             run_id: String::new(),
             state: RunState::Finished,
@@ -264,7 +268,7 @@ impl Reading {
             unreadable_labels: self.unreadable,
             lower_is_better: policy.direction() == Direction::LowerIsBetter,
             opposite_directions: other.is_some_and(|it| it.direction() != policy.direction()),
-            same_scale: same_scale.is_some(),
+            same_scale,
             constant_scores: self.pairs.iter().all(|pair| pair.score == first.score),
             constant_labels: self.pairs.iter().all(|pair| pair.label == first.label),
             mean_score: mean(&mut self.pairs.iter().map(|pair| pair.score)),
@@ -290,6 +294,42 @@ impl Reading {
         };
         agreement.intervals = intervals(&agreement, &compared, &case_of);
         Ok(agreement)
+    }
+
+    /// Takes labels that read as numbers for these, and leaves out slips among them; but words are compared as words if the scorer's
+    /// categories are among them, or if one of them is to be positive.
+    fn read_labels(&mut self, positive: Positive<'_>) {
+        let names_category =
+            |pair: &Pair| pair.category.is_some_and(|it| pair.label == Value::Word(it));
+        let are_words = match positive {
+            Positive::Higher => self.pairs.iter().any(names_category),
+            Positive::These(these) => these.iter().any(|it| number_in(it).is_none()),
+            Positive::From(_) => false,
+        };
+        if are_words || !self.words.are_numbers(self.pairs.iter().map(|pair| pair.label)) {
+            return;
+        }
+        let before = self.pairs.len();
+        self.pairs.retain_mut(|pair| {
+            let number = self.words.number(pair.label);
+            pair.label = number.map_or(pair.label, Value::Number);
+            number.is_some()
+        });
+        self.unreadable += (before - self.pairs.len()) as u64;
+    }
+
+    /// Takes what cases are grouped by for numbers, if it reads as such. Slips among few different numbers are groups like these.
+    fn read_groups(&mut self) {
+        let values = || self.pairs.iter().filter_map(|pair| pair.by);
+        let numbers: Vec<f64> = values().filter_map(|value| self.words.number(value)).collect();
+        let are_all = numbers.len() == values().count();
+        let are_many = || self.words.are_numbers(values()) && different(&numbers) > MOST_VALUES;
+        if are_all || are_many() {
+            for pair in &mut self.pairs {
+                let number = pair.by.and_then(|value| self.words.number(value));
+                pair.by = number.map(Value::Number);
+            }
+        }
     }
 
     /// Whether each label is positive, if that is known.
@@ -367,7 +407,8 @@ impl Reading {
         let decided = yes_or_no.and_then(|it| {
             let erring = self.pairs.iter().zip(it.labels()).map(|(pair, yes)| {
                 let (score, label) = (number(it.passes(pair.score)?), number(yes));
-                Some(Erring { value: pair.by, score, label, error: score - label })
+                let error = score - label;
+                Some(Erring { value: pair.by, case: pair.case, score, label, error })
             });
             erring.collect::<Option<Vec<Erring>>>()
         });
@@ -397,38 +438,10 @@ impl Reading {
                 Direction::HigherIsBetter => error,
                 Direction::LowerIsBetter => -error,
             };
-            Erring { value: pair.by, score: pair.score, label, error }
+            Erring { value: pair.by, case: pair.case, score: pair.score, label, error }
         });
         let unit = if same_scale { BiasUnit::Score } else { BiasUnit::StandardDeviations };
         (unit, erring.collect())
-    }
-}
-
-/// Cases in categories: those of the label and of the scorer, by their places among the names.
-struct Categorized {
-    names: Vec<String>,
-    has_order: bool,
-    pairs: Vec<(usize, usize)>,
-}
-
-impl Categorized {
-    fn agreement(&self) -> CategoryAgreement {
-        let mut categories = Categories::new(self.names.len());
-        self.pairs.iter().for_each(|(label, chosen)| categories.add(*label, *chosen));
-        let table: Vec<Vec<u64>> = categories.rows().map(<[u64]>::to_vec).collect();
-        let same = table.iter().enumerate().filter_map(|(place, row)| row.get(place)).sum();
-        let of_order = |figure: Option<f64>| figure.filter(|_| self.has_order);
-        CategoryAgreement {
-            names: self.names.clone(),
-            has_order: self.has_order,
-            accuracy: Rate::of(same, categories.cases()),
-            table,
-            kappa: categories.kappa(Weights::None),
-            kappa_linear: of_order(categories.kappa(Weights::Linear)),
-            kappa_quadratic: of_order(categories.kappa(Weights::Quadratic)),
-            alpha_ordinal: of_order(categories.alpha_ordinal()),
-            alpha: categories.alpha_nominal(),
-        }
     }
 }
 
@@ -447,35 +460,4 @@ fn higher_of_two(numbers: &[(f64, f64)]) -> Option<f64> {
     };
     let are_two = numbers.iter().all(|(_, label)| *label == first || *label == other);
     are_two.then(|| first.max(other))
-}
-
-/// The categories of numbers: 3 to 20 different ones, on both sides together, of which most are on both.
-fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorized> {
-    let different = |of: &dyn Fn(&(f64, f64)) -> f64| {
-        let mut seen: Vec<f64> = Vec::new();
-        for number in numbers.iter().map(of) {
-            if let Err(place) = seen.binary_search_by(|it| it.total_cmp(&(number + 0.0))) {
-                seen.insert(place, number + 0.0);
-                if seen.len() > MOST_CATEGORIES {
-                    return None;
-                }
-            }
-        }
-        Some(seen)
-    };
-    let (scores, labels) = (different(&|pair| pair.0)?, different(&|pair| pair.1)?);
-    let shared = scores.iter().filter(|score| labels.contains(score)).count();
-    let mut all = [scores, labels].concat();
-    all.sort_unstable_by(f64::total_cmp);
-    all.dedup();
-    if !(3..=MOST_CATEGORIES).contains(&all.len()) || shared * 2 < all.len() {
-        return None;
-    }
-    let place = |number: f64| all.iter().position(|it| *it == number);
-    let pairs = numbers.iter().map(|(score, label)| Some((place(*label)?, place(*score)?)));
-    Some(Categorized {
-        names: all.iter().map(f64::to_string).collect(),
-        has_order: true,
-        pairs: pairs.collect::<Option<_>>()?,
-    })
 }

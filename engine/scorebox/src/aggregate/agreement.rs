@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     bias::{Bias, By},
-    labels::{Positive, With},
+    labels::{Positive, With, number_in},
     raters::RaterAgreement,
 };
 use crate::{
@@ -111,7 +111,7 @@ pub struct Agreement {
     pub without_score: u64,
     /// Cases with a score and without a label.
     pub without_label: u64,
-    /// Cases with a score whose label cannot be read: a list, an object, a long text.
+    /// Cases with a score whose label cannot be read: a list, an object, a long text, a word where others have numbers.
     pub unreadable_labels: u64,
     /// Whether lower scores are better.
     pub lower_is_better: bool,
@@ -368,8 +368,13 @@ impl Advised for AgreementError {
                 Some(Advice::did_you_mean(&closest).unwrap_or_else(choose))
             }
             AgreementError::Pointer { .. } => Some(Advice::Write(Form::Pointer)),
-            AgreementError::WhichArePositive { .. } | AgreementError::NonePositive { .. } => {
+            AgreementError::NonePositive { labels, .. }
+                if labels.iter().any(|label| number_in(label).is_some()) =>
+            {
                 Some(Advice::Name(Thing::PositiveLabels))
+            }
+            AgreementError::WhichArePositive { .. } | AgreementError::NonePositive { .. } => {
+                Some(Advice::Name(Thing::PositiveWords))
             }
             AgreementError::NoScores { .. }
             | AgreementError::NoLabels { .. }

@@ -1,7 +1,7 @@
 //! Whether the error of scores depends on something else: how long an output is, which model wrote it, which answer came first. What the
 //! errors are is said here, how they are compared is the room `stats`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub enum By<'a> {
 }
 
 /// Numbers that are more than this many different ones are no groups: four groups of about equal size are made of them.
-const MOST_VALUES: usize = 10;
+pub(super) const MOST_VALUES: usize = 10;
 
 /// Groups that are shown; the cases of smaller ones are the last group together.
 const MOST_GROUPS: usize = 20;
@@ -51,9 +51,9 @@ pub struct Bias {
     pub by: String,
     /// What an error is.
     pub unit: BiasUnit,
-    /// Cases that do not say what it is of them.
+    /// Cases that do not say what it is of them, or not so that it can be read.
     pub without: u64,
-    /// Spearman's rho of errors with the number, if it is one; `None` if errors do not vary.
+    /// Spearman's rho of errors with the number, if it is one, over cases: of several attempts the means. `None` if errors do not vary.
     pub rho: Option<f64>,
     /// Its p value.
     pub p: Option<f64>,
@@ -68,7 +68,7 @@ pub struct Bias {
 pub struct BiasGroup {
     /// The value, or the range: `12 to 40`.
     pub name: String,
-    /// Cases.
+    /// Cases; attempts count each, here and in the means below.
     pub cases: u64,
     /// The mean of what the scorer says: the rate of what passes, or the mean score.
     pub mean_score: f64,
@@ -76,7 +76,7 @@ pub struct BiasGroup {
     pub mean_label: f64,
     /// The mean error.
     pub mean_error: f64,
-    /// How much more the scorer favours it than all others; `None` if there are too few cases, and if errors do not vary.
+    /// How much more the scorer favours it than all others: the errors of several attempts at a case are one, their mean. `None` if there are too few cases, and if errors do not vary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_others: Option<GroupDifference>,
     /// The p value of that, corrected for the number of groups (Holm).
@@ -88,6 +88,8 @@ pub struct BiasGroup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Erring {
     pub(super) value: Option<Value>,
+    /// What the case is known by: attempts at it have the same.
+    pub(super) case: u64,
     pub(super) score: f64,
     pub(super) label: f64,
     pub(super) error: f64,
@@ -110,9 +112,12 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
             _ => None,
         })
         .collect();
+    let attempts = Attempts::of(&with);
+    let all: Vec<usize> = (0..with.len()).collect();
+    let error = |place: usize| with[place].error;
     let trend = numbers.as_ref().and_then(|numbers| {
-        let errors: Vec<f64> = with.iter().map(|case| case.error).collect();
-        rank_trend(numbers, &errors)
+        let of_cases = |of: &dyn Fn(usize) -> f64| attempts.means(&all, of);
+        rank_trend(&of_cases(&|place| numbers[place]), &of_cases(&error))
     });
     let groups = match &numbers {
         Some(numbers) if different(numbers) > MOST_VALUES => quarters(numbers),
@@ -123,20 +128,26 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
         places.iter().filter_map(|place| with.get(*place)).for_each(|case| mean.add(of(case)));
         mean
     };
-    let all: Vec<usize> = (0..with.len()).collect();
+    let errors_of_cases = |places: &[usize]| {
+        let mut mean = Mean::default();
+        attempts.means(places, &error).into_iter().for_each(|error| mean.add(error));
+        mean
+    };
     let mut groups: Vec<BiasGroup> = groups
         .into_iter()
         .map(|Group { name, places }| {
             let others: Vec<usize> =
                 all.iter().copied().filter(|place| places.binary_search(place).is_err()).collect();
-            let errors = means(&places, |case| case.error);
             BiasGroup {
                 name,
                 cases: places.len() as u64,
                 mean_score: means(&places, |case| case.score).get().unwrap_or_default(),
                 mean_label: means(&places, |case| case.label).get().unwrap_or_default(),
-                mean_error: errors.get().unwrap_or_default(),
-                against_others: group_difference(&errors, &means(&others, |case| case.error)),
+                mean_error: means(&places, |case| case.error).get().unwrap_or_default(),
+                against_others: group_difference(
+                    &errors_of_cases(&places),
+                    &errors_of_cases(&others),
+                ),
                 p_corrected: None,
             }
         })
@@ -156,7 +167,35 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
     }
 }
 
-fn different(numbers: &[f64]) -> usize {
+/// Which attempts are at the same case: they are alike, so that tests count them once.
+struct Attempts {
+    /// The place of each attempt's case among the cases.
+    case_of: Vec<usize>,
+    cases: usize,
+}
+
+impl Attempts {
+    fn of(attempts: &[Erring]) -> Attempts {
+        let mut places = HashMap::new();
+        let case_of = attempts.iter().map(|attempt| {
+            let next = places.len();
+            *places.entry(attempt.case).or_insert(next)
+        });
+        Attempts { case_of: case_of.collect(), cases: places.len() }
+    }
+
+    /// The mean of the attempts at these places, case by case.
+    fn means(&self, places: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        if self.cases == self.case_of.len() {
+            return places.iter().map(|place| of(*place)).collect();
+        }
+        let mut means = vec![Mean::default(); self.cases];
+        places.iter().for_each(|place| means[self.case_of[*place]].add(of(*place)));
+        means.iter().filter_map(Mean::get).collect()
+    }
+}
+
+pub(super) fn different(numbers: &[f64]) -> usize {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.dedup();
@@ -205,4 +244,63 @@ fn by_value(cases: &[Erring], words: &Words) -> Vec<Group> {
         groups.push(Group { name, places });
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twenty cases, of which half are of group 1 and have larger errors, each with so many equal attempts.
+    fn of_attempts(attempts: usize) -> Bias {
+        let case = |case: u64| Erring {
+            value: Some(Value::Number((case % 2) as f64)),
+            case,
+            score: 0.0,
+            label: 0.0,
+            error: (case * 7 % 11) as f64 / 10.0 + (case % 2) as f64 / 4.0,
+        };
+        let cases: Vec<Erring> =
+            (0..20).flat_map(|n| std::iter::repeat_n(case(n), attempts)).collect();
+        bias("/by".to_owned(), BiasUnit::Score, &cases, &Words::default())
+    }
+
+    #[test]
+    fn attempts_at_a_case_make_no_difference_and_no_trend_surer() {
+        let (once, often) = (of_attempts(1), of_attempts(10));
+        assert!(once.p.is_some_and(|p| p > 0.05) && once.groups[0].against_others.is_some());
+        let is_close = |one: Option<f64>, other: Option<f64>| {
+            one.zip(other).is_some_and(|(one, other)| (one - other).abs() < 1e-9)
+        };
+        assert!(is_close(once.rho, often.rho) && is_close(once.p, often.p), "{once:?} {often:?}");
+        for (once, often) in once.groups.iter().zip(&often.groups) {
+            assert_eq!(once.cases * 10, often.cases);
+            let p = |group: &BiasGroup| group.against_others.map(|it| it.p);
+            assert!(is_close(p(once), p(often)), "{once:?} {often:?}");
+        }
+    }
+
+    #[test]
+    fn a_case_with_attempts_in_two_groups_counts_once_in_each() {
+        let attempt = |case: u64, group: f64, error: f64| Erring {
+            value: Some(Value::Number(group)),
+            case,
+            score: 0.0,
+            label: 0.0,
+            error,
+        };
+        let attempts: Vec<Erring> = (0..6)
+            .flat_map(|case| {
+                let error = case as f64;
+                [(0.0, error), (0.0, error + 0.5), (1.0, error), (1.0, error + 0.5)]
+                    .map(|(group, error)| attempt(case, group, error))
+            })
+            .collect();
+        let found = bias("/by".to_owned(), BiasUnit::Score, &attempts, &Words::default());
+        let mean = |shift: f64| {
+            let mut mean = Mean::default();
+            (0..6).for_each(|case| mean.add(f64::from(case) + shift));
+            mean
+        };
+        assert_eq!(found.groups[0].against_others, group_difference(&mean(0.25), &mean(0.25)),);
+    }
 }

@@ -7,6 +7,7 @@ use super::{
         Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
     },
     side_by_side::{AsOne, Beside, OneCase, Side, next},
+    verdicts::DecidedScorer,
 };
 use crate::{
     contract::{Direction, Scale},
@@ -74,6 +75,7 @@ struct Pair {
     place_b: usize,
     policies: [Policy; 2],
     same_scorer: bool,
+    same_policy: bool,
     pairs: Pairs,
 }
 
@@ -123,6 +125,7 @@ impl<'a> Comparing<'a> {
                 place_b,
                 policies: [one.spec.policy(), other.spec.policy()],
                 same_scorer: digests(one) == digests(other),
+                same_policy: one.spec.policy().counts_as(&other.spec.policy()),
                 pairs: Pairs::new(one.spec.direction, one.spec.scale),
             });
         }
@@ -190,8 +193,18 @@ impl<'a> Comparing<'a> {
                 scores[0].and_then(|score| policy_a.passes(score)),
                 scores[1].and_then(|score| policy_b.passes(score)),
             ];
-            let failed = other.errors.get(scorer.place_b).copied().unwrap_or_default();
-            scorer.pairs.errors_b += u64::from(scores[0].is_some() && failed);
+            if scores[0].is_some() {
+                let errors =
+                    [(one, scorer.place_a), (other, scorer.place_b)].map(|(case, place)| {
+                        Failures {
+                            errors: case.errors.get(place).copied().unwrap_or_default(),
+                            attempts: case.attempts,
+                        }
+                    });
+                let [of_a, of_b] = errors;
+                scorer.pairs.errors_b += u64::from(of_b.are_more_than(of_a));
+                scorer.pairs.absent_b += u64::from(scores[1].is_none() && of_b.errors == 0);
+            }
             scorer.pairs.add(&one.case_id, scores, passes, is_repeated, most);
         }
     }
@@ -205,12 +218,9 @@ impl<'a> Comparing<'a> {
                 cases_b: self.b.examples,
             });
         }
-        let decides = |side: &Side<'_>| {
-            side.decider.scorers.iter().any(|scorer| {
-                scorer.policy.decides() || scorer.regressed + scorer.failed + scorer.errored > 0
-            })
-        };
+        let decides = |side: &Side<'_>| side.decider.scorers.iter().any(decides);
         let has_verdicts = self.options.scorer.is_none() && (decides(a) || decides(b));
+        let not_compared = self.not_compared(a);
         let pairs = self.scorers.iter().map(|scorer| &scorer.pairs);
         let compared = pairs.chain(has_verdicts.then_some(&self.verdict));
         let tests = compared.filter(|pairs| pairs.differences.pairs() > 0).count() as u64;
@@ -220,6 +230,7 @@ impl<'a> Comparing<'a> {
             scorer_id: pair.scorer_id,
             direction: pair.policies[0].direction(),
             same_scorer: pair.same_scorer,
+            same_policy: pair.same_policy,
             scores: pair.pairs.finish(asked, tests),
         };
         let mut scorers: Vec<ComparedScorer> = self.scorers.into_iter().map(scorer).collect();
@@ -240,8 +251,39 @@ impl<'a> Comparing<'a> {
             verdict,
             scorers,
             incomparable: self.incomparable,
+            not_compared,
             tests,
         })
+    }
+
+    /// The scorers that decide in a, and of which nothing is compared.
+    fn not_compared(&self, a: &Side<'_>) -> Vec<String> {
+        if self.options.scorer.is_some() {
+            return Vec::new();
+        }
+        let is_compared = |id: &str| self.scorers.iter().any(|pair| pair.scorer_id == id);
+        let deciding = a.decider.scorers.iter().filter(|scorer| decides(scorer));
+        let others = deciding.filter(|scorer| !is_compared(&scorer.scorer_id));
+        others.map(|scorer| scorer.scorer_id.clone()).collect()
+    }
+}
+
+/// Whether the verdict of a case can depend on a scorer, or did.
+fn decides(scorer: &DecidedScorer) -> bool {
+    scorer.policy.decides() || scorer.regressed + scorer.failed + scorer.errored > 0
+}
+
+/// At how many of its attempts at a case a scorer failed.
+#[derive(Clone, Copy, Debug)]
+struct Failures {
+    errors: u64,
+    attempts: u64,
+}
+
+impl Failures {
+    /// Whether it is a larger part of the attempts.
+    fn are_more_than(self, other: Failures) -> bool {
+        self.errors * other.attempts > other.errors * self.attempts
     }
 }
 
@@ -286,6 +328,7 @@ struct Pairs {
     only_a: u64,
     only_b: u64,
     errors_b: u64,
+    absent_b: u64,
     changes: Vec<Change>,
 }
 
@@ -301,6 +344,7 @@ impl Pairs {
             only_a: 0,
             only_b: 0,
             errors_b: 0,
+            absent_b: 0,
             changes: Vec::new(),
         }
     }
@@ -344,6 +388,20 @@ impl Pairs {
         }
     }
 
+    /// Which scores are the best one, if all are the best or the worst.
+    fn best_scores(&self) -> Option<Passes> {
+        let ones = self.differences.ones().filter(|_| self.scale == Scale::Unit)?;
+        Some(match self.direction {
+            Direction::HigherIsBetter => ones,
+            Direction::LowerIsBetter => Passes {
+                both: ones.neither,
+                only_first: ones.only_second,
+                only_second: ones.only_first,
+                neither: ones.both,
+            },
+        })
+    }
+
     /// `tests` is how many are finished together, this one included.
     fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
         let differences = &self.differences;
@@ -357,7 +415,7 @@ impl Pairs {
         let passes = match (pairs > 0 && !self.is_repeated, self.has_threshold) {
             (false, _) => None,
             (true, true) => Some(self.passes),
-            (true, false) => differences.ones(),
+            (true, false) => self.best_scores(),
         };
         let scale = match self.scale {
             Scale::Unit => -1.0..=1.0,
@@ -373,6 +431,7 @@ impl Pairs {
             only_a: self.only_a,
             only_b: self.only_b,
             errors_b: self.errors_b,
+            absent_b: self.absent_b,
             mean_a: differences.mean_of_first(),
             mean_b: differences.mean_of_second(),
             difference,
@@ -388,5 +447,43 @@ impl Pairs {
             cases_needed: stddev.and_then(needed),
             changes: self.changes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(direction: Direction, scale: Scale, scores: &[[f64; 2]]) -> Option<Passes> {
+        let mut pairs = Pairs::new(direction, scale);
+        for [a, b] in scores {
+            pairs.add("case", [Some(*a), Some(*b)], [None, None], false, 0);
+        }
+        pairs.finish(None, 1).passes
+    }
+
+    #[test]
+    fn without_a_threshold_the_best_score_passes_whichever_end_of_the_scale_it_is() {
+        let scores = [[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        let higher = Passes { both: 1, only_first: 2, only_second: 1, neither: 1 };
+        let lower = Passes { both: 1, only_first: 1, only_second: 2, neither: 1 };
+        assert_eq!(passes(Direction::HigherIsBetter, Scale::Unit, &scores), Some(higher));
+        assert_eq!(passes(Direction::LowerIsBetter, Scale::Unit, &scores), Some(lower));
+    }
+
+    #[test]
+    fn of_points_without_a_threshold_nothing_says_what_passes() {
+        let scores = [[1.0, 1.0], [1.0, 0.0]];
+        assert_eq!(passes(Direction::HigherIsBetter, Scale::Points, &scores), None);
+    }
+
+    #[test]
+    fn a_scorer_fails_more_often_if_it_fails_at_a_larger_part_of_the_attempts() {
+        let failures = |errors, attempts| Failures { errors, attempts };
+        assert!(failures(1, 1).are_more_than(failures(0, 1)));
+        assert!(failures(2, 4).are_more_than(failures(1, 4)));
+        assert!(!failures(1, 4).are_more_than(failures(1, 4)));
+        assert!(!failures(2, 8).are_more_than(failures(1, 4)));
+        assert!(!failures(0, 4).are_more_than(failures(1, 4)));
     }
 }

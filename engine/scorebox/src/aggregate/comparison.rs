@@ -128,6 +128,9 @@ pub struct Comparison {
     pub scorers: Vec<ComparedScorer>,
     /// Scorers that both have, whose scores cannot be compared: the scale or the direction is another one.
     pub incomparable: Vec<String>,
+    /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are [incomparable](Self::incomparable).
+    /// None if one scorer was asked for.
+    pub not_compared: Vec<String>,
     /// How many tests the p values are corrected for.
     pub tests: u64,
 }
@@ -186,6 +189,9 @@ pub struct ComparedScorer {
     pub direction: Direction,
     /// Whether it is the same component with the same configuration in both runs. If not, the scorer may be what differs.
     pub same_scorer: bool,
+    /// Whether its scores count alike in both runs: severity, threshold, weight, and whether one is required. If not, verdicts and what
+    /// passes may differ although scores do not.
+    pub same_policy: bool,
     /// Its scores.
     #[serde(flatten)]
     pub scores: ComparedScores,
@@ -204,8 +210,10 @@ pub struct ComparedScores {
     pub only_a: u64,
     /// Cases of both runs of which only b has a score.
     pub only_b: u64,
-    /// Cases of both runs of which a has a score, and for which the scorer failed in b, at one of the attempts at least.
+    /// Cases of both runs of which a has a score, and for which the scorer failed in b at a larger part of the attempts than in a.
     pub errors_b: u64,
+    /// Cases of both runs of which a has a score, and b has none, although the scorer did not fail: it was not applicable, or was not asked.
+    pub absent_b: u64,
     /// The mean of a; `None` here and below if there are no pairs.
     pub mean_a: Option<f64>,
     /// The mean of b.
@@ -225,8 +233,8 @@ pub struct ComparedScores {
     /// Cases of which b is better, worse, or the same.
     #[serde(flatten)]
     pub wins: WinsAndLosses,
-    /// Which cases pass, first a and second b: by the threshold, or because all scores are 0 or 1. `None` if there is no threshold,
-    /// and if cases have several attempts.
+    /// Which cases pass, first a and second b: by the thresholds; or on the scale from 0 to 1, if all scores are the best or the worst. `None`
+    /// if nothing says what passes, and if cases have several attempts.
     pub passes: Option<Passes>,
     /// The p value of McNemar's test of these.
     pub mcnemar: Option<f64>,

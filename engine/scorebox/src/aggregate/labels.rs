@@ -59,7 +59,28 @@ const MOST_BYTES: usize = 256;
 /// Bytes of a list of labels.
 const MOST_LIST_BYTES: usize = 64 << 10;
 
+/// Words are slips among numbers if at most one of so many values is a word.
+const ONE_SLIP_IN: usize = 4;
+
 impl Words {
+    /// Whether values are numbers, or words that read as such: all, but for a few slips.
+    pub(super) fn are_numbers(&self, values: impl Iterator<Item = Value>) -> bool {
+        let (mut all, mut slips) = (0, 0);
+        for value in values {
+            all += 1;
+            slips += usize::from(self.number(value).is_none());
+        }
+        slips < all && slips * ONE_SLIP_IN <= all
+    }
+
+    /// The number that a value is or reads as: where everything is text, as in CSV, numbers are too.
+    pub(super) fn number(&self, value: Value) -> Option<f64> {
+        match value {
+            Value::Number(number) => Some(number),
+            Value::Word(place) => number_in(self.word(place)),
+        }
+    }
+
     /// The place of a word; `None` if it is too long, or one too many.
     pub(super) fn place(&mut self, word: &str) -> Option<usize> {
         if let Some(place) = self.places.get(word) {
@@ -76,6 +97,18 @@ impl Words {
     pub(super) fn word(&self, place: usize) -> &str {
         self.words.get(place).map_or("", String::as_str)
     }
+}
+
+/// The number that a text reads as, `true` and `false` being 1 and 0.
+pub(super) fn number_in(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("true") {
+        return Some(1.0);
+    }
+    if text.eq_ignore_ascii_case("false") {
+        return Some(0.0);
+    }
+    text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// What was found where a value should be.
@@ -178,14 +211,40 @@ impl Positive<'_> {
                 Some(these.iter().any(|it| it == words.word(place)))
             }
             (Positive::These(these), Value::Number(number)) => {
-                let same = |it: &String| match it.as_str() {
-                    "true" => number == 1.0,
-                    "false" => number == 0.0,
-                    text => text.parse() == Ok(number),
-                };
-                Some(these.iter().any(same))
+                Some(these.iter().any(|it| number_in(it) == Some(number)))
             }
             (Positive::Higher | Positive::From(_), Value::Word(_)) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether these texts are numbers, and which.
+    fn read_as_numbers(texts: &[&str]) -> Option<Vec<Option<f64>>> {
+        let mut words = Words::default();
+        let values: Vec<Value> =
+            texts.iter().map(|text| Value::Word(words.place(text).unwrap())).collect();
+        let are_numbers = words.are_numbers(values.iter().copied());
+        are_numbers.then(|| values.iter().map(|value| words.number(*value)).collect())
+    }
+
+    #[test]
+    fn texts_that_read_as_numbers_are_numbers() {
+        let found = read_as_numbers(&["1", " 0.50", "-2e1", "true", "False"]);
+        let numbers = [1.0, 0.5, -20.0, 1.0, 0.0];
+        assert_eq!(found, Some(numbers.map(Some).to_vec()));
+        for words in [&["good", "bad"][..], &["NaN", "inf"], &["1e999"], &[""], &[]] {
+            assert_eq!(read_as_numbers(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_among_numbers_is_a_slip_if_at_most_one_in_four_is() {
+        let found = read_as_numbers(&["1", "2", "n/a", "3"]);
+        assert_eq!(found, Some(vec![Some(1.0), Some(2.0), None, Some(3.0)]));
+        assert_eq!(read_as_numbers(&["1", "2", "n/a"]), None);
     }
 }

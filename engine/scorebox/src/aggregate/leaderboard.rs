@@ -429,6 +429,8 @@ struct Standing {
     best: Option<(Merit, Entered)>,
     /// When the first attempt that succeeded was made.
     earliest: Option<f64>,
+    /// When the first of those that state the figure that decides was made.
+    earliest_with_figure: Option<f64>,
     score: Mean,
     rating: Mean,
     tokens_total: Mean,
@@ -453,10 +455,6 @@ impl Standing {
                 mean.add(number);
             }
         }
-        let earlier = |at: f64| self.earliest.is_none_or(|earliest| at < earliest);
-        if let Some(at) = attempt.created_at.filter(|at| earlier(*at)) {
-            self.earliest = Some(at);
-        }
         let value = match options.strategy {
             Strategy::First => attempt.created_at,
             Strategy::Fastest => attempt.elapsed_ms,
@@ -464,6 +462,11 @@ impl Standing {
             Strategy::HighestRating => attempt.rating,
             Strategy::Weighted => attempt.score,
         };
+        let earlier = |one: Option<f64>| one.into_iter().chain(attempt.created_at).reduce(f64::min);
+        self.earliest = earlier(self.earliest);
+        if value.is_some() {
+            self.earliest_with_figure = earlier(self.earliest_with_figure);
+        }
         let merit = Merit { value, at: attempt.created_at };
         let is_better = match &self.best {
             Some((so_far, _)) => best.compare(merit, *so_far).is_lt(),
@@ -518,7 +521,7 @@ impl Standing {
                     Strategy::HighestRating => entrant.rating,
                     Strategy::Weighted => entrant.score,
                 };
-                Merit { value, at: entrant.created_at }
+                Merit { value, at: self.earliest_with_figure }
             }
         };
         (merit, entrant)

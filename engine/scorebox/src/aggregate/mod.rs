@@ -20,6 +20,7 @@
 mod agreeing;
 mod agreement;
 mod bias;
+mod categorized;
 mod comparing;
 mod comparison;
 mod drawing;

@@ -91,7 +91,8 @@ pub struct Repeats {
     pub most_attempts: u64,
     /// The mean latency of the attempts that state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
-    /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or `undecided`.
+    /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or a scorer has no row
+    /// for it yet.
     pub verdict: Tries,
     /// By the scores of each scorer that was asked for, in the suite's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -320,7 +321,7 @@ impl<'a> Repeating<'a> {
         let (verdict, _) =
             decided.map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what })?;
         let verdict = if self.options.strict { verdict.strict() } else { verdict };
-        case.verdict.trials += u64::from(verdict.verdict.is_judged());
+        case.verdict.trials += u64::from(verdict.is_judged());
         case.verdict.successes += u64::from(verdict.verdict == Verdict::Passed);
         for row in &attempt.rows {
             let Some(place) = self.decider.place(row.scorer) else { continue };

@@ -43,8 +43,8 @@ pub(super) struct OneCase {
     pub(super) attempts: u64,
     /// For each scorer, its reduced score.
     pub(super) scores: Vec<Option<f64>>,
-    /// For each scorer, whether it failed at one of the attempts.
-    pub(super) errors: Vec<bool>,
+    /// For each scorer, at how many of the attempts it failed.
+    pub(super) errors: Vec<u64>,
     /// The part of the attempts that passed; `None` if none counts.
     pub(super) passed: Option<f64>,
 }
@@ -99,7 +99,7 @@ impl<'s> Side<'s> {
     fn read(&mut self) -> Result<Option<OneCase>, ReadError> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let (key, case_id) = (first.key, first.case_id.clone());
-        let mut errors = vec![false; self.decider.scorers.len()];
+        let mut errors = vec![0; self.decider.scorers.len()];
         let mut scores = vec![Vec::new(); self.decider.scorers.len()];
         let (mut attempts, mut counted, mut passed) = (0, 0_u64, 0_u64);
         while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
@@ -111,12 +111,12 @@ impl<'s> Side<'s> {
             let damaged = |what| StoreError::Corrupt { path: self.store.path().to_owned(), what };
             let (verdict, _) = self.decider.case(&attempt).map_err(damaged)?;
             let verdict = if self.as_one.strict { verdict.strict() } else { verdict };
-            counted += u64::from(verdict.verdict.is_judged());
+            counted += u64::from(verdict.is_judged());
             passed += u64::from(verdict.verdict == Verdict::Passed);
             for row in &attempt.rows {
                 let place = self.decider.place(row.scorer);
-                if let Some(failed) = place.and_then(|place| errors.get_mut(place)) {
-                    *failed |= row.status == Status::Error;
+                if let Some(errors) = place.and_then(|place| errors.get_mut(place)) {
+                    *errors += u64::from(row.status == Status::Error);
                 }
                 let of_scorer = place.and_then(|place| scores.get_mut(place));
                 let score = row.score.filter(|it| row.status == Status::Scored && it.is_finite());

@@ -151,6 +151,9 @@ pub struct Against<'a> {
     pub standing: Standing,
     /// Its score; `None` if it is an error.
     pub score: Option<f64>,
+    /// The scorer's threshold, if it has one: the worst score that passes.
+    #[serde(skip)]
+    pub threshold: Option<f64>,
     /// The assertions of the score that decided, in their order; none if the score did alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assertions: Vec<Decisive>,
@@ -281,10 +284,8 @@ fn of_cases(
             Err(what) => damaged = Some(what),
             Ok((verdict, _)) => {
                 let verdict = if options.strict { verdict.strict() } else { verdict };
-                match verdict.verdict {
-                    Verdict::Passed => mean.add(1.0),
-                    Verdict::Failed | Verdict::Errored => mean.add(0.0),
-                    Verdict::Skipped | Verdict::Undecided => {}
+                if verdict.is_judged() {
+                    mean.add(f64::from(verdict.verdict == Verdict::Passed));
                 }
             }
         }
@@ -406,6 +407,7 @@ impl Decider {
             scorer_id: &self.scorers[decided.place].scorer_id,
             standing: decided.standing,
             score: decided.score,
+            threshold: self.scorers[decided.place].threshold,
             assertions: decided.assertions,
         };
         against.into_iter().map(named).collect()
@@ -423,7 +425,7 @@ fn effort(case: &CaseToDecide) -> Effort {
     /// The part of a usage that is counted here.
     #[derive(Deserialize)]
     struct Cost {
-        #[serde(rename = "costUsd", alias = "cost_usd")]
+        #[serde(rename = "costUsd", alias = "cost_usd", alias = "costUSD")]
         cost_usd: Option<f64>,
     }
     let cost = |usage: &Json| serde_json::from_str::<Cost>(usage.get()).ok()?.cost_usd;

@@ -70,10 +70,18 @@ impl YesOrNo {
 
     /// The scores of the cases at these places as probabilities, on the scale from 0 to 1.
     pub(super) fn calibration(&self, places: &[usize]) -> Option<Calibration> {
+        self.is_unit.then(|| Calibration::of(&self.chances(self.at(places)))).flatten()
+    }
+
+    /// The same of all attempts, of which `case_of` says the cases.
+    fn calibration_of_all(&self, case_of: &[u64]) -> Option<Calibration> {
+        let chances = || self.chances(self.cases.iter().copied());
+        self.is_unit.then(|| Calibration::of_attempts(&chances(), case_of)).flatten()
+    }
+
+    fn chances(&self, cases: impl Iterator<Item = (f64, bool)>) -> Vec<(f64, bool)> {
         let chance = |score: f64| if self.lower_is_better { 1.0 - score } else { score };
-        let chances: Vec<(f64, bool)> =
-            self.at(places).map(|(score, yes)| (chance(score), yes)).collect();
-        self.is_unit.then(|| Calibration::of(&chances)).flatten()
+        cases.map(|(score, yes)| (chance(score), yes)).collect()
     }
 
     fn best_threshold(&self, fold_of: &[usize], folds: usize) -> Option<BestThreshold> {
@@ -91,8 +99,13 @@ impl YesOrNo {
         places.iter().filter_map(|place| self.cases.get(*place).copied())
     }
 
-    /// All figures, of all cases. Each case has a fold, below `folds`.
-    pub(super) fn agreement(&self, fold_of: &[usize], folds: usize) -> BinaryAgreement {
+    /// All figures, of all attempts, of which `case_of` says the cases. Each has a fold, below `folds`.
+    pub(super) fn agreement(
+        &self,
+        case_of: &[u64],
+        fold_of: &[usize],
+        folds: usize,
+    ) -> BinaryAgreement {
         let all: Vec<usize> = (0..self.cases.len()).collect();
         let confusion = self.confusion(&all);
         let categories = confusion.map(categories);
@@ -110,7 +123,7 @@ impl YesOrNo {
             alpha: categories.as_ref().and_then(Categories::alpha_nominal),
             roc_auc: self.roc_auc(&all),
             best_threshold: self.best_threshold(fold_of, folds),
-            calibration: self.calibration(&all),
+            calibration: self.calibration_of_all(case_of),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     cut::cut,
     store::{ScoreFilter, Store},
     terminal::characters,
-    verdict::{Verdict, percent},
+    verdict::{Verdict, figure, percent, score_beside},
 };
 
 use super::{
@@ -27,6 +27,8 @@ const MOST_NAME_BYTES: usize = 120;
 const MOST_REASON_BYTES: usize = 300;
 /// Bytes of the table of cases: with all else below the 1 MiB of a summary on GitHub.
 const MOST_TABLE_BYTES: usize = 900 << 10;
+/// Thresholds from here on have an exponent.
+const HUGE: f64 = 1e15;
 /// Assertions of a score that are named.
 const MOST_ASSERTIONS: usize = 5;
 
@@ -80,7 +82,7 @@ pub(super) fn write(
 /// `168 of 400 cases passed (42.0 %, …)`.
 fn verdict_of(decided: &DecidedRun) -> String {
     let verdict = &decided.verdict;
-    let cases = verdict.passed + verdict.failed + verdict.errored;
+    let cases = verdict.judged();
     if !decided.decides() {
         return format!("{cases} cases, of which no scorer decides whether they pass");
     }
@@ -96,15 +98,21 @@ fn verdict_of(decided: &DecidedRun) -> String {
         );
     }
     for (count, word) in [
-        (verdict.failed, "failed"),
-        (verdict.errored, "errored"),
+        (verdict.failed - verdict.failed_incomplete, "failed"),
+        (verdict.errored - verdict.errored_incomplete, "errored"),
         (verdict.regressed, "passed with regressions"),
         (verdict.skipped, "skipped"),
-        (verdict.undecided, "not scored by all scorers"),
+        (verdict.incomplete(), "not scored by all scorers"),
     ] {
         if count > 0 {
             let _ = write!(text, ", {count} {word}");
         }
+    }
+    let already = [(verdict.failed_incomplete, "failed"), (verdict.errored_incomplete, "errored")];
+    let already = already.into_iter().filter(|(count, _)| *count > 0);
+    let already: Vec<String> = already.map(|(count, word)| format!("{count} {word}")).collect();
+    if !already.is_empty() {
+        let _ = write!(text, " (of them {} already)", already.join(", "));
     }
     text
 }
@@ -118,14 +126,13 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) 
     for aggregate in aggregates {
         let decided = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
         let counts_as = decided.map_or_else(String::new, |it| match it.threshold {
-            Some(threshold) => format!("{}, threshold {threshold}", it.severity.as_str()),
+            Some(threshold) => format!("{}, threshold {}", it.severity.as_str(), limit(threshold)),
             None => it.severity.as_str().to_owned(),
         });
-        let figure =
-            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| format!("{it:.4}"));
+        let of = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
         let interval = match aggregate.interval {
             _ if !has_intervals => String::new(),
-            Some(it) => format!(" {:.4} to {:.4} |", it.low, it.high),
+            Some(it) => format!(" {} to {} |", figure(it.low), figure(it.high)),
             None => " - |".to_owned(),
         };
         let _ = writeln!(
@@ -136,14 +143,19 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) 
             aggregate.not_applicable,
             aggregate.skipped,
             aggregate.errors,
-            figure(aggregate.mean),
-            figure(aggregate.min),
-            figure(aggregate.max),
+            of(aggregate.mean),
+            of(aggregate.min),
+            of(aggregate.max),
             decided.map_or(0, |it| it.failed),
             decided.map_or(0, |it| it.regressed),
         );
     }
     table
+}
+
+/// A threshold in full, unless it has hundreds of digits.
+fn limit(threshold: f64) -> String {
+    if threshold.abs() < HUGE { threshold.to_string() } else { format!("{threshold:e}") }
 }
 
 /// What the attempts at the cases say together, a line for each number of attempts.
@@ -173,7 +185,9 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
                 Some(error) => Some(format!("{}: {}", error.kind, error.message)),
                 None => answer.and_then(|answer| answer.reason.clone()),
             };
-            let score = against.score.map_or_else(String::new, |score| format!(" {score:.4}"));
+            let score = against.score.map_or_else(String::new, |score| {
+                format!(" {}", score_beside(score, against.threshold))
+            });
             let said = said.map_or_else(String::new, |said| {
                 format!(": {}", escaped(&said, MOST_REASON_BYTES))
             });
@@ -182,7 +196,8 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
                 against.assertions.iter().take(MOST_ASSERTIONS)
             {
                 let name = escaped(name, MOST_NAME_BYTES);
-                let _ = write!(line, "<br>assertion {name} {score:.4}, threshold {threshold}");
+                let score = score_beside(*score, *threshold);
+                let _ = write!(line, "<br>assertion {name} {score}, threshold {threshold}");
                 if let Some(reason) = reason {
                     let _ = write!(line, ": {}", escaped(reason, MOST_REASON_BYTES));
                 }
@@ -247,6 +262,12 @@ mod tests {
         assert_eq!(escaped("WWW.a", 99), "WWW\u{200b}.a");
         assert_eq!(escaped("ww.a 1.5", 99), "ww.a 1.5");
         assert_eq!(escaped("$x^2$", 99), "<span>\\$</span>x^2<span>\\$</span>");
+    }
+
+    #[test]
+    fn a_threshold_of_hundreds_of_digits_has_an_exponent() {
+        let said = [0.5, 1.0, 250_000.0, 1.7e308].map(limit);
+        assert_eq!(said, ["0.5", "1", "250000", "1.7e308"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::{
     distributions::{CONFIDENCE, normal_below, student_quantile},
     random::{Random, SEED},
+    rounding::difference,
 };
 
 /// How often a sample is drawn.
@@ -47,8 +48,8 @@ pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
 /// The 95 % intervals of figures of the same pairs, of which `unit_of` says what each belongs to: a unit is drawn as a whole, 2,000
 /// times with a fixed seed. `figures` computes the figures of the pairs at these places; it must not depend on their order.
 ///
-/// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all, which says nothing of
-/// others; with fewer than ten units; and with so many pairs a unit that samples would be too large.
+/// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all but for rounding, which says
+/// nothing of others; with fewer than ten units; and with so many pairs a unit that samples would be too large.
 ///
 /// It is the percentile interval with percentiles as in `bootstrap`, of units (Field and Welsh, "Bootstrapping clustered data", Journal
 /// of the Royal Statistical Society B 69, 2007). Of more than some 2,500 pairs so many are drawn, and distances from the figure
@@ -95,7 +96,8 @@ pub fn drawn_intervals<const N: usize>(
         }
         drawn.sort_unstable_by(f64::total_cmp);
         let end = |part: f64| Some(observed + (quantile(drawn, part)? - observed) * nearer);
-        (drawn.first() != drawn.last()).then_some((end(tail)?, end(1.0 - tail)?))
+        let spread = difference(*drawn.first()?, *drawn.last()?);
+        (spread != 0.0).then_some((end(tail)?, end(1.0 - tail)?))
     };
     let mut intervals = none;
     for (place, drawn) in samples.iter_mut().enumerate() {
@@ -204,6 +206,9 @@ mod tests {
             [Some(1.0), None, places.contains(&0).then_some(places.len() as f64)]
         });
         assert_eq!(drawn, [None; 3]);
+        let rounded =
+            |places: &[usize]| [Some(if places.contains(&0) { 1.0 } else { 1.0 - f64::EPSILON })];
+        assert_eq!(drawn_intervals(&unit_of, rounded), [None]);
         assert_eq!(drawn_intervals(&[1; 50], |_| [Some(1.0)]), [None]);
         let few: Vec<u64> = (0..9).collect();
         assert_eq!(drawn_intervals(&few, |places| [Some(places[0] as f64)]), [None]);

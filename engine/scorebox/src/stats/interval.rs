@@ -13,6 +13,7 @@ use super::{
     Rate,
     bootstrap::{Unit, bootstrap},
     distributions::{CONFIDENCE, student_quantile},
+    rounding::difference,
     summary::{DOWN, Moments},
 };
 
@@ -27,7 +28,7 @@ pub const ENOUGH_TO_DRAW: u64 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntervalMethod {
-    /// Wilson's score interval: scores that are 0 or 1.
+    /// Wilson's score interval of so many cases: scores that are 0 or 1, one for each case or with the same part of 1 in all cases.
     Wilson,
     /// Student's t: 30 cases or more, or fewer than 8.
     StudentT,
@@ -85,6 +86,8 @@ pub struct ClusteredMean {
     few: Vec<Unit>,
     least: f64,
     most: f64,
+    /// The least and the greatest mean of a case.
+    case_means: (f64, f64),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,6 +113,7 @@ impl ClusteredMean {
             few: Vec::new(),
             least: f64::INFINITY,
             most: f64::NEG_INFINITY,
+            case_means: (f64::INFINITY, f64::NEG_INFINITY),
         }
     }
 
@@ -143,6 +147,9 @@ impl ClusteredMean {
         }
         self.cases += 1;
         self.is_clustered |= case.scores > 1;
+        let (least, most) = self.case_means;
+        let mean = case.sum / case.scores as f64;
+        self.case_means = (least.min(mean), most.max(mean));
         self.squares.add(case.distance * case.distance, self.cases);
         self.scaled.add((case.distance * DOWN) * (case.distance * DOWN), self.cases);
         if self.cases < ENOUGH_CASES {
@@ -166,7 +173,7 @@ impl ClusteredMean {
     }
 
     /// The interval, whose ends are not beyond those of the scale; `None` with fewer than two cases, unless the scores are a
-    /// rate, and if all scores are one number that is neither 0 nor 1: they say nothing of how far others may be from it.
+    /// rate, and if all cases have one mean and the scores are not all 0 or 1: they say nothing of how far others may be from it.
     pub fn interval(&self, scale: std::ops::RangeInclusive<f64>) -> Option<Interval> {
         let cases = self.cases;
         let interval = |low: f64, high: f64, method| {
@@ -181,8 +188,11 @@ impl ClusteredMean {
             let rate = Rate::of(ones, cases)?;
             return interval(rate.low, rate.high, IntervalMethod::Wilson);
         }
-        if self.least == self.most {
-            return None;
+        if difference(self.case_means.0, self.case_means.1) == 0.0 {
+            // The attempts at one case say nothing of others; several cases are as many trials of the rate that each of them shows.
+            let is_rate = self.is_rate && cases > 1 && *scale.end() <= 1.0;
+            let rate = is_rate.then(|| Rate::within(self.mean.clamp(0.0, 1.0), cases)).flatten()?;
+            return interval(rate.low, rate.high, IntervalMethod::Wilson);
         }
         if (ENOUGH_TO_DRAW..ENOUGH_CASES).contains(&cases) {
             let (low, high) = bootstrap(&self.few)?;
@@ -229,6 +239,21 @@ mod tests {
         let rate = of(&[case; 10]).unwrap();
         assert_eq!((rate.method, rate.cases), (IntervalMethod::Wilson, 10));
         assert_eq!(Some((rate.low, rate.high)), Rate::of(10, 10).map(|it| (it.low, it.high)));
+    }
+
+    #[test]
+    fn cases_whose_attempts_have_one_mean_have_no_interval_without_width() {
+        let half: &[f64] = &[1.0, 0.0];
+        for cases in [3, 12, 40] {
+            let rate = of(&vec![half; cases]).unwrap();
+            let expected = Rate::within(0.5, cases as u64).unwrap();
+            assert_eq!((rate.low, rate.high), (expected.low, expected.high));
+            assert_eq!((rate.method, rate.cases), (IntervalMethod::Wilson, cases as u64));
+            assert_eq!(of(&vec![&[0.25, 0.5][..]; cases]), None);
+        }
+        // Equal but for rounding.
+        assert_eq!(of(&[&[0.1, 0.2], &[0.3, 0.0], &[0.2, 0.1]]), None);
+        assert_eq!(of(&[half]), None, "the attempts at one case show nothing of others");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! | `interval.rs`  | the interval of a mean, with a case as the unit                       |
 //! | `bootstrap.rs` | intervals by drawing again: of the mean of a few, of any figure       |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
+//! | `rounding.rs`  | the difference of two numbers, where rounding is none                 |
 //! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
 //! | `agreement/`   | how well scores agree with labels                                     |
 //! | `distributions.rs` | quantiles and probabilities, of the crate `statrs`                |
@@ -33,6 +34,7 @@ mod rate;
 #[cfg(test)]
 mod reference;
 mod repeats;
+mod rounding;
 mod summary;
 
 pub use bootstrap::drawn_intervals;

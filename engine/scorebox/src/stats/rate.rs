@@ -29,15 +29,23 @@ impl Rate {
         if trials == 0 || successes > trials {
             return None;
         }
-        let (n, rate) = (trials as f64, successes as f64 / trials as f64);
+        Rate::within(successes as f64 / trials as f64, trials)
+    }
+
+    /// This rate, 0 to 1, with the Wilson score interval of so many trials; none without trials. For a rate over more than these, some of
+    /// which are alike.
+    pub fn within(rate: f64, trials: u64) -> Option<Rate> {
+        if trials == 0 || !(0.0..=1.0).contains(&rate) {
+            return None;
+        }
+        let n = trials as f64;
         let z_squared = Z_95 * Z_95;
         let center = rate + z_squared / (2.0 * n);
         let half = Z_95 * (rate * (1.0 - rate) / n + z_squared / (4.0 * n * n)).sqrt();
         let scaled = 1.0 + z_squared / n;
         // What rounding leaves beyond the ends of the scale is cut off.
-        let low = if successes == 0 { 0.0 } else { ((center - half) / scaled).clamp(0.0, rate) };
-        let high =
-            if successes == trials { 1.0 } else { ((center + half) / scaled).clamp(rate, 1.0) };
+        let low = if rate == 0.0 { 0.0 } else { ((center - half) / scaled).clamp(0.0, rate) };
+        let high = if rate == 1.0 { 1.0 } else { ((center + half) / scaled).clamp(rate, 1.0) };
         Some(Rate { rate, low, high })
     }
 }
@@ -62,7 +70,14 @@ mod tests {
 
     #[test]
     fn without_trials_there_is_no_rate() {
-        assert_eq!(Rate::of(0, 0), None);
+        assert_eq!((Rate::of(0, 0), Rate::within(0.5, 0)), (None, None));
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_trials_that_count() {
+        assert_eq!(Rate::within(0.8, 10), Rate::of(8, 10));
+        assert_eq!(Rate::within(1.0, 10), Rate::of(10, 10));
+        assert_eq!(Rate::within(1.5, 10), None);
     }
 
     #[test]

@@ -83,24 +83,27 @@ impl Store {
         })
     }
 
-    /// The text of a case in which words are looked for: its output, and what its scorers say about it; of each the first
-    /// 64 KiB.
+    /// The text of a case in which words are looked for: its output, its id, and what its scorers say about it; of each the
+    /// first 64 KiB.
     ///
     /// # Errors
     /// Troubles of reading.
     pub fn case_text(&self, key: CaseKey) -> Result<String, StoreError> {
         self.brief(|| {
-            let mut output = self
-                .conn
-                .prepare_cached("SELECT substr(output, 1, ?2) FROM cases WHERE case_key = ?1")?;
-            let output: Option<String> =
-                output.query_row(params![key, MOST_TEXT_BYTES], |row| row.get(0)).optional()?;
+            let mut output = self.conn.prepare_cached(
+                "SELECT substr(output, 1, ?2), case_id FROM cases WHERE case_key = ?1",
+            )?;
+            let case = output
+                .query_row(params![key, MOST_TEXT_BYTES], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
             // A string that was cut is no JSON, and its words are found all the same.
-            let output = output.unwrap_or_default();
+            let (output, id): (String, String) = case.unwrap_or_default();
             let mut text = match serde_json::from_str::<String>(&output) {
                 Ok(said) => said,
                 Err(_) => output,
             };
+            text.push('\n');
+            text.push_str(&id);
             let mut reasons = self.conn.prepare_cached(
                 "SELECT substr(coalesce(reason, error_message), 1, ?2), label FROM score_rows
                  WHERE case_key = ?1 ORDER BY scorer",
@@ -167,6 +170,22 @@ impl Store {
         self.brief(|| self.conn.prepare_cached(sql)?.query_row(name, |row| row.get(0)).optional())
     }
 
+    /// The name of the first attempt at the case with this id, in its first iteration; `None` if the run has none.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn first_attempt(
+        &self,
+        run: RunKey,
+        case_id: &str,
+    ) -> Result<Option<CaseName>, StoreError> {
+        let sql = "SELECT case_key, case_id, node_id, iteration, attempt FROM cases
+                   WHERE run = ?1 AND case_id = ?2 ORDER BY iteration, attempt LIMIT 1";
+        self.brief(|| {
+            self.conn.prepare_cached(sql)?.query_row(params![run, case_id], case_name).optional()
+        })
+    }
+
     /// The cases before and after the one with this key, in the order in which they were read.
     ///
     /// # Errors
@@ -219,7 +238,7 @@ mod tests {
     use super::super::{NewCase, Outcome, sample::*};
 
     #[test]
-    fn the_words_of_a_case_are_its_output_and_what_scorers_say() {
+    fn the_words_of_a_case_are_its_output_its_id_and_what_scorers_say() {
         let (_folder, store) = database();
         let mut writer = writer(store, "r", &["a", "b"]);
         let scorers = writer.run().scorers.clone();
@@ -234,7 +253,19 @@ mod tests {
         writer.add_score(key, scorers[0], &row(said)).unwrap();
         writer.add_score(key, scorers[1], &error()).unwrap();
         let text = writer.store().case_text(key).unwrap();
-        assert_eq!(text, "a \"river\"\nit flows\nwet\nunreachable");
+        assert_eq!(text, "a \"river\"\nx\nit flows\nwet\nunreachable");
+    }
+
+    #[test]
+    fn the_first_attempt_at_a_case_need_not_be_the_one_with_the_number_0() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        added(&mut writer, &NewCase { attempt: 3, ..case(0, "x") });
+        added(&mut writer, &NewCase { attempt: 2, ..case(1, "x") });
+        let run = writer.run().key;
+        let first = writer.store().first_attempt(run, "x").unwrap().unwrap();
+        assert_eq!((first.case_id.as_str(), first.attempt), ("x", 2));
+        assert_eq!(writer.store().first_attempt(run, "y").unwrap(), None);
     }
 
     #[test]

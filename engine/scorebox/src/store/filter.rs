@@ -16,8 +16,8 @@ pub struct ScoreFilter {
     pub scorer: Option<String>,
     /// Of cases with this id, all iterations and attempts.
     pub case: Option<String>,
-    /// That are errors, or scored on the wrong side of their scorer's threshold: below it, or above
-    /// it if lower is better. If no threshold was set, no score fails.
+    /// That are errors, or of which something does not hold that is required of it, by a gate or softly: the scorer's threshold, or an
+    /// assertion of the score.
     pub failed: bool,
     /// That are errors.
     pub errors: bool,
@@ -93,11 +93,19 @@ impl ScoreCursor {
     }
 }
 
+/// What `verdict::Policy` does not say holds, in SQL: gates from 0 to 1 and gates among the assertions ask for the best score if they have
+/// no threshold.
 const FAILED: &str = "(score_rows.status = 'error' OR EXISTS (
     SELECT 1 FROM scorers WHERE scorers.scorer = score_rows.scorer AND CASE scorers.direction
-        WHEN 'lower-is-better' THEN score_rows.score > scorers.threshold
-        ELSE score_rows.score < scorers.threshold
-    END))";
+        WHEN 'lower-is-better' THEN score_rows.score > coalesce(scorers.threshold,
+            CASE WHEN scorers.severity = 'gate' AND scorers.scale = 'unit' THEN 0.0 END)
+        ELSE score_rows.score < coalesce(scorers.threshold,
+            CASE WHEN scorers.severity = 'gate' AND scorers.scale = 'unit' THEN 1.0 END)
+    END) OR EXISTS (
+    SELECT 1 FROM json_each(score_rows.assertions_json) AS assertions
+    WHERE json_extract(assertions.value, '$.score') < coalesce(
+        json_extract(assertions.value, '$.threshold'),
+        CASE json_extract(assertions.value, '$.severity') WHEN 'gate' THEN 1.0 END)))";
 
 /// Conditions on `score_rows`, and the values for their `?`s, in order.
 #[derive(Debug, Default)]

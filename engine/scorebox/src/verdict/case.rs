@@ -34,14 +34,6 @@ impl Verdict {
             Verdict::Passed => "passed",
         }
     }
-
-    /// Whether a case with this verdict counts in rates.
-    pub const fn is_judged(self) -> bool {
-        match self {
-            Verdict::Errored | Verdict::Failed | Verdict::Passed => true,
-            Verdict::Skipped | Verdict::Undecided => false,
-        }
-    }
 }
 
 /// What one scorer says about a case, as far as a verdict needs it.
@@ -72,13 +64,26 @@ pub struct CaseVerdict {
     /// Whether a gate does not hold, which an error beside it does not undo.
     #[serde(skip)]
     pub has_failure: bool,
+    /// Whether a scorer has no row for it yet, as in a run that was interrupted.
+    #[serde(rename = "incomplete", skip_serializing_if = "std::ops::Not::not")]
+    pub is_incomplete: bool,
 }
 
 impl CaseVerdict {
     /// This verdict, with so many regressions and this score.
     pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
         let has_failure = matches!(verdict, Verdict::Failed);
-        CaseVerdict { verdict, regressions, score, has_failure }
+        let is_incomplete = matches!(verdict, Verdict::Undecided);
+        CaseVerdict { verdict, regressions, score, has_failure, is_incomplete }
+    }
+
+    /// Whether the case counts in rates and means. A case that a scorer has no row for does not, even if it failed or is errored: if
+    /// all passed, it would not count, and a rate of cases that were chosen by their verdicts says nothing of the others.
+    pub const fn is_judged(&self) -> bool {
+        match self.verdict {
+            Verdict::Errored | Verdict::Failed | Verdict::Passed => !self.is_incomplete,
+            Verdict::Skipped | Verdict::Undecided => false,
+        }
     }
 
     /// The verdict if a soft regression fails a case too.
@@ -93,6 +98,9 @@ impl CaseVerdict {
         }
     }
 }
+
+/// What weights are multiplied by where their sum is beyond what can be had.
+const DOWN: f64 = 1.0 / (1_u64 << 63) as f64;
 
 /// A verdict in the making.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,6 +117,9 @@ pub struct CaseTally {
     regressions: u32,
     weighted: f64,
     weights: f64,
+    /// The same sums, of weights that are multiplied by `DOWN`.
+    weighted_down: f64,
+    weights_down: f64,
 }
 
 impl CaseTally {
@@ -136,6 +147,8 @@ impl CaseTally {
                 if let Some(unit) = policy.unit_score(score) {
                     self.weighted += unit * policy.weight();
                     self.weights += policy.weight();
+                    self.weighted_down += unit * (policy.weight() * DOWN);
+                    self.weights_down += policy.weight() * DOWN;
                 }
                 policy.standing(score, assertions)
             }
@@ -166,9 +179,13 @@ impl CaseTally {
             _ if is_unjudged => Verdict::Skipped,
             _ => Verdict::Passed,
         };
-        let score = (self.weights > 0.0).then(|| self.weighted / self.weights);
+        let score = (self.weights > 0.0).then(|| match self.weights.is_finite() {
+            true => self.weighted / self.weights,
+            false => self.weighted_down / self.weights_down,
+        });
         CaseVerdict {
             has_failure: self.failures > 0,
+            is_incomplete: self.missing > 0,
             ..CaseVerdict::of(verdict, self.regressions, score)
         }
     }
@@ -270,6 +287,42 @@ mod tests {
         assert_eq!(of(Some(Counted::Score(0.0, &[]))), Verdict::Failed);
         assert_eq!(of(Some(Counted::Error)), Verdict::Errored);
         assert_eq!(lacking(None, CaseTally::skipped()), Verdict::Skipped);
+    }
+
+    #[test]
+    fn a_case_that_lacks_a_scorer_counts_in_no_rate_whatever_the_others_say() {
+        let gate = policy(Severity::Gate, 1.0);
+        let is_judged = |counted: Counted<'_>, lacking| {
+            let mut tally = CaseTally::new();
+            tally.lacks(lacking);
+            tally.add(&gate, counted);
+            tally.verdict().is_judged()
+        };
+        for counted in [Counted::Score(1.0, &[]), Counted::Score(0.0, &[]), Counted::Error] {
+            assert!(is_judged(counted, 0) && !is_judged(counted, 1), "{counted:?}");
+        }
+        assert!(!CaseTally::skipped().verdict().is_judged());
+    }
+
+    #[test]
+    fn a_regression_that_fails_a_case_makes_it_no_more_complete() {
+        let mut tally = CaseTally::new();
+        tally.lacks(1);
+        tally.add(&policy(Severity::Soft, 0.5), Counted::Score(0.4, &[]));
+        let strict = tally.verdict().strict();
+        assert_eq!((strict.verdict, strict.is_judged()), (Verdict::Failed, false));
+    }
+
+    #[test]
+    fn weights_whose_sum_is_beyond_all_numbers_have_a_mean() {
+        let soft = policy(Severity::Soft, 0.5);
+        let says = PolicyOverrides { weight: Some(1e308), ..PolicyOverrides::default() };
+        let heavy = soft.overridden(&says).unwrap();
+        let of = |scores: [f64; 2]| {
+            verdict(&scores.map(|score| (heavy, Counted::Score(score, &[])))).score.unwrap()
+        };
+        assert_eq!((of([1.0, 1.0]), of([0.5, 0.5])), (1.0, 0.5));
+        assert!((of([1.0, 0.5]) - 0.75).abs() < 1e-15);
     }
 
     #[test]

@@ -6,17 +6,20 @@
 //! - `run`: the verdicts of all cases together.
 //! - `requirements`: what a user requires of a run, and what of it does not hold.
 //! - `share`: a share of cases, in percent.
+//! - `figure`: scores as tables show them, in digits that do not contradict their verdict.
 //!
 //! A verdict is computed from what is stored, whenever it is shown: it follows from the rows and from the policies of
 //! the run's scorers, and is never a second truth beside them.
 
 mod case;
+mod figure;
 mod policy;
 mod requirements;
 mod run;
 mod share;
 
 pub use case::{CaseTally, CaseVerdict, Counted, Verdict};
+pub use figure::{apart, figure, score_beside};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
 pub use requirements::{Broken, Requirements, ScorerMean};
 pub use run::{Effort, RunTally, RunVerdict};

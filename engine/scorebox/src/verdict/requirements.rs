@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Policy, RunVerdict};
+use crate::stats::paired::difference;
 
 /// What is required of a run, beyond what its gates require of each case.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -109,7 +110,10 @@ impl Requirements {
         let has_bad_cases = failed + errored_and_failed > 0 && self.least_pass_rate.is_none();
         let means = self.worst_means.iter().filter_map(|(id, worst)| {
             let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
-            let holds = scorer.mean.is_some_and(|mean| scorer.policy.is_as_good_as(mean, *worst));
+            // What rounding alone takes from a mean breaks nothing.
+            let is_met =
+                |mean| scorer.policy.is_as_good_as(mean, *worst) || difference(mean, *worst) == 0.0;
+            let holds = scorer.mean.is_some_and(is_met);
             let broken =
                 || Broken::Mean { scorer_id: id.clone(), mean: scorer.mean, worst: *worst };
             (!holds).then(broken)
@@ -188,6 +192,15 @@ mod tests {
         };
         assert!(broken(Direction::HigherIsBetter, 0.5) && !broken(Direction::HigherIsBetter, 0.4));
         assert!(broken(Direction::LowerIsBetter, 0.3) && !broken(Direction::LowerIsBetter, 0.4));
+    }
+
+    #[test]
+    fn what_rounding_takes_from_a_mean_breaks_nothing() {
+        let least = Requirements::default().with_worst_mean("a", 0.2);
+        let scorer =
+            |mean| ScorerMean { mean: Some(mean), ..scorer(Direction::HigherIsBetter, 0.0) };
+        let broken = |mean| least.broken(&run(&[1.0]), &[scorer(mean)]).len();
+        assert_eq!((broken(0.199_999_999_999_999_98), broken(0.199_999)), (0, 1));
     }
 
     #[test]

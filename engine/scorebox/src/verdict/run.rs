@@ -27,6 +27,8 @@ pub struct RunTally {
     failed: u64,
     errored: u64,
     errored_and_failed: u64,
+    failed_incomplete: u64,
+    errored_incomplete: u64,
     skipped: u64,
     undecided: u64,
     score: Mean,
@@ -49,14 +51,20 @@ pub struct RunVerdict {
     pub errored: u64,
     /// The errored cases of which another gate does not hold.
     pub errored_and_failed: u64,
+    /// The failed cases that a scorer has no row for yet; they count in no rate.
+    #[serde(skip_serializing_if = "is_none")]
+    pub failed_incomplete: u64,
+    /// The errored cases that a scorer has no row for yet; they count in no rate.
+    #[serde(skip_serializing_if = "is_none")]
+    pub errored_incomplete: u64,
     /// Cases that are not to be judged; they count in no rate.
     pub skipped: u64,
-    /// Cases that a scorer has no row for yet, as in a run that was interrupted; they count in no rate.
+    /// Cases that a scorer has no row for yet, as in a run that was interrupted, and that none decides against; they count in no rate.
     pub undecided: u64,
-    /// Passed among passed, failed and errored; `None` if there are no such cases. Attempts count each; the verdict of a stored run has
+    /// Passed among the judged cases; `None` if there are none. Attempts count each; the verdict of a stored run has
     /// the interval that its cases show.
     pub pass_rate: Option<Rate>,
-    /// The mean of the cases' weighted scores, 0 to 1; `None` if no case has one.
+    /// The mean of the judged cases' weighted scores, 0 to 1; `None` if none has one.
     pub mean_score: Option<f64>,
     /// The mean latency of the judged cases that state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
@@ -64,50 +72,69 @@ pub struct RunVerdict {
     pub mean_cost_usd: Option<f64>,
 }
 
+impl RunVerdict {
+    /// Cases that count in the rate and the means: those that passed, failed or are errored, and that every scorer has a row for.
+    pub const fn judged(&self) -> u64 {
+        self.passed + self.failed - self.failed_incomplete + self.errored - self.errored_incomplete
+    }
+
+    /// Cases that are not to be skipped and that a scorer has no row for yet, whatever the others say.
+    pub const fn incomplete(&self) -> u64 {
+        self.undecided + self.failed_incomplete + self.errored_incomplete
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl RunTally {
     /// Takes the verdict of the next case.
     pub fn add(&mut self, case: CaseVerdict, effort: Effort) {
-        let count = match case.verdict {
+        match case.verdict {
             Verdict::Errored => {
+                self.errored += 1;
                 self.errored_and_failed += u64::from(case.has_failure);
-                &mut self.errored
+                self.errored_incomplete += u64::from(case.is_incomplete);
             }
-            Verdict::Failed => &mut self.failed,
-            Verdict::Skipped => {
-                self.skipped += 1;
-                return;
+            Verdict::Failed => {
+                self.failed += 1;
+                self.failed_incomplete += u64::from(case.is_incomplete);
             }
-            Verdict::Undecided => {
-                self.undecided += 1;
-                return;
-            }
+            Verdict::Skipped => self.skipped += 1,
+            Verdict::Undecided => self.undecided += 1,
             Verdict::Passed => {
+                self.passed += 1;
                 self.regressed += u64::from(case.regressions > 0);
-                &mut self.passed
             }
-        };
-        *count += 1;
-        self.score.add(case.score);
-        self.latency_ms.add(effort.latency_ms);
-        self.cost_usd.add(effort.cost_usd);
+        }
+        if case.is_judged() {
+            self.score.add(case.score);
+            self.latency_ms.add(effort.latency_ms);
+            self.cost_usd.add(effort.cost_usd);
+        }
     }
 
     /// What they say together.
     pub fn verdict(&self) -> RunVerdict {
-        let decided = self.passed + self.failed + self.errored;
-        RunVerdict {
+        let mut verdict = RunVerdict {
             passed: self.passed,
             regressed: self.regressed,
             failed: self.failed,
             errored: self.errored,
             errored_and_failed: self.errored_and_failed,
+            failed_incomplete: self.failed_incomplete,
+            errored_incomplete: self.errored_incomplete,
             skipped: self.skipped,
             undecided: self.undecided,
-            pass_rate: Rate::of(self.passed, decided),
+            pass_rate: None,
             mean_score: self.score.get(),
             mean_latency_ms: self.latency_ms.get(),
             mean_cost_usd: self.cost_usd.get(),
-        }
+        };
+        verdict.pass_rate = Rate::of(verdict.passed, verdict.judged());
+        verdict
     }
 }
 
@@ -154,6 +181,40 @@ mod tests {
         assert_eq!(verdict.pass_rate, Rate::of(2, 4));
         assert_eq!(verdict.mean_latency_ms, Some(20.0));
         assert_eq!((verdict.mean_cost_usd, verdict.mean_score), (None, Some(0.5)));
+    }
+
+    /// A fast gate has decided all of sixty cases and a slow scorer eighteen, as where a budget ends a run: the rate of the
+    /// eighteen is that of the sixty.
+    #[test]
+    fn the_rate_of_an_unfinished_run_is_of_the_cases_that_every_scorer_has_seen() {
+        let (mut whole, mut unfinished) = (RunTally::default(), RunTally::default());
+        let effort = Effort { latency_ms: Some(10.0), cost_usd: None };
+        for place in 0..60 {
+            let passes = place % 9 < 7;
+            let verdict = if passes { Verdict::Passed } else { Verdict::Failed };
+            whole.add(case(verdict, 0), effort);
+            let late = if passes { Verdict::Undecided } else { Verdict::Failed };
+            let late = CaseVerdict { is_incomplete: true, score: Some(0.0), ..case(late, 0) };
+            match place < 18 {
+                true => unfinished.add(case(verdict, 0), effort),
+                false => unfinished.add(late, Effort { latency_ms: Some(1e9), cost_usd: None }),
+            }
+        }
+        let (whole, verdict) = (whole.verdict(), unfinished.verdict());
+        assert_eq!(verdict.pass_rate, Rate::of(14, 18));
+        assert_eq!((verdict.mean_score, verdict.mean_latency_ms), (Some(0.5), Some(10.0)));
+        assert_eq!((verdict.failed, verdict.failed_incomplete), (whole.failed, whole.failed - 4));
+        assert_eq!(verdict.judged() + verdict.incomplete(), 60);
+    }
+
+    #[test]
+    fn an_errored_case_that_lacks_a_scorer_counts_in_no_rate() {
+        let mut tally = RunTally::default();
+        let errored = CaseVerdict { is_incomplete: true, ..case(Verdict::Errored, 0) };
+        tally.add(errored, Effort::default());
+        let verdict = tally.verdict();
+        assert_eq!((verdict.errored, verdict.judged(), verdict.incomplete()), (1, 0, 1));
+        assert_eq!((verdict.pass_rate, verdict.mean_score), (None, None));
     }
 
     #[test]

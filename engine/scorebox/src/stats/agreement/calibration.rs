@@ -2,6 +2,8 @@
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::stats::{Mean, Rate};
@@ -30,7 +32,7 @@ pub struct Bin {
     pub low: f64,
     /// The upper edge, which belongs to the next bin; to this one, if it is the last.
     pub high: f64,
-    /// Cases.
+    /// Cases; attempts count each.
     pub cases: u64,
     /// Their mean score; `None` without cases.
     pub mean_score: Option<f64>,
@@ -51,11 +53,9 @@ impl Calibration {
         let mut bins = vec![(Mean::default(), 0_u64); BINS];
         for (score, yes) in cases {
             brier.add((score - f64::from(u8::from(*yes))).powi(2));
-            // Ten times a score just below an edge may be rounded to it.
-            let guess = ((score * BINS as f64) as usize).min(BINS - 1);
-            let bin = if *score < edge(guess) { guess - 1 } else { guess };
-            bins[bin].0.add(*score);
-            bins[bin].1 += u64::from(*yes);
+            let bin = &mut bins[bin_of(*score)];
+            bin.0.add(*score);
+            bin.1 += u64::from(*yes);
         }
         let bin = |(place, (mean, positives)): (usize, &(Mean, u64))| Bin {
             low: edge(place),
@@ -72,6 +72,27 @@ impl Calibration {
         let expected_error = bins.iter().filter_map(distance).sum();
         Some(Calibration { brier: brier.get()?, expected_error, bins })
     }
+
+    /// The calibration of attempts, of which `case_of` says the cases: each attempt counts, and the intervals of bins are those of as many
+    /// trials as there are cases.
+    pub fn of_attempts(attempts: &[(f64, bool)], case_of: &[u64]) -> Option<Calibration> {
+        let mut calibration = Calibration::of(attempts)?;
+        let mut cases = vec![HashSet::new(); BINS];
+        for ((score, _), case) in attempts.iter().zip(case_of) {
+            cases[bin_of(*score)].insert(*case);
+        }
+        for (bin, cases) in calibration.bins.iter_mut().zip(cases) {
+            bin.positives = bin.positives.and_then(|it| Rate::within(it.rate, cases.len() as u64));
+        }
+        Some(calibration)
+    }
+}
+
+/// The place of the bin of a score from 0 to 1.
+fn bin_of(score: f64) -> usize {
+    // Ten times a score just below an edge may be rounded to it.
+    let guess = ((score * BINS as f64) as usize).min(BINS - 1);
+    if score < edge(guess) { guess - 1 } else { guess }
 }
 
 fn edge(place: usize) -> f64 {

@@ -59,6 +59,19 @@ fn the_greatest_and_the_least_numbers_do_not_overflow() {
 }
 
 #[test]
+fn attempts_at_a_case_make_no_bin_surer_than_cases_do() {
+    let cases = [(0.91, true), (0.95, true), (0.97, false), (0.12, false)];
+    let attempts: Vec<(f64, bool)> = cases.iter().flat_map(|case| [*case; 10]).collect();
+    let case_of: Vec<u64> = (0..40).map(|attempt| attempt / 10).collect();
+    let (once, often) =
+        (Calibration::of(&cases).unwrap(), Calibration::of_attempts(&attempts, &case_of).unwrap());
+    for (once, often) in once.bins.iter().zip(&often.bins) {
+        assert_eq!((once.positives, once.cases * 10), (often.positives, often.cases));
+    }
+    assert!((once.brier - often.brier).abs() < 1e-12);
+}
+
+#[test]
 fn a_score_on_an_edge_is_in_the_bin_above_and_1_in_the_last() {
     let edges: Vec<(f64, bool)> = (0..=10).map(|n| (f64::from(n) / 10.0, true)).collect();
     let counts: Vec<u64> =

@@ -15,8 +15,9 @@ mod holm;
 mod permutation;
 mod size;
 
+pub use super::rounding::difference;
 pub use coin::{Passes, WinsAndLosses};
-pub use differences::{Differences, difference};
+pub use differences::Differences;
 pub use holm::holm;
 #[cfg(test)]
 pub(super) use permutation::student_test;

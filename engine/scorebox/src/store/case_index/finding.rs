@@ -136,6 +136,13 @@ impl Finding<'_> {
         self.index.explained(found)
     }
 
+    /// The same cases in the opposite order: what comes before a page is found behind its first case.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.query.order = self.query.order.reversed();
+        self
+    }
+
     /// How many cases there are, counted up to `most`.
     ///
     /// # Errors
@@ -214,6 +221,7 @@ impl Finding<'_> {
         let mut all: Vec<FoundCase> = Vec::new();
         let order = match self.query.order {
             CaseOrder::AsRead => "case_key",
+            CaseOrder::LastFirst => "case_key DESC",
             CaseOrder::LowestFirst => "score, case_key",
             CaseOrder::HighestFirst => "score DESC, case_key DESC",
         };
@@ -244,6 +252,12 @@ impl Finding<'_> {
         let (mut sql, mut values) = matching(&self.query);
         let order = match (self.query.order, after) {
             (CaseOrder::AsRead, None) => "words.rowid",
+            (CaseOrder::LastFirst, None) => "words.rowid DESC",
+            (CaseOrder::LastFirst, Some(after)) => {
+                sql.push_str(" AND words.rowid < ?");
+                values.push(Value::Integer(after.case.0));
+                "words.rowid DESC"
+            }
             (CaseOrder::AsRead, Some(after)) => {
                 sql.push_str(" AND words.rowid > ?");
                 values.push(Value::Integer(after.case.0));
@@ -298,6 +312,7 @@ fn compared(order: CaseOrder, one: &FoundCase, other: &FoundCase) -> Ordering {
     };
     match order {
         CaseOrder::AsRead => one.key.cmp(&other.key),
+        CaseOrder::LastFirst => other.key.cmp(&one.key),
         CaseOrder::LowestFirst => scores(),
         CaseOrder::HighestFirst => scores().reverse(),
     }
@@ -355,6 +370,11 @@ fn range(
         (CaseOrder::AsRead, after) => {
             sql.push_str(" AND case_key BETWEEN ? AND ?");
             let first = after.map_or(first, |after| after.case.0.saturating_add(1));
+            values.extend([Value::Integer(first), Value::Integer(last)]);
+        }
+        (CaseOrder::LastFirst, after) => {
+            sql.push_str(" AND case_key BETWEEN ? AND ?");
+            let last = after.map_or(last, |after| after.case.0.saturating_sub(1));
             values.extend([Value::Integer(first), Value::Integer(last)]);
         }
         (_, None) => {}

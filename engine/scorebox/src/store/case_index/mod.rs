@@ -35,7 +35,7 @@ pub use finding::{Finding, FoundCase, Place};
 pub use query::{CaseOrder, CaseQuery, WordsError};
 
 /// The version of the tables below and of the figures that are kept; a file of another one is made again.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// How long a statement waits for another process that fills the same index.
 const PATIENCE: Duration = Duration::from_secs(10);

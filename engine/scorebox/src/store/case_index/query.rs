@@ -38,7 +38,7 @@ pub struct CaseQuery {
     pub least: Option<f64>,
     /// Scores up to this one.
     pub most: Option<f64>,
-    /// Cases in whose output or reasons all of these words are.
+    /// Cases in whose id, output or reasons all of these words are.
     pub words: Vec<String>,
     /// In which order they come.
     pub order: CaseOrder,
@@ -51,10 +51,30 @@ pub enum CaseOrder {
     /// As they were read.
     #[default]
     AsRead,
+    /// As they were read, the last first.
+    LastFirst,
     /// The lowest score first; cases without one are left out.
     LowestFirst,
     /// The highest score first; cases without one are left out.
     HighestFirst,
+}
+
+impl CaseOrder {
+    /// The same backwards.
+    #[must_use]
+    pub fn reversed(self) -> CaseOrder {
+        match self {
+            CaseOrder::AsRead => CaseOrder::LastFirst,
+            CaseOrder::LastFirst => CaseOrder::AsRead,
+            CaseOrder::LowestFirst => CaseOrder::HighestFirst,
+            CaseOrder::HighestFirst => CaseOrder::LowestFirst,
+        }
+    }
+
+    /// Whether cases come by their scores, and those without one are left out.
+    pub fn is_by_score(self) -> bool {
+        matches!(self, CaseOrder::LowestFirst | CaseOrder::HighestFirst)
+    }
 }
 
 /// Why a search is not one.
@@ -129,7 +149,7 @@ impl CaseQuery {
     }
 
     pub(super) fn has_scores(&self) -> bool {
-        self.least.is_some() || self.most.is_some() || self.order != CaseOrder::AsRead
+        self.least.is_some() || self.most.is_some() || self.order.is_by_score()
     }
 
     /// Each combination of a scorer, a verdict and a status that is wanted.

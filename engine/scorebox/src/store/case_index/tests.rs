@@ -61,11 +61,26 @@ fn found(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
     }
 }
 
-/// The same however large the pages are, with their count.
+/// The places of the same cases from the end, in pages of `limit`, each of which is behind the one after it.
+fn found_backwards(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
+    let mut all = Vec::new();
+    let mut before = None;
+    loop {
+        let page = index.finding(query).unwrap().reversed().cases(before, limit).unwrap();
+        let Some(first) = page.last() else { return all };
+        before = Some(first.place());
+        all.extend(page.iter().map(|case| case.key.ordinal()));
+    }
+}
+
+/// The same however large the pages are, forwards and backwards, with their count.
 #[track_caller]
 fn finds(index: &CaseIndex, query: &CaseQuery, expected: &[u64]) {
     for limit in [1, 3, 100] {
         assert_eq!(found(index, query, limit), expected, "{query:?}");
+        let mut backwards = found_backwards(index, query, limit);
+        backwards.reverse();
+        assert_eq!(backwards, expected, "{query:?}");
     }
     let count = index.finding(query).unwrap().count(1000).unwrap();
     assert_eq!(count, expected.len() as u64, "{query:?}");

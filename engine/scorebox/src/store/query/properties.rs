@@ -60,8 +60,8 @@ fn some_scorer() -> impl Strategy<Value = (ScorerSpec, Vec<Row>)> {
     })
 }
 
-/// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold no score
-/// fails. How severe that is does not matter.
+/// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold, a gate from 0 to 1 fails all but
+/// the best score, and no other scorer fails any. How severe that is does not matter.
 fn fails(scorer: &ScorerSpec, row: Row) -> bool {
     let score = match row {
         Row::Error => return true,
@@ -69,9 +69,10 @@ fn fails(scorer: &ScorerSpec, row: Row) -> bool {
         Row::Scored(score) => score,
     };
     let higher = scorer.direction == Direction::HigherIsBetter;
-    scorer
-        .threshold
-        .is_some_and(|threshold| if higher { score < threshold } else { score > threshold })
+    let asks_for_the_best = scorer.severity == Severity::Gate && scorer.scale == Scale::Unit;
+    let best = asks_for_the_best.then_some(if higher { 1.0 } else { 0.0 });
+    let threshold = scorer.threshold.or(best);
+    threshold.is_some_and(|threshold| if higher { score < threshold } else { score > threshold })
 }
 
 proptest! {

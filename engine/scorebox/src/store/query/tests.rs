@@ -2,9 +2,10 @@
 
 use super::{super::sample::*, *};
 use crate::{
-    contract::{Direction, Scale},
+    contract::{Assertion, Direction, Scale, Severity},
     row::Json,
     store::{NewCase, Outcome, RunWriter, ScorerSpec},
+    verdict::Standing,
 };
 
 /// Two runs of four cases by two scorers. By `a`: 0.0, 0.5, 1.0, error; by `b`: all 0.9.
@@ -126,6 +127,60 @@ fn what_fails_is_an_error_or_on_the_wrong_side_of_the_threshold() {
         let expected: Vec<_> = expected.split_whitespace().chain(["error"]).collect();
         assert_eq!(cases, expected, "{scale:?} {direction:?} {threshold:?}");
     }
+}
+
+#[test]
+fn a_gate_from_0_to_1_that_states_no_threshold_fails_all_but_the_best_score() {
+    for (direction, expected) in
+        [(Direction::HigherIsBetter, ["0", "0.5"]), (Direction::LowerIsBetter, ["0.5", "1"])]
+    {
+        let (_folder, mut store) = database();
+        let spec = ScorerSpec { direction, severity: Severity::Gate, ..scorer("a") };
+        let run = store.create_run(&run("r"), &[spec], &session()).unwrap();
+        let mut writer = RunWriter::new(store, run.clone());
+        for (ordinal, id) in ["0", "0.5", "1"].into_iter().enumerate() {
+            let key = added(&mut writer, &case(ordinal as u64, id));
+            writer.add_score(key, run.scorers[0], &scored(id.parse().unwrap())).unwrap();
+        }
+        let failed = ScoreFilter::default().with_failed(true);
+        let failed = writer.store().scores(&failed, None, 10).unwrap();
+        let cases: Vec<_> = failed.iter().map(|score| score.row.case_id.as_str()).collect();
+        assert_eq!(cases, expected, "{direction:?}");
+    }
+}
+
+/// Rows are found exactly if their policy does not say that they hold.
+#[test]
+fn a_row_whose_assertions_decide_against_its_case_fails() {
+    let (gate, soft) = (Some(Severity::Gate), Some(Severity::Soft));
+    let checks = [None, gate, soft]
+        .into_iter()
+        .flat_map(|severity| [None, Some(0.3), Some(0.7)].map(|threshold| (severity, threshold)));
+    let checks: Vec<_> = checks.flat_map(|it| [0.5, 1.0].map(|score| (it, score))).collect();
+    let (_folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let (scorer, policy) = (writer.run().scorers[0], scorer("a").policy());
+    let mut expected = Vec::new();
+    for (ordinal, ((severity, threshold), score)) in checks.into_iter().enumerate() {
+        let (name, held) = ("it holds".to_owned(), "it does".to_owned());
+        let check = Assertion { name, score, severity, threshold, reason: None };
+        let holds = Assertion { name: held, score: 1.0, severity: gate, threshold, reason: None };
+        let id = format!("{severity:?} {threshold:?} {score}");
+        let assertions = [holds, check];
+        if policy.standing(1.0, &assertions) != Standing::Holds {
+            expected.push(id.clone());
+        }
+        let assertions = &assertions[..];
+        let outcome =
+            Outcome::Scored { score: 1.0, label: None, reason: None, meta: None, assertions };
+        let key = added(&mut writer, &case(ordinal as u64, &id));
+        writer.add_score(key, scorer, &row(outcome)).unwrap();
+    }
+    let failed = ScoreFilter::default().with_failed(true);
+    let found = writer.store().scores(&failed, None, 100).unwrap();
+    let found: Vec<_> = found.iter().map(|score| score.row.case_id.clone()).collect();
+    assert_eq!(found, expected);
+    assert_eq!((found.len(), writer.store().score_count(&failed).unwrap()), (4, 4));
 }
 
 /// What stands in a row's JSON for a column: `meta` for `meta_json`, `/error/kind` for `error_kind`.
