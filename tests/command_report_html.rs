@@ -111,6 +111,9 @@ fn a_report_of_100_000_cases_counts_all_and_stays_small() {
              FROM n JOIN cases ON case_id = 'wrong' WHERE i > 100;
              INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms, reason)
              SELECT case_key, (SELECT scorer FROM scorers WHERE scorer_id = 'right'), 'scored', 0.0, 0.1, 1700000000000, 'they differ: ' || substr(output, 1, 2000)
+             FROM cases WHERE case_id LIKE 'more-%';
+             INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
+             SELECT case_key, (SELECT scorer FROM scorers WHERE scorer_id = 'fast'), 'scored', 1.0, 0.1, 1700000000000
              FROM cases WHERE case_id LIKE 'more-%';",
         )
         .unwrap();
@@ -181,6 +184,46 @@ fn a_report_of_two_runs_says_whether_the_second_is_better() {
     assert!(why[0].contains("the runs share no id of a case: r has `</title>"), "{why:?}");
     browser.goto(&url(&folder, "three.html"));
     assert_eq!(browser.texts("#comparison"), [""; 0]);
+}
+
+#[test]
+fn a_report_of_two_runs_says_what_makes_their_comparison_doubtful() {
+    let folder = folder();
+    // Another question under the same id, and a case that the scorer cannot score.
+    let other = cases().replace("What is 2 + 2?", "What is 1 + 3?");
+    let other = other.replace(r#""groundTruth": "It is Paris,\nin the south.", "#, "");
+    folder.write("other.jsonl", other);
+    folder.sh("scorebox run suite.toml other.jsonl -q --run-id s --allow-errors").exits_with(3);
+    folder.sh("scorebox report r s -o two.html").exits_with(0);
+    let html = fs::read_to_string(folder.path("two.html")).unwrap();
+    for says in [
+        "2 of 7 cases have another input or ground truth in B",
+        "right failed in B for 1 case that have a score in A.",
+        "right: there is a score of 1 case only in A.",
+    ] {
+        assert!(html.contains(says), "{says}");
+    }
+}
+
+#[test]
+fn a_large_case_does_not_hide_the_cases_behind_it_from_a_report() {
+    let folder = Folder::new();
+    folder.write("suite.toml", crate::sums_fixture::suite("sums"));
+    let trace: Vec<String> = (0..2000)
+        .map(|_| format!(r#"{{"role": "user", "content": "{}"}}"#, "<".repeat(3000)))
+        .collect();
+    let large = format!(
+        r#"{{"id": "large", "output": "5", "groundTruth": "4", "latencyMs": 1, "trace": [{}]}}"#,
+        trace.join(",")
+    );
+    let small = r#"{"id": "small", "output": "5", "groundTruth": "4", "latencyMs": 1}"#;
+    folder.write("cases.jsonl", format!("{large}\n{small}\n"));
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let html = fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(html.contains(">small</span>") && html.contains(">large</span>"));
+    assert!(html.contains("1 case is too large for this report and cut down."));
+    assert!(html.len() < 1_000_000, "{} bytes", html.len());
 }
 
 /// Replies that people looked at: the figures are those of `agree`, which are compared with other programs' elsewhere.

@@ -1,5 +1,4 @@
-//! `scorebox serve`: what a real browser shows of a database, that it follows a run, who may ask, and that texts of strangers
-//! do nothing.
+//! `scorebox serve`: what a real browser shows of a database, who may ask, and that texts of strangers do nothing.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -17,9 +16,9 @@ use crate::{
 };
 
 /// A server, until it is dropped.
-struct Server {
-    process: Child,
-    address: String,
+pub(crate) struct Server {
+    pub(crate) process: Child,
+    pub(crate) address: String,
 }
 
 impl Drop for Server {
@@ -32,7 +31,7 @@ impl Drop for Server {
 
 impl Server {
     /// A server of the folder's database with an index of its own, once it listens.
-    fn start(folder: &Folder, options: &str) -> Server {
+    pub(crate) fn start(folder: &Folder, options: &str) -> Server {
         let line = format!("exec scorebox serve --listen 0 --cache-dir index {options}");
         let mut shell = folder.shell(&line);
         let mut process = shell.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -43,14 +42,14 @@ impl Server {
     }
 
     /// The same once it has read all runs.
-    fn ready(folder: &Folder, options: &str) -> Server {
+    pub(crate) fn ready(folder: &Folder, options: &str) -> Server {
         let server = Server::start(folder, options);
         server.until("/", |page| !page.contains("not read yet") && !page.contains("reading cases"));
         server
     }
 
     /// Asks for a page again until it is as it should be.
-    fn until(&self, path: &str, is_so: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until(&self, path: &str, is_so: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
             let page = self.get(path, &[]).text;
@@ -63,7 +62,7 @@ impl Server {
     }
 
     /// An answer to `GET`, with these headers in place of or beside the usual ones.
-    fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = headers.iter().find(|(name, _)| *name == "Host");
         let host = host.map_or(self.address.as_str(), |(_, host)| host);
@@ -79,15 +78,15 @@ impl Server {
         Answer { status, head: head.to_ascii_lowercase(), text: text.to_owned() }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 }
 
-struct Answer {
-    status: u16,
-    head: String,
-    text: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) text: String,
 }
 
 /// The cases that the page lists.
@@ -203,47 +202,6 @@ fn runs_that_cannot_be_compared_say_why_and_runs_that_are_over_are_compared_once
     folder.sh("scorebox rm t --yes").exits_with(0);
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id t").exits_with(3);
     server.until("/compare?a=r&b=t", |page| page.contains("aria-label=\"Differences\""));
-}
-
-#[test]
-fn a_run_in_progress_updates_by_itself() {
-    let folder = folder();
-    folder.sh("mkfifo arriving").exits_with(0);
-    let server = Server::ready(&folder, "");
-    let Some(browser) = Browser::start() else { return };
-    let mut live = folder
-        .shell("exec scorebox live suite.toml -q --run-id going < arriving")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = std::fs::OpenOptions::new().write(true).open(folder.path("arriving")).unwrap();
-    browser.goto(&server.url("/"));
-    let shows = |what: &str| {
-        let script = format!(
-            "const done = arguments[arguments.length - 1];
-             const look = () => {{ if ({what}) {{ done(true); }} else {{ setTimeout(look, 50); }} }}; look();"
-        );
-        browser.script_that_waits(&script);
-    };
-    lines
-        .write_all(br#"{"id": "first", "output": "4", "groundTruth": "4", "latencyMs": 1}"#)
-        .unwrap();
-    lines.write_all(b"\n").unwrap();
-    shows(
-        "document.querySelector('.word.running') && [...document.querySelectorAll('tbody th a')].some((it) => it.textContent === 'going')",
-    );
-    browser.goto(&server.url("/runs/going"));
-    shows("document.querySelectorAll('#cases tbody th').length === 1");
-    lines
-        .write_all(br#"{"id": "second", "output": "5", "groundTruth": "4", "latencyMs": 1}"#)
-        .unwrap();
-    lines.write_all(b"\n").unwrap();
-    shows("document.querySelectorAll('#cases tbody th').length === 2");
-    shows("document.querySelector('.went .says').textContent.includes('1 of 2')");
-    drop(lines);
-    live.wait().unwrap();
-    shows("document.querySelector('.title .word.finished')");
 }
 
 #[test]
@@ -484,26 +442,6 @@ fn the_database_is_not_changed_and_runs_that_come_and_go_are_followed() {
     server.until("/runs/t?verdict=failed", |page| page.contains("3 cases"));
 }
 
-/// An open file outlives its name: what it has is not what the path names.
-#[test]
-fn a_database_that_is_removed_or_replaced_is_not_shown_any_more() {
-    let folder = folder();
-    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s --db other.db").exits_with(3);
-    let server = Server::ready(&folder, "");
-    let remove = || {
-        for ending in ["", "-wal", "-shm"] {
-            let _ = std::fs::remove_file(folder.path(&format!("scorebox.db{ending}")));
-        }
-    };
-    remove();
-    let page = server.get("/runs/r", &[]);
-    assert_eq!(page.status, 500, "{}", page.text);
-    assert!(page.text.contains("scorebox.db"), "{}", page.text);
-    std::fs::rename(folder.path("other.db"), folder.path("scorebox.db")).unwrap();
-    server.until("/runs/s?verdict=failed", |page| page.contains("3 cases"));
-    assert_eq!(server.get("/runs/r", &[]).status, 404);
-}
-
 #[test]
 fn large_texts_are_cut_and_whole_behind_a_link() {
     let folder = folder();
@@ -523,4 +461,68 @@ fn large_texts_are_cut_and_whole_behind_a_link() {
     );
     let whole = server.get("/runs/big/case/part?id=large&part=output", &[]).text;
     assert_eq!(whole.len(), large.len() + 2);
+}
+
+#[test]
+fn a_list_leads_to_the_page_before_and_says_what_its_order_leaves_out() {
+    let folder = folder();
+    let line = |number: u32| {
+        format!(r#"{{"id": "n-{number}", "output": "{number}", "groundTruth": "4"}}"#)
+    };
+    let lines: Vec<String> = (0..120).map(line).collect();
+    folder.write("many.jsonl", lines.join("\n"));
+    folder.sh("scorebox run suite.toml many.jsonl -q --run-id many").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let before = |page: &str| {
+        let link = page.split("rel=\"prev\" href=\"").nth(1);
+        link.map(|it| it.split('"').next().unwrap().replace("#cases", "").replace("&amp;", "&"))
+    };
+    assert_eq!(before(&server.get("/runs/many", &[]).text), None);
+    let third = server.get("/runs/many?after=99", &[]).text;
+    assert!(before(&third).unwrap().starts_with("/runs/many?after=49%3A"), "{third}");
+    assert!(third.contains("id=n-100&amp;") && third.contains("First page"), "{third}");
+    assert_eq!(before(&server.get("/runs/many?after=49", &[]).text).unwrap(), "/runs/many");
+    let beyond = server.get("/runs/many?after=999999", &[]).text;
+    assert!(beyond.contains("There are no more cases.") && before(&beyond).is_some(), "{beyond}");
+    let ordered = server.get("/runs/r?scorer=right&order=lowest", &[]).text;
+    assert!(ordered.contains("2 cases without a score are not shown."), "{ordered}");
+    assert!(!server.get("/runs/r?scorer=right", &[]).text.contains("are not shown."));
+    assert!(server.get("/runs/many?q=n-77", &[]).text.contains("1 case<"), "ids are words, too");
+}
+
+#[test]
+fn a_case_of_a_filtered_list_leads_through_that_list() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let failed = server.get("/runs/r?verdict=failed", &[]).text;
+    assert!(failed.contains("/runs/r/case?id=wrong&amp;verdict=failed\""), "{failed}");
+    let case = server.get("/runs/r/case?id=agent&verdict=failed", &[]).text;
+    assert!(!case.contains("rel=\"next\"") && case.contains("rel=\"prev\""), "{case}");
+    assert!(case.contains("href=\"/runs/r?verdict=failed#cases\" rel=\"up\""), "{case}");
+    let wrong = server.get("/runs/r/case?id=wrong&verdict=failed", &[]).text;
+    assert!(wrong.contains("&amp;verdict=failed\">Next case"), "{wrong}");
+    assert!(!wrong.contains("rel=\"prev\""), "{wrong}");
+}
+
+#[test]
+fn a_case_that_changed_leads_to_its_first_attempt() {
+    let folder = folder();
+    let write = |name: &str, outputs: [u8; 2]| {
+        let line = |(attempt, output)| {
+            format!(
+                r#"{{"id": "tried", "attempt": {attempt}, "output": "{output}", "groundTruth": "4"}}"#
+            )
+        };
+        folder.write(name, [(1, outputs[0]), (2, outputs[1])].map(line).join("\n"));
+    };
+    write("a.jsonl", [4, 5]);
+    write("b.jsonl", [4, 4]);
+    folder.sh("scorebox run suite.toml a.jsonl -q --run-id a --allow-failures").exits_with(0);
+    folder.sh("scorebox run suite.toml b.jsonl -q --run-id b --allow-failures").exits_with(0);
+    let server = Server::ready(&folder, "");
+    let page = server.until("/compare?a=a&b=b", |page| !page.contains("being compared"));
+    let link = page.split("Changed most").nth(2).and_then(|it| it.split("href=\"").nth(1)).unwrap();
+    let link = link.split('"').next().unwrap().replace("&amp;", "&");
+    assert_eq!(link, "/runs/a/case?id=tried&attempt=1");
+    assert_eq!(server.get(&link, &[]).status, 200);
 }

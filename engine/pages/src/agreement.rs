@@ -69,7 +69,7 @@ fn about(agreement: &Agreement) -> Markup {
     let left_out = [
         (agreement.without_score, "without a score"),
         (agreement.without_label, "without a label"),
-        (agreement.unreadable_labels, "with a label that is neither a number nor a short text"),
+        (agreement.unreadable_labels, "with a label that cannot be read"),
     ];
     html! {
         (figure::count(agreement.pairs)) " of " (figure::counted(agreement.cases, "case has", "cases have")) " a score and a label"
@@ -142,7 +142,7 @@ fn figures(scorer: &str, agreement: &Agreement) -> Markup {
         ]);
     }
     html! {
-        div.scrolls tabindex="0" role="region" aria-label={ "Figures of " (plain(scorer, 80)) } {
+        div.scrolls tabindex="0" role="group" aria-label={ "Figures of " (plain(scorer, 80)) } {
             table {
                 thead { tr { th scope="col" { "figure" } th.number scope="col" { "value" } th.number scope="col" { "95 % interval" } } }
                 tbody {
@@ -162,7 +162,7 @@ fn figures(scorer: &str, agreement: &Agreement) -> Markup {
 fn confusion(scorer: &str, binary: &BinaryAgreement) -> Markup {
     html! {
         @if let Some(confusion) = binary.confusion {
-            div.scrolls tabindex="0" role="region" aria-label={ "What passes by " (plain(scorer, 80)) } {
+            div.scrolls tabindex="0" role="group" aria-label={ "What passes by " (plain(scorer, 80)) } {
                 table {
                     thead { tr { th scope="col" { "score" } th.number scope="col" { "positive" } th.number scope="col" { "negative" } } }
                     tbody {

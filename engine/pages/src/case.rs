@@ -14,12 +14,15 @@ use scorebox::{
 use crate::{
     diff::diff,
     figure,
-    said::{Said, readable},
+    said::{Said, plain, readable},
     timeline, word,
 };
 
-/// Assertions, log lines and calls of one score that are shown.
+/// Assertions, log lines and calls of one score that are shown where there is room.
 const MOST_ITEMS: usize = 200;
+/// Bytes of each text, and items of each list, of a case that is shown in brief.
+pub(crate) const BRIEF_TEXT: usize = 400;
+pub(crate) const BRIEF_ITEMS: usize = 3;
 
 /// A case with everything that is stored of it.
 #[derive(Debug)]
@@ -72,9 +75,25 @@ impl Decided {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Showing<'a> {
     /// Bytes of each text.
-    pub(crate) most: usize,
+    most: usize,
+    /// Assertions, log lines and calls of each score.
+    items: usize,
+    /// Steps of a trace.
+    steps: usize,
     /// The scorers of the run, for their directions.
-    pub(crate) scorers: &'a [ScorerRecord],
+    scorers: &'a [ScorerRecord],
+}
+
+impl<'a> Showing<'a> {
+    /// In full but for long texts, of which so many bytes are shown.
+    pub(crate) fn full(most: usize, scorers: &'a [ScorerRecord]) -> Showing<'a> {
+        Showing { most, items: MOST_ITEMS, steps: timeline::MOST_STEPS, scorers }
+    }
+
+    /// The beginnings of texts and lists only.
+    pub(crate) fn brief(scorers: &'a [ScorerRecord]) -> Showing<'a> {
+        Showing { most: BRIEF_TEXT, items: BRIEF_ITEMS, steps: BRIEF_ITEMS, scorers }
+    }
 }
 
 /// `id`, with iteration and attempt if they are not the first.
@@ -97,7 +116,7 @@ pub(crate) fn case(case: &CaseInFull, showing: Showing<'_>, more: &Markup) -> Ma
             @if let Some(input) = part(Field::Input) { (text_part("Input", input, showing.most)) }
             (output(case, showing))
             @if let Some(trace) = part(Field::Trace) {
-                div.part { h3 { "What the agent did" } (timeline::timeline(trace, showing.most)) }
+                div.part { h3 { "What the agent did" } (timeline::timeline(trace, showing.most, showing.steps)) }
             }
             (scores(case, showing))
             (others(content, showing))
@@ -122,7 +141,7 @@ fn output(case: &CaseInFull, showing: Showing<'_>) -> Markup {
     let expected = case.content.parts.get(Field::GroundTruth);
     let timeline = match case.content.parts.get(Field::Trace) {
         Some(_) => None,
-        None => timeline::of_output(output, showing.most),
+        None => timeline::of_output(output, showing.most, showing.steps),
     };
     html! {
         div.parts {
@@ -132,14 +151,39 @@ fn output(case: &CaseInFull, showing: Showing<'_>) -> Markup {
             }
             @if let Some(expected) = expected { (text_part("Expected", expected, showing.most)) }
         }
-        @if let Some(expected) = expected {
-            @let (said, wanted) = (readable(output).0, readable(expected).0);
-            @if said.len().max(wanted.len()) <= showing.most {
-                @if let Some(diff) = diff(&wanted, &said) {
-                    div.part { h3 { "Difference" } (diff) }
-                }
-            }
+        @if let Some(difference) = expected.and_then(|it| difference(it, output, showing.most)) {
+            div.part { h3 { "Difference" } (difference) }
         }
+    }
+}
+
+/// How an output differs from what was expected, both as stored; `None` if they are too large to be compared.
+fn difference(expected: &str, output: &str, most: usize) -> Option<Markup> {
+    let ((wanted, _), (said, _)) = (readable(expected), readable(output));
+    if said.len().max(wanted.len()) > most {
+        return None;
+    }
+    if wanted != said {
+        return diff(&wanted, &said);
+    }
+    let [wanted, said] = [expected, output].map(kind);
+    Some(html! {
+        p.aside {
+            @if wanted == said { "The output is what was expected." }
+            @else { "Both read the same, but the output is " (said) " and what was expected is " (wanted) "." }
+        }
+    })
+}
+
+/// What a part of a case is, as it is stored.
+fn kind(json: &str) -> &'static str {
+    match json.trim_start().as_bytes().first() {
+        Some(b'"') => "a text",
+        Some(b'{') => "an object",
+        Some(b'[') => "a list",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        _ => "a number",
     }
 }
 
@@ -196,15 +240,15 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
                 p.reason { b { (Said::line(&error.kind, 100)) } ": " (Said::most(&error.message, showing.most)) }
             }
             @if let Some(reason) = &answer.reason { p.reason { (Said::most(reason, showing.most)) } }
-            (assertions(answer, scorer.map(|it| it.spec.policy()).zip(against)))
+            (assertions(record, scorer.map(|it| it.spec.policy()).zip(against), showing.items))
             @if let Some(meta) = &answer.meta {
                 details {
                     summary { "Details of the scorer" }
                     pre.block tabindex="0" { (Said::most(&readable(meta.get()).0, showing.most)) }
                 }
             }
-            (log(answer, showing.most))
-            (judged(&calls, showing.most))
+            (log(answer, showing))
+            (judged(&calls, showing))
             @if let Some(origin) = &record.reused_from {
                 p.small.aside { "Copied from " code { (Said::line(origin, 400)) } "." }
             }
@@ -213,7 +257,9 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
 }
 
 /// The assertions of a score; those that decided against the case are marked.
-fn assertions(answer: &Answer, against: Option<(Policy, Standing)>) -> Markup {
+fn assertions(record: &ScoreRecord, against: Option<(Policy, Standing)>, most: usize) -> Markup {
+    let answer = &record.row.answer;
+    let label = format!("Assertions of {}", plain(&record.row.scorer_id, 80));
     let decides = |check: &Assertion| {
         let (policy, standing) = against?;
         policy.decisive(standing, std::slice::from_ref(check)).next().map(|_| standing)
@@ -225,11 +271,11 @@ fn assertions(answer: &Answer, against: Option<(Policy, Standing)>) -> Markup {
         return html! { p.note { "What is stored as assertions is not a list of them." } };
     };
     html! {
-        div.scrolls tabindex="0" role="region" aria-label="Assertions" {
+        div.scrolls tabindex="0" role="group" aria-label=(label) {
             table {
                 thead { tr { th scope="col" { "check" } th.number scope="col" { "score" } th scope="col" { "required" } th scope="col" { "reason" } } }
                 tbody {
-                    @for check in checks.iter().take(MOST_ITEMS) {
+                    @for check in checks.iter().take(most) {
                         tr {
                             th.name scope="row" { (Said::line(&check.name, 400)) }
                             td.number { (figure::score(check.score)) }
@@ -249,13 +295,13 @@ fn assertions(answer: &Answer, against: Option<(Policy, Standing)>) -> Markup {
                 }
             }
         }
-        @if checks.len() > MOST_ITEMS {
-            p.small.aside { "These are the first " (MOST_ITEMS) " of " (figure::count(checks.len() as u64)) "." }
+        @if checks.len() > most {
+            p.small.aside { "These are the first " (most) " of " (figure::count(checks.len() as u64)) "." }
         }
     }
 }
 
-fn log(answer: &Answer, most: usize) -> Markup {
+fn log(answer: &Answer, Showing { most, items, .. }: Showing<'_>) -> Markup {
     if answer.log.is_none() {
         return html! {};
     }
@@ -266,24 +312,24 @@ fn log(answer: &Answer, most: usize) -> Markup {
         details {
             summary { "Log, " (figure::counted(lines.len() as u64, "message", "messages")) }
             pre.block tabindex="0" {
-                @for line in lines.iter().take(MOST_ITEMS) {
+                @for line in lines.iter().take(items) {
                     (line.level.as_str()) ": " (Said::most(&line.message, most)) "\n"
                 }
-                @if lines.len() > MOST_ITEMS { span.more { "… " (figure::count((lines.len() - MOST_ITEMS) as u64)) " more" } }
+                @if lines.len() > items { span.more { "… " (figure::count((lines.len() - items) as u64)) " more" } }
             }
         }
     }
 }
 
 /// What judges were asked for a score, and what they said.
-fn judged(calls: &[&CallRecord], most: usize) -> Markup {
+fn judged(calls: &[&CallRecord], showing: Showing<'_>) -> Markup {
     html! {
         @if !calls.is_empty() {
             details {
                 summary { "Judge, " (figure::counted(calls.len() as u64, "conversation", "conversations")) }
-                @for call in calls.iter().take(MOST_ITEMS) {
+                @for call in calls.iter().take(showing.items) {
                     @match &call.recording {
-                        Some(recording) => (conversation(recording, call.is_recorded, most)),
+                        Some(recording) => (conversation(recording, call.is_recorded, showing)),
                         None => p.note { "The call " code { (call.digest.short()) } " is not recorded." },
                     }
                 }
@@ -292,7 +338,8 @@ fn judged(calls: &[&CallRecord], most: usize) -> Markup {
     }
 }
 
-fn conversation(recording: &Recording, is_recorded: bool, most: usize) -> Markup {
+fn conversation(recording: &Recording, is_recorded: bool, showing: Showing<'_>) -> Markup {
+    let Showing { most, items, .. } = showing;
     let turn = |who: &str, class: &str, text: &str| {
         html! { li class=(class) { p.who { b { (who) } } p.said { (Said::most(text, most)) } } }
     };
@@ -307,12 +354,13 @@ fn conversation(recording: &Recording, is_recorded: bool, most: usize) -> Markup
             @match &recording.call.question {
                 Question::Generate(generation) => {
                     @if let Some(system) = &generation.system { (turn("system", "", system)) }
-                    @for message in &generation.messages {
+                    @for message in generation.messages.iter().take(items) {
                         @match message.role {
                             Role::User => (turn("scorer", "user", &message.text)),
                             Role::Assistant => (turn("judge", "assistant", &message.text)),
                         }
                     }
+                    @if generation.messages.len() > items { li { p.small.aside { "… " (generation.messages.len() - items) " more messages" } } }
                 }
                 Question::Embed(embedding) => {
                     @for text in embedding.texts.iter().take(20) { (turn("text to embed", "user", text)) }
@@ -331,6 +379,36 @@ fn conversation(recording: &Recording, is_recorded: bool, most: usize) -> Markup
                 },
                 _ => li { p.who { "an answer of an unknown kind" } },
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(expected: &str, output: &str) -> String {
+        difference(expected, output, 1000).unwrap().into_string()
+    }
+
+    #[test]
+    fn only_what_is_stored_as_the_same_value_is_what_was_expected() {
+        let same = "The output is what was expected.";
+        for (expected, output) in [("5", "5"), (r#""\u00e9""#, r#""é""#), ("[1, 2]", "[1,2]")] {
+            assert!(said(expected, output).contains(same), "{expected} {output}");
+        }
+        let other = said("5", r#""5""#);
+        assert!(
+            other.contains(
+                "Both read the same, but the output is a text and what was expected is a number."
+            ),
+            "{other}"
+        );
+        assert!(
+            said("true", r#""true""#).contains("a text and what was expected is true or false")
+        );
+        for (expected, output) in [("12345678901234567890", "12345678901234567891"), ("1", "1.0")] {
+            assert!(!said(expected, output).contains(same), "{expected} {output}");
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use maud::{Markup, html};
 use scorebox::{
-    aggregate::{ComparedRun, ComparedScores, Comparison, Finding},
+    aggregate::{
+        ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison, Finding,
+    },
     contract::Direction,
     stats::paired::TestMethod,
     store::RunState,
@@ -61,6 +63,7 @@ pub(crate) fn comparison(compared: &Comparison, link: impl Fn(&str) -> Option<St
         }
         ul.findings { @for it in &named { li { b { (it.name()) } ": " (finding(it.scores)) } } }
         @for (name, run) in [("A", &compared.a), ("B", &compared.b)] { (only_here(name, run)) }
+        @for it in &named { (unpaired(it)) }
         (passes(&named))
         (changes(&named, link))
     }
@@ -84,7 +87,7 @@ fn differences(named: &[Named<'_>], tests: u64) -> Markup {
     let shared = named.iter().map(|it| ends(it.scores)).filter(|end| *end <= 1.0);
     let shared = shared.fold(0.0, f64::max);
     html! {
-        div.scrolls tabindex="0" role="region" aria-label="Differences" {
+        div.scrolls tabindex="0" role="group" aria-label="Differences" {
             table {
                 thead { tr {
                     th scope="col" { "scorer" } th scope="col" { "B is" }
@@ -189,15 +192,23 @@ fn doubts(compared: &Comparison) -> Vec<String> {
         let doubt = |ended| format!("{name} {ended}: what is stored of it is compared.");
         doubts.extend(ended(run.state).map(doubt));
     }
-    let others: Vec<String> = compared
-        .scorers
-        .iter()
-        .filter(|scorer| !scorer.same_scorer)
-        .map(|scorer| plain(&scorer.scorer_id, 64))
-        .collect();
+    doubts.extend(other_questions(compared));
+    doubts.extend(compared.scorers.iter().filter_map(failures_in_b));
+    let names = |is: fn(&ComparedScorer) -> bool| {
+        let scorers = compared.scorers.iter().filter(|scorer| is(scorer));
+        scorers.map(|scorer| plain(&scorer.scorer_id, 64)).collect::<Vec<_>>()
+    };
+    let others = names(|scorer| !scorer.same_scorer);
     if !others.is_empty() {
         doubts.push(format!(
             "Not the same component or configuration in both runs: {}. A difference may be the scorer's.",
+            others.join(", ")
+        ));
+    }
+    let others = names(|scorer| !scorer.same_policy);
+    if !others.is_empty() {
+        doubts.push(format!(
+            "With another threshold, severity or weight in B: {}. What passes may differ although scores do not.",
             others.join(", ")
         ));
     }
@@ -209,6 +220,43 @@ fn doubts(compared: &Comparison) -> Vec<String> {
         ));
     }
     doubts
+}
+
+/// Cases whose ids name something else in B.
+fn other_questions(of: &Comparison) -> Option<String> {
+    let ComparedQuestions { compared, others, .. } = of.questions;
+    let cases = figure::counted(compared, "case", "cases");
+    let first = if compared == of.cases { "" } else { "the first " };
+    (others > 0).then(|| {
+        format!(
+            "{} of {first}{cases} have another input or ground truth in B: cases are paired by id, and the id of a case without one is \
+             its place in the file.",
+            figure::count(others)
+        )
+    })
+}
+
+/// For how many cases a scorer failed in B that A has a score of.
+fn failures_in_b(of: &ComparedScorer) -> Option<String> {
+    let cases = figure::counted(of.scores.errors_b, "case", "cases");
+    let scorer = plain(&of.scorer_id, 64);
+    (of.scores.errors_b > 0)
+        .then(|| format!("{scorer} failed in B for {cases} that have a score in A."))
+}
+
+/// Cases of both runs that have a score in one of them only.
+fn unpaired(of: &Named<'_>) -> Markup {
+    let sides = [(of.scores.only_a, "A"), (of.scores.only_b, "B")];
+    let sides: Vec<String> = sides
+        .into_iter()
+        .filter(|(cases, _)| *cases > 0)
+        .map(|(cases, run)| format!("{} only in {run}", figure::counted(cases, "case", "cases")))
+        .collect();
+    html! {
+        @if !sides.is_empty() {
+            p.small.aside { (of.name()) ": there is a score of " (sides.join(", of ")) "." }
+        }
+    }
 }
 
 fn only_here(name: &str, run: &ComparedRun) -> Markup {
@@ -237,7 +285,7 @@ fn passes(named: &[Named<'_>]) -> Markup {
     html! {
         @if !rows.is_empty() {
             h3.later { "Cases that pass" }
-            div.scrolls tabindex="0" role="region" aria-label="Cases that pass" {
+            div.scrolls tabindex="0" role="group" aria-label="Cases that pass" {
                 table {
                     thead { tr {
                         th scope="col" { "scorer" }
@@ -263,7 +311,7 @@ fn changes(named: &[Named<'_>], link: impl Fn(&str) -> Option<String>) -> Markup
     html! {
         @if named.iter().any(|it| !it.scores.changes.is_empty()) {
             h3.later { "Changed most" }
-            div.scrolls tabindex="0" role="region" aria-label="Changed most" {
+            div.scrolls tabindex="0" role="group" aria-label="Changed most" {
                 table {
                     thead { tr {
                         th scope="col" { "scorer" } th scope="col" { "case" }

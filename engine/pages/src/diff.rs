@@ -1,11 +1,15 @@
-//! What an output has instead of what was expected, line by line and, within changed lines, word by word.
+//! What an output has instead of what was expected, line by line and, within changed lines, word by word. What a reader would not
+//! see of a difference is shown: how lines end, and the code points of characters that look alike.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
 use maud::{Markup, html};
-use similar::{Algorithm, ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag, InlineChange, TextDiff};
 
-use crate::said::Said;
+use crate::{alike::look, said::Said};
 
 /// Bytes of a text that is still compared.
 const MOST_BYTES: usize = 96 << 10;
@@ -16,15 +20,13 @@ const PATIENCE: Duration = Duration::from_millis(150);
 /// Lines around a change that are shown.
 const AROUND: usize = 4;
 
-/// The lines of two texts, those that differ marked; `None` if they are too large to be compared.
+/// The lines of two texts that differ, those that do marked; `None` if they are too large to be compared.
 pub(crate) fn diff(expected: &str, output: &str) -> Option<Markup> {
     let lines = expected.lines().count() + output.lines().count();
     if expected.len() > MOST_BYTES || output.len() > MOST_BYTES || lines > MOST_LINES {
         return None;
     }
-    if expected == output {
-        return Some(html! { p.aside { "The output is what was expected." } });
-    }
+    let ends = Ends::of(expected, output);
     let compared = TextDiff::configure()
         .algorithm(Algorithm::Patience)
         .deadline(Instant::now() + PATIENCE)
@@ -34,26 +36,105 @@ pub(crate) fn diff(expected: &str, output: &str) -> Option<Markup> {
             @for (place, group) in compared.grouped_ops(AROUND).iter().enumerate() {
                 @if place > 0 { span.more { "⋯" } }
                 @for op in group {
-                    @for change in compared.iter_inline_changes(op) {
-                        (line(&change))
-                    }
+                    @let changes: Vec<_> = compared.iter_inline_changes(op).collect();
+                    @let looks = Looks::of(&changes);
+                    @for change in &changes { (line(change, ends, looks.is_mistaken(change))) }
                 }
             }
         }
     })
 }
 
-fn line(change: &similar::InlineChange<'_, str>) -> Markup {
+/// What has to be shown of how lines end.
+#[derive(Clone, Copy)]
+struct Ends {
+    /// Some lines of both texts end with a carriage return, and others do not.
+    are_mixed: bool,
+    /// One of the texts ends with a line break, and the other does not.
+    is_last_open: bool,
+}
+
+impl Ends {
+    fn of(expected: &str, output: &str) -> Ends {
+        let count = |what: &str| expected.matches(what).count() + output.matches(what).count();
+        let returns = count("\r\n");
+        Ends {
+            are_mixed: returns > 0 && returns < count("\n"),
+            is_last_open: expected.ends_with(['\n', '\r']) != output.ends_with(['\n', '\r']),
+        }
+    }
+
+    /// How a changed line ends, if that is to be shown.
+    fn shown(self, line: &str) -> Markup {
+        html! {
+            @if line.ends_with('\r') || self.are_mixed && line.ends_with("\r\n") { span.act { "\\u{d}" } }
+            @if self.is_last_open && !line.ends_with(['\n', '\r']) { span.more { " (no line break at the end)" } }
+        }
+    }
+}
+
+fn text(change: &InlineChange<'_, str>) -> String {
+    change.iter_strings_lossy().map(|(_, part)| part).collect()
+}
+
+/// The changed lines of both texts by what they look like.
+struct Looks(HashMap<(ChangeTag, String), HashSet<String>>);
+
+impl Looks {
+    fn of(changes: &[InlineChange<'_, str>]) -> Looks {
+        let mut looks = HashMap::<_, HashSet<String>>::new();
+        for change in changes.iter().filter(|it| it.tag() != ChangeTag::Equal) {
+            let text = without_end(change);
+            looks.entry((change.tag(), look(&text))).or_default().insert(text);
+        }
+        Looks(looks)
+    }
+
+    /// Whether a changed line of the other text looks like this one and is another text.
+    fn is_mistaken(&self, change: &InlineChange<'_, str>) -> bool {
+        let other = match change.tag() {
+            ChangeTag::Delete => ChangeTag::Insert,
+            ChangeTag::Insert => ChangeTag::Delete,
+            ChangeTag::Equal => return false,
+        };
+        let own = without_end(change);
+        let like_it = self.0.get(&(other, look(&own)));
+        like_it.is_some_and(|texts| texts.iter().any(|text| *text != own))
+    }
+}
+
+fn without_end(change: &InlineChange<'_, str>) -> String {
+    text(change).trim_end_matches(['\n', '\r']).to_owned()
+}
+
+fn line(change: &InlineChange<'_, str>, ends: Ends, is_mistaken: bool) -> Markup {
+    let all = text(change);
+    let has_marks = change.iter_strings_lossy().any(|(is_emphasized, _)| is_emphasized);
     let text = html! {
         @for (is_emphasized, part) in change.iter_strings_lossy() {
             @let part = part.trim_end_matches(['\n', '\r']);
-            @if is_emphasized { b { (Said::all(part)) } } @else { (Said::all(part)) }
+            @let part = html! {
+                @if is_mistaken && (is_emphasized || !has_marks) { (code_points(part)) } @else { (Said::all(part)) }
+            };
+            @if is_emphasized { b { (part) } } @else { (part) }
         }
     };
     match change.tag() {
         ChangeTag::Equal => html! { span { (text) } },
-        ChangeTag::Delete => html! { del { span.unseen { "expected: " } (text) } },
-        ChangeTag::Insert => html! { ins { span.unseen { "output: " } (text) } },
+        ChangeTag::Delete => {
+            html! { del { span.unseen { "expected: " } (text) (ends.shown(&all)) } }
+        }
+        ChangeTag::Insert => html! { ins { span.unseen { "output: " } (text) (ends.shown(&all)) } },
+    }
+}
+
+/// The text with the code point of each character beyond ASCII in its place.
+fn code_points(text: &str) -> Markup {
+    html! {
+        @for character in text.chars() {
+            @if character.is_ascii() { (Said::all(character.encode_utf8(&mut [0; 4]))) }
+            @else { span.act { (character.escape_unicode()) } }
+        }
     }
 }
 
@@ -76,9 +157,42 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_say_so_and_large_ones_are_not_compared() {
-        assert!(diff("a", "a").unwrap().into_string().contains("is what was expected"));
+    fn large_texts_are_not_compared() {
         assert!(diff(&"a".repeat(MOST_BYTES + 1), "b").is_none());
         assert!(diff(&"\n".repeat(MOST_LINES), "b\n").is_none());
+    }
+
+    fn changed(expected: &str, output: &str) -> Vec<String> {
+        let html = diff(expected, output).unwrap().into_string();
+        let lines = html.split(['\n']).collect::<String>();
+        let mut changed = Vec::new();
+        for mark in ["del", "ins"] {
+            for part in lines.split(&format!("<{mark}>")).skip(1) {
+                let line = part.split(&format!("</{mark}>")).next().unwrap();
+                let (_, line) = line.split_once(": </span>").unwrap();
+                changed.push(line.replace("<span class=\"act\">", "‹").replace("</span>", "›"));
+            }
+        }
+        changed
+    }
+
+    #[test]
+    fn a_line_that_only_ends_in_another_way_shows_its_end() {
+        assert_eq!(changed("a\nb\n", "a\r\nb\n"), ["a", "a‹\\u{d}›"]);
+        assert_eq!(changed("a\r\nb\r\n", "a\r\nc\r\n"), ["<b>b</b>", "<b>c</b>"]);
+        let open = "b<span class=\"more\"> (no line break at the end)›";
+        assert_eq!(changed("a\nb", "a\nb\n"), [open, "b"]);
+        assert_eq!(changed("a\nb\n", "a\nb"), ["b", open]);
+    }
+
+    #[test]
+    fn characters_that_look_alike_are_told_apart_by_their_code_points() {
+        assert_eq!(
+            changed("caf\u{e9}\n", "cafe\u{301}\n"),
+            ["<b>caf‹\\u{e9}›</b>", "<b>cafe‹\\u{301}›</b>"]
+        );
+        assert_eq!(changed("cat\n", "\u{441}at\n"), ["<b>cat</b>", "<b>‹\\u{441}›at</b>"]);
+        let letters = changed("caf\u{e9}\n", "cafes\n").concat();
+        assert!(letters.contains('\u{e9}'), "letters that are seen to differ stay: {letters}");
     }
 }

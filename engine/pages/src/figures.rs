@@ -26,6 +26,8 @@ pub(crate) struct Figures {
     pub(crate) errored: u64,
     pub(crate) skipped: u64,
     pub(crate) undecided: u64,
+    /// Failed and errored cases that a scorer has no row for yet; they do not count in the rate.
+    pub(crate) uncounted: u64,
     /// Passed among those that count.
     pub(crate) pass_rate: Option<Rate>,
     pub(crate) mean_score: Option<f64>,
@@ -68,12 +70,12 @@ pub(crate) struct ScorerFigures {
 impl Figures {
     /// Cases of the run.
     pub(crate) fn cases(&self) -> u64 {
-        self.judged() + self.skipped
+        self.passed + self.failed + self.errored + self.skipped + self.undecided
     }
 
     /// Cases that count in the rate.
     pub(crate) fn judged(&self) -> u64 {
-        self.passed + self.failed + self.errored
+        self.passed + self.failed + self.errored - self.uncounted
     }
 
     /// The figures of a run, whose cases were decided as `decided` says. Takes two passes over its scores.
@@ -108,6 +110,7 @@ impl Figures {
             errored: verdict.errored,
             skipped: verdict.skipped,
             undecided: verdict.undecided,
+            uncounted: verdict.failed_incomplete + verdict.errored_incomplete,
             pass_rate: verdict.pass_rate,
             mean_score: verdict.mean_score,
             mean_latency_ms: verdict.mean_latency_ms,
@@ -158,5 +161,30 @@ fn of_scorer(
         regressed: policy.map_or(0, |it| it.regressed),
         distribution,
         high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_that_are_not_decided_are_cases_and_do_not_count_in_the_rate() {
+        let figures = Figures {
+            decides: true,
+            passed: 5,
+            regressed: 1,
+            failed: 4,
+            errored: 1,
+            skipped: 2,
+            undecided: 3,
+            uncounted: 2,
+            pass_rate: None,
+            mean_score: None,
+            mean_latency_ms: None,
+            mean_cost_usd: None,
+            scorers: Vec::new(),
+        };
+        assert_eq!((figures.cases(), figures.judged()), (15, 8));
     }
 }

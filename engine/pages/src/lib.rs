@@ -1,15 +1,18 @@
 //! Stored runs as HTML: a report in one file, the page of a scorer, and pages that a server shows. Reads through the library's rooms, writes no SQL, computes no statistics, and
 //! prints nothing.
 //!
-//! - `report`: the report, and which cases are in it.
+//! - `report`: the report.
+//! - `chosen`: the cases in it, as far as there is room.
 //! - `card`: the page of a scorer.
 //! - `server`: the pages, and who may see them.
 //! - `summary`: what a run was and how it went.
 //! - `comparison`: whether one run is better than another.
 //! - `agreement`: how well scorers agree with labels.
 //! - `case`: one case in full.
+//! - `stored_case`: what the database has of it.
 //! - `timeline`: what an agent did.
 //! - `diff`: an output against what was expected.
+//! - `alike`: whether texts look alike.
 //! - `figures`: the figures of a run that are shown.
 //! - `plot`: plots as SVG.
 //! - `word`: words for verdicts, statuses and states.
@@ -22,8 +25,10 @@
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod agreement;
+mod alike;
 mod card;
 mod case;
+mod chosen;
 mod comparison;
 mod diff;
 mod figure;
@@ -33,6 +38,7 @@ mod plot;
 mod report;
 mod said;
 mod server;
+mod stored_case;
 mod summary;
 mod timeline;
 mod word;

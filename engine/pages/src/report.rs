@@ -9,14 +9,14 @@ use scorebox::{
         AgreementError, AgreementOptions, Comparison, ComparisonError, ComparisonOptions, RunIn,
         VerdictOptions, With, agreement, comparison, verdicts,
     },
-    digest::Digest,
-    store::{CaseKey, RunRecord, ScoreCursor, ScorerRecord, Store, StoreError},
-    verdict::{CaseVerdict, Verdict},
+    store::{RunRecord, ScorerRecord, Store, StoreError},
+    verdict::Verdict,
 };
 
 use crate::{
     agreement::{Agreed, agreements},
-    case::{self, CaseInFull, Decided, Showing},
+    case::Decided,
+    chosen::{Chosen, Fitted, Lowest, MOST_BAD, MOST_GOOD, Room},
     comparison::{self as compared, MOST_CHANGES},
     figure,
     figures::Figures,
@@ -25,12 +25,6 @@ use crate::{
     summary, word,
 };
 
-/// Cases that did not pass and are shown in full.
-const MOST_BAD: usize = 200;
-/// Cases that passed, and are shown in full: those with the lowest scores.
-const MOST_GOOD: usize = 10;
-/// Bytes of each text of a case.
-const MOST_TEXT: usize = 4 << 10;
 /// Bytes of all cases of a report; what stands around them is some ten kilobytes a run.
 const MOST_CASES_BYTES: usize = 4 << 20;
 /// Runs of one report.
@@ -229,29 +223,15 @@ struct Reported {
     run: RunRecord,
     scorers: Vec<ScorerRecord>,
     figures: Figures,
-    /// Cases that did not pass, in their order, and how many there are.
-    bad: Vec<Markup>,
+    /// Cases that did not pass, in their order, and how many there are in the run.
+    bad: Fitted,
     all_bad: u64,
     /// The cases with the lowest scores of those that passed.
-    good: Vec<Markup>,
-    /// Whether cases were left out because they are large.
-    is_cut: bool,
+    good: Fitted,
     /// The ids of the cases in full, each with its anchor; the first attempt of each.
     anchors: Vec<(String, String)>,
     /// How well its scorers agree with labels, if that was asked for.
     agreed: Vec<Agreed>,
-}
-
-/// A case that was chosen.
-#[derive(Clone, Debug)]
-struct Chosen {
-    key: CaseKey,
-    iteration: u32,
-    attempt: u32,
-    verdict: CaseVerdict,
-    against: Vec<Decided>,
-    /// Whether any scorer decides whether it passes.
-    is_decided: bool,
 }
 
 impl Reported {
@@ -292,27 +272,11 @@ impl Reported {
             true
         })?;
         let figures = Figures::of(store, &run, &scorers, &decided)?;
-        let mut bytes = 0;
-        let mut is_cut = false;
-        let mut anchors: Vec<(String, String)> = Vec::new();
-        let mut shown = |all: &[Chosen]| -> Result<Vec<Markup>, StoreError> {
-            let mut shown = Vec::new();
-            for chosen in all {
-                let (id, anchor, html) = chosen.html(store, &run, &scorers)?;
-                if bytes + html.0.len() > most_bytes {
-                    is_cut = true;
-                    break;
-                }
-                bytes += html.0.len();
-                shown.push(html);
-                if !anchors.iter().any(|(other, _)| *other == id) {
-                    anchors.push((id, anchor));
-                }
-            }
-            Ok(shown)
-        };
-        let (bad, good) = (shown(&bad)?, shown(&good.0)?);
-        Ok(Reported { run, scorers, figures, bad, all_bad, good, is_cut, anchors, agreed })
+        let mut room = Room::new(most_bytes, bad.len() + good.0.len());
+        let mut fitted = |all: &[Chosen]| room.take(all, store, &run, &scorers);
+        let (bad, good) = (fitted(&bad)?, fitted(&good.0)?);
+        let anchors = room.into_anchors();
+        Ok(Reported { run, scorers, figures, bad, all_bad, good, anchors, agreed })
     }
 
     /// Where a case is shown in full.
@@ -357,146 +321,33 @@ fn agreed(
     }
 }
 
-/// The cases with the lowest scores so far, in ascending order; the first of equals.
-#[derive(Default)]
-struct Lowest(Vec<Chosen>);
-
-impl Lowest {
-    fn take(&mut self, verdict: CaseVerdict, chosen: impl FnOnce() -> Chosen) {
-        let Some(score) = verdict.score else { return };
-        let place = self.0.partition_point(|it| it.verdict.score.is_some_and(|it| it <= score));
-        if place < MOST_GOOD {
-            self.0.insert(place, chosen());
-            self.0.truncate(MOST_GOOD);
-        }
-    }
-}
-
-impl Chosen {
-    /// The case's id, its anchor, and the case as an element that opens.
-    fn html(
-        &self,
-        store: &Store,
-        run: &RunRecord,
-        scorers: &[ScorerRecord],
-    ) -> Result<(String, String, Markup), StoreError> {
-        let case = in_full(store, run, scorers, self.key, self.verdict, self.against.clone())?;
-        let id = &case.content.case_id;
-        let anchor = anchor(run, id, self.iteration, self.attempt);
-        let name = case::name(id, self.iteration, self.attempt);
-        let showing = Showing { most: MOST_TEXT, scorers };
-        let html = html! {
-            details id=(anchor) {
-                summary {
-                    @if self.is_decided { (word::verdict(&case.verdict)) } @else { span {} }
-                    span.id { (Said::line(&name, 200)) }
-                    span.why { (why(&case)) }
-                    span.number { @if let Some(score) = case.verdict.score { (figure::score(score)) } @else { "–" } }
-                }
-                (case::case(&case, showing, &html! { a href={ "#" (anchor) } { "Link to this case" } }))
-            }
-        };
-        Ok((id.clone(), anchor, html))
-    }
-}
-
-/// What decided against a case, in a line.
-pub(crate) fn why(case: &CaseInFull) -> Markup {
-    const MOST_REASON: usize = 240;
-    html! {
-        @if case.against.is_empty() { (its_scores(case)) }
-        @for (place, decided) in case.against.iter().enumerate() {
-            @if place > 0 { "; " }
-            b { (Said::line(&decided.scorer_id, 80)) }
-            @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == decided.scorer_id) {
-                @let answer = &record.row.answer;
-                @if let Some(score) = answer.score { " " (figure::score(score)) }
-                @match (&answer.error, &answer.reason) {
-                    (Some(error), _) => { ": " (Said::line(&error.message, MOST_REASON)) },
-                    (None, Some(reason)) => { ": " (Said::line(reason, MOST_REASON)) },
-                    _ => {},
-                }
-            }
-            (decided.assertions())
-        }
-    }
-}
-
-/// The scores of a case that nothing decided against, in a line.
-fn its_scores(case: &CaseInFull) -> Markup {
-    const MOST_SCORES: usize = 6;
-    let scores = case.scores.iter().filter_map(|it| Some((it, it.row.answer.score?)));
-    html! {
-        @for (place, (record, score)) in scores.take(MOST_SCORES).enumerate() {
-            @if place > 0 { ", " }
-            (Said::line(&record.row.scorer_id, 80)) " " (figure::score(score))
-        }
-    }
-}
-
-/// Everything that is stored of a case.
-///
-/// # Errors
-/// Troubles of reading.
-pub(crate) fn in_full(
-    store: &Store,
-    run: &RunRecord,
-    scorers: &[ScorerRecord],
-    key: CaseKey,
-    verdict: CaseVerdict,
-    against: Vec<Decided>,
-) -> Result<CaseInFull, StoreError> {
-    let content = store.case_content(key)?;
-    let (mut scores, mut calls) = (Vec::new(), Vec::new());
-    for scorer in scorers {
-        let cursor = ScoreCursor::new(key, scorer.key);
-        let Some(record) = store.score_at(cursor)? else { continue };
-        if !record.row.answer.calls.is_empty() {
-            store.for_each_call(run.key, Some(cursor), |call| calls.push(call))?;
-        }
-        scores.push(record);
-    }
-    Ok(CaseInFull { content, verdict, against, scores, calls })
-}
-
-/// A name for a case that a URL takes, the same in every report.
-fn anchor(run: &RunRecord, case_id: &str, iteration: u32, attempt: u32) -> String {
-    let parts: [&[u8]; 4] = [
-        run.spec.id.as_str().as_bytes(),
-        case_id.as_bytes(),
-        &iteration.to_le_bytes(),
-        &attempt.to_le_bytes(),
-    ];
-    format!("case-{}", Digest::of_parts(parts).short())
-}
-
 fn cases(reported: &Reported, place: usize) -> Markup {
-    let Reported { bad, all_bad, good, is_cut, .. } = reported;
+    let Reported { bad, all_bad, good, .. } = reported;
     html! {
         @if *all_bad > 0 {
             section id={ "run-" (place + 1) "-failed" } {
                 h2 { "Cases that did not pass" }
                 p.aside {
-                    @if (bad.len() as u64) < *all_bad {
-                        "The first " (figure::count(bad.len() as u64)) " of " (figure::count(*all_bad)) ", in the order of the cases"
-                        @if *is_cut { ", as many as this report has room for" } ". All of them count above."
+                    @if bad.chosen < *all_bad {
+                        "The first " (figure::count(bad.chosen)) " of " (figure::count(*all_bad)) ", in the order of the cases. All of them count above."
                     } @else {
                         "All " (figure::count(*all_bad)) ", in the order of the cases."
                     }
+                    (bad.cut_down())
                 }
-                div.cases { @for case in bad { (case) } }
+                div.cases { @for case in &bad.shown { (case) } }
             }
         }
-        @if !good.is_empty() {
+        @if good.chosen > 0 {
             section {
                 @if reported.figures.decides {
                     h2 { "Closest to not passing" }
-                    p.aside { "The cases that passed with the lowest scores, at most " (MOST_GOOD) "." }
+                    p.aside { "The cases that passed with the lowest scores, at most " (MOST_GOOD) "." (good.cut_down()) }
                 } @else {
                     h2 { "Lowest scores" }
-                    p.aside { "The cases with the lowest scores, at most " (MOST_GOOD) "." }
+                    p.aside { "The cases with the lowest scores, at most " (MOST_GOOD) "." (good.cut_down()) }
                 }
-                div.cases { @for case in good { (case) } }
+                div.cases { @for case in &good.shown { (case) } }
             }
         }
     }

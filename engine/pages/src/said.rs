@@ -2,7 +2,7 @@
 //! visible that a reader could not see or that turns the direction of writing.
 
 use maud::{Escaper, Render};
-use scorebox::terminal::characters;
+use scorebox::terminal::{characters, indented_json};
 use std::fmt::Write as _;
 
 /// A text that is shown as the text that it is.
@@ -97,8 +97,7 @@ pub(crate) fn readable(json: &str) -> (String, bool) {
     {
         return (text, false);
     }
-    let set = (json.len() <= MOST_SET).then(|| serde_json::from_str::<serde_json::Value>(json));
-    let set = set.and_then(Result::ok).and_then(|value| serde_json::to_string_pretty(&value).ok());
+    let set = (json.len() <= MOST_SET).then(|| indented_json(json)).flatten();
     (set.unwrap_or_else(|| json.to_owned()), true)
 }
 
@@ -143,6 +142,7 @@ mod tests {
     fn a_string_is_read_as_its_text_and_other_json_over_lines() {
         assert_eq!(readable(r#""a\nb""#), ("a\nb".into(), false));
         assert_eq!(readable(r#"{"a":[1]}"#), ("{\n  \"a\": [\n    1\n  ]\n}".into(), true));
+        assert_eq!(readable("12345678901234567890.0"), ("12345678901234567890.0".into(), true));
         assert_eq!(readable("{broken"), ("{broken".into(), true));
     }
 }

@@ -91,6 +91,11 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                         li { span class={ "word " (class) } { (what) } " " b { (figure::count(count)) } }
                     }
                 }
+                @if figures.uncounted > 0 {
+                    p.small.aside {
+                        (figure::counted(figures.uncounted, "case", "cases")) " that failed or errored lack a score of another scorer and do not count in the rate."
+                    }
+                }
             } @else {
                 p.says {
                     span.big { (figure::count(figures.cases())) } " "
@@ -158,7 +163,7 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
     let counts: Vec<(&str, Count)> =
         counts.into_iter().enumerate().filter(happened).map(|(_, it)| it).collect();
     html! {
-        div.scrolls tabindex="0" role="region" aria-label="Scorers" {
+        div.scrolls tabindex="0" role="group" aria-label="Scorers" {
             table {
                 thead { tr {
                     th scope="col" { "scorer" } th scope="col" { "counts as" } th scope="col" { "distribution" }

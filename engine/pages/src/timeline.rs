@@ -12,13 +12,13 @@ use crate::{
 
 /// Bytes of a trace that is read. Steps take several times as much memory.
 const MOST_BYTES: usize = 8 << 20;
-/// Steps that are shown.
-const MOST_STEPS: usize = 500;
+/// Steps that are shown where there is room.
+pub(crate) const MOST_STEPS: usize = 500;
 /// Steps of other steps are set inwards, to this depth.
 const MOST_DEPTH: usize = 1;
 
-/// The timeline of a trace, each text of it cut to so many bytes; the trace as it is if it cannot be read.
-pub(crate) fn timeline(json: &str, most: usize) -> Markup {
+/// The timeline of a trace, so many steps of it, each text cut to so many bytes; the trace as it is if it cannot be read.
+pub(crate) fn timeline(json: &str, most: usize, steps: usize) -> Markup {
     if json.len() > MOST_BYTES {
         return html! {
             p.note { "The trace has " (figure::count(json.len() as u64)) " bytes, which is too much for a timeline." }
@@ -26,7 +26,7 @@ pub(crate) fn timeline(json: &str, most: usize) -> Markup {
         };
     }
     match Trace::parse(json) {
-        Ok(trace) => of_trace(&trace, most),
+        Ok(trace) => of_trace(&trace, most, steps),
         Err(error) => html! {
             p.note { (Said::line(&error.to_string(), 400)) }
             pre.block tabindex="0" { (Said::most(&readable(json).0, most)) }
@@ -35,21 +35,21 @@ pub(crate) fn timeline(json: &str, most: usize) -> Markup {
 }
 
 /// The timeline of an output that is itself a trace; `None` if it is not.
-pub(crate) fn of_output(json: &str, most: usize) -> Option<Markup> {
+pub(crate) fn of_output(json: &str, most: usize, steps: usize) -> Option<Markup> {
     if json.len() > MOST_BYTES || !json.trim_start().starts_with(['[', '{']) {
         return None;
     }
     let trace = Trace::parse(json).ok().filter(|trace| trace.tool_calls().next().is_some())?;
-    Some(of_trace(&trace, most))
+    Some(of_trace(&trace, most, steps))
 }
 
-fn of_trace(trace: &Trace, most: usize) -> Markup {
+fn of_trace(trace: &Trace, most: usize, most_steps: usize) -> Markup {
     let steps = trace.steps();
     let began = steps.iter().find_map(|step| step.start_ms);
     html! {
         @if steps.is_empty() { p.aside { "Nothing happened." } }
         ol.timeline {
-            @for step in steps.iter().take(MOST_STEPS) { (of_step(trace, step, began, most)) }
+            @for step in steps.iter().take(most_steps) { (of_step(trace, step, began, most)) }
             @match trace.outcome() {
                 Some(Outcome::Completed) => li { p.who { b { "completed" } } },
                 Some(Outcome::Failed(why)) => li.bad {
@@ -60,8 +60,8 @@ fn of_trace(trace: &Trace, most: usize) -> Markup {
                 Some(_) | None => {},
             }
         }
-        @if steps.len() > MOST_STEPS {
-            p.note { "These are the first " (figure::count(MOST_STEPS as u64)) " of " (figure::count(steps.len() as u64)) " steps." }
+        @if steps.len() > most_steps {
+            p.note { "These are the first " (figure::count(most_steps as u64)) " of " (figure::count(steps.len() as u64)) " steps." }
         }
     }
 }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn messages_calls_and_results_come_in_their_order() {
-        let html = timeline(CHAT, 1000).into_string();
+        let html = timeline(CHAT, 1000, MOST_STEPS).into_string();
         let places = [
             "Cancel &lt;b&gt;it",
             "cancel",
@@ -231,18 +231,18 @@ mod tests {
 
     #[test]
     fn what_is_no_trace_is_shown_as_it_is() {
-        let html = timeline(r#"{"what": "<i>"}"#, 1000).into_string();
+        let html = timeline(r#"{"what": "<i>"}"#, 1000, MOST_STEPS).into_string();
         assert!(html.contains("the trace is in an unknown format"), "{html}");
         assert!(html.contains("&lt;i&gt;"), "{html}");
-        assert!(of_output(r#""a text""#, 1000).is_none());
-        assert!(of_output(r#"{"what": 1}"#, 1000).is_none());
-        assert!(of_output(CHAT, 1000).is_some());
+        assert!(of_output(r#""a text""#, 1000, MOST_STEPS).is_none());
+        assert!(of_output(r#"{"what": 1}"#, 1000, MOST_STEPS).is_none());
+        assert!(of_output(CHAT, 1000, MOST_STEPS).is_some());
     }
 
     #[test]
     fn a_long_trace_shows_its_first_steps_and_says_so() {
         let turns = vec![r#"{"role": "user", "content": "x"}"#; MOST_STEPS + 1].join(",");
-        let html = timeline(&format!("[{turns}]"), 10).into_string();
+        let html = timeline(&format!("[{turns}]"), 10, MOST_STEPS).into_string();
         assert_eq!(html.matches("<li class=\"user\"").count(), MOST_STEPS);
         assert!(html.contains("the first 500 of 501 steps"), "{html}");
     }

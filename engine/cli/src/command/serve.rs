@@ -96,11 +96,17 @@ impl Serve {
             .with_token(self.token.clone());
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| Failure::new(format!("cannot start the server: {error}")))?;
-        runtime.block_on(async {
+        let served = runtime.block_on(async {
             let mut signals = Signals::listen()
                 .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
             let end = async move {
                 signals.next().await;
+                // The second ends it at once, whatever is still being answered.
+                tokio::spawn(async move {
+                    if let Some(exit) = signals.next().await {
+                        std::process::exit(exit as i32);
+                    }
+                });
             };
             let serving = tokio::spawn(pages.serve(listener, end));
             output::stdout(|out| {
@@ -118,7 +124,10 @@ impl Serve {
                 Ok(served) => served.map_err(failure),
                 Err(error) => Err(Failure::new(format!("the server ended: {error}"))),
             }
-        })?;
+        });
+        // A comparison that is being computed is for no one any more.
+        runtime.shutdown_background();
+        served?;
         Ok(Exit::Done)
     }
 

@@ -18,34 +18,81 @@ async function refresh() {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const part of parts()) {
         const other = page.querySelector(`[data-live="${CSS.escape(part.dataset.live)}"]`);
-        const isUsed = part.contains(document.activeElement) && document.activeElement !== document.body;
-        if (other && !isUsed && other.innerHTML !== part.innerHTML) {
-          const open = [...part.querySelectorAll("details[open][id]")].map((it) => it.id);
-          part.replaceChildren(...[...other.childNodes].map((it) => document.adoptNode(it)));
-          open.forEach((id) => { const it = document.getElementById(id); if (it) { it.open = true; } });
-        }
+        if (!other || other.innerHTML === part.innerHTML) { continue; }
+        if (isSelected(part)) { isStale = true; } else { replace(part, other); }
       }
     }
   } catch {
     // The server went away; the stream says when it is back.
   }
   isAsking = false;
-  if (isStale && !document.hidden) { refresh(); }
+  listen();
+  if (isStale && !document.hidden && !isHeld()) { refresh(); }
 }
-if (parts().length > 0) {
-  const changes = new EventSource("/changes");
-  changes.addEventListener("changed", refresh);
-  document.addEventListener("visibilitychange", () => { if (isStale) { refresh(); } });
+
+// Whether someone selects text there, to copy it: what would take the selection away waits until it is given up.
+const isSelected = (part) => {
+  const selection = getSelection();
+  return selection !== null && !selection.isCollapsed && selection.containsNode(part, true);
+};
+const isHeld = () => [...parts()].some(isSelected);
+document.addEventListener("selectionchange", () => {
+  if (isStale && !isHeld()) { refresh(); }
+});
+
+// Gives a part its new content. What is open stays open, what is scrolled stays where it is, and what has the focus keeps it.
+const replace = (part, other) => {
+  const open = [...part.querySelectorAll("details[open][id]")].map((it) => it.id);
+  const scrolled = [...part.querySelectorAll(".scrolls")].map((it) => [it.scrollLeft, it.scrollTop]);
+  const refocus = focusIn(part);
+  part.replaceChildren(...[...other.childNodes].map((it) => document.adoptNode(it)));
+  open.forEach((id) => { const it = document.getElementById(id); if (it) { it.open = true; } });
+  part.querySelectorAll(".scrolls").forEach((it, place) => {
+    [it.scrollLeft, it.scrollTop] = scrolled[place] ?? [0, 0];
+  });
+  refocus();
+};
+
+// What gives the focus back after a part was replaced: a link is found by where it leads, all else by its place.
+const focusIn = (part) => {
+  const it = document.activeElement;
+  if (!it || it === part || !part.contains(it)) { return () => {}; }
+  const href = it.getAttribute("href");
+  const alike = href === null ? it.localName : `${it.localName}[href="${CSS.escape(href)}"]`;
+  const place = [...part.querySelectorAll(alike)].indexOf(it);
+  return () => {
+    const again = part.querySelectorAll(alike)[place] ?? part.querySelector(".scrolls");
+    again?.focus({ preventScroll: true });
+  };
+};
+
+// The stream of changes is open only while the page is seen and has something that may change: a browser has few connections
+// to a server, for all its tabs together. A stream that is opened again begins with what was missed.
+let changes = null;
+function listen() {
+  const isWanted = parts().length > 0 && !document.hidden && !document.querySelector("[data-settled]");
+  if (isWanted && !changes) {
+    changes = new EventSource("/changes");
+    changes.addEventListener("changed", refresh);
+  }
+  if (!isWanted && changes) {
+    changes.close();
+    changes = null;
+  }
 }
+listen();
+document.addEventListener("visibilitychange", () => {
+  listen();
+  if (isStale) { refresh(); }
+});
 
 // Keys, unless someone types.
 const keys = document.getElementById("keys");
-const rows = () => [...document.querySelectorAll("[data-row] a")];
 const step = (by) => {
-  const all = rows();
-  const at = all.indexOf(document.activeElement);
+  const all = [...document.querySelectorAll("[data-row]")];
+  const at = all.indexOf(document.activeElement?.closest("[data-row]"));
   const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1);
-  all[next]?.focus();
+  all[next]?.querySelector("a")?.focus();
 };
 const follow = (selector) => document.querySelector(selector)?.click();
 const on = {
@@ -65,7 +112,13 @@ addEventListener("keydown", (event) => {
 });
 document.getElementById("show-keys")?.addEventListener("click", () => keys?.showModal());
 
-// A choice in a form is made at once; the button is for those without a script.
-document.querySelectorAll("form.filters select").forEach((it) => {
-  it.addEventListener("change", () => it.form.requestSubmit());
+// What is folded is printed, too.
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = [...document.querySelectorAll("main details:not([open])")];
+  closed.forEach((it) => { it.open = true; });
+});
+addEventListener("afterprint", () => {
+  closed.forEach((it) => { it.open = false; });
+  closed = [];
 });

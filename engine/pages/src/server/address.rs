@@ -9,8 +9,11 @@ use scorebox::{
 };
 use serde::Deserialize;
 
+/// A key of a query, and its value if it has one.
+type Pair = (&'static str, Option<String>);
+
 /// A path with a query of these pairs; those without a value are left out.
-fn with_query(path: String, pairs: &[(&str, Option<String>)]) -> String {
+fn with_query(path: String, pairs: &[Pair]) -> String {
     let mut query = Serializer::new(String::new());
     for (name, value) in pairs {
         if let Some(value) = value {
@@ -33,29 +36,24 @@ pub(super) fn case(run: &RunRecord, case: &CaseName) -> String {
 
 /// The page of a case with this name.
 pub(super) fn case_of(run: &str, case_id: &str, iteration: u32, attempt: u32) -> String {
+    with_query(format!("/runs/{run}/case"), &name(case_id, iteration, attempt))
+}
+
+/// What names a case within its run.
+fn name(case_id: &str, iteration: u32, attempt: u32) -> Vec<Pair> {
     let number = |number: u32| (number > 0).then(|| number.to_string());
-    with_query(
-        format!("/runs/{run}/case"),
-        &[
-            ("id", Some(case_id.to_owned())),
-            ("iteration", number(iteration)),
-            ("attempt", number(attempt)),
-        ],
-    )
+    vec![
+        ("id", Some(case_id.to_owned())),
+        ("iteration", number(iteration)),
+        ("attempt", number(attempt)),
+    ]
 }
 
 /// A part of a case as it is stored.
 pub(super) fn part(run: &RunRecord, case: &CaseName, part: &str) -> String {
-    let number = |number: u32| (number > 0).then(|| number.to_string());
-    with_query(
-        format!("/runs/{}/case/part", run.spec.id),
-        &[
-            ("id", Some(case.case_id.clone())),
-            ("iteration", number(case.iteration)),
-            ("attempt", number(case.attempt)),
-            ("part", Some(part.to_owned())),
-        ],
-    )
+    let mut pairs = name(&case.case_id, case.iteration, case.attempt);
+    pairs.push(("part", Some(part.to_owned())));
+    with_query(format!("/runs/{}/case/part", run.spec.id), &pairs)
 }
 
 /// A scorer's page.
@@ -152,21 +150,38 @@ impl Asked {
 
     /// The run's page with these cases.
     pub(super) fn url(&self, run: &RunRecord) -> String {
-        let set = |text: &String| (!text.trim().is_empty()).then(|| text.clone());
-        let url = with_query(
-            format!("/runs/{}", run.spec.id),
-            &[
-                ("q", set(&self.q)),
-                ("scorer", set(&self.scorer)),
-                ("status", set(&self.status)),
-                ("verdict", set(&self.verdict)),
-                ("least", set(&self.least)),
-                ("most", set(&self.most)),
-                ("order", set(&self.order)),
-                ("after", set(&self.after)),
-            ],
-        );
+        let url = with_query(format!("/runs/{}", run.spec.id), &self.pairs());
         format!("{url}#cases")
+    }
+
+    /// The page of one of these cases, which leads to those around it among these.
+    pub(super) fn case(&self, run: &RunRecord, case: &CaseName) -> String {
+        self.case_of(run.spec.id.as_str(), &case.case_id, case.iteration, case.attempt)
+    }
+
+    fn case_of(&self, run: &str, case_id: &str, iteration: u32, attempt: u32) -> String {
+        let mut pairs = name(case_id, iteration, attempt);
+        pairs.extend(self.pairs());
+        with_query(format!("/runs/{run}/case"), &pairs)
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let set = |text: &String| (!text.trim().is_empty()).then(|| text.clone());
+        vec![
+            ("q", set(&self.q)),
+            ("scorer", set(&self.scorer)),
+            ("status", set(&self.status)),
+            ("verdict", set(&self.verdict)),
+            ("least", set(&self.least)),
+            ("most", set(&self.most)),
+            ("order", set(&self.order)),
+            ("after", set(&self.after)),
+        ]
+    }
+
+    /// The same from the beginning.
+    pub(super) fn first_page(&self) -> Asked {
+        Asked { after: String::new(), ..self.clone() }
     }
 
     /// The same behind this place, which stands in the URL as the number of the case in its run and its score.
@@ -196,6 +211,21 @@ mod tests {
             "/runs/r/case?id=a%2Fb%3Fc%26d%3D%22%3C%C3%A9%3E&attempt=2"
         );
         assert_eq!(scorer("../x"), "/scorer?id=..%2Fx");
+    }
+
+    #[test]
+    fn the_url_of_a_case_says_among_which_cases_it_was_found() {
+        let asked = Asked {
+            q: "too late".into(),
+            verdict: "failed".into(),
+            after: "7".into(),
+            ..Asked::default()
+        };
+        assert_eq!(
+            asked.case_of("r", "a&b", 0, 2),
+            "/runs/r/case?id=a%26b&attempt=2&q=too+late&verdict=failed&after=7"
+        );
+        assert_eq!(Asked::default().case_of("r", "a&b", 0, 2), "/runs/r/case?id=a%26b&attempt=2");
     }
 
     #[test]

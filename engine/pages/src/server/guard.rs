@@ -119,6 +119,22 @@ fn brings(authorization: &str, token: Digest) -> bool {
     }
 }
 
+/// The answer to what may not ask. It ends the connection: only those who may ask keep one.
+fn refused(status: StatusCode, words: &str) -> Response<Body> {
+    let mut answer = Response::new(Body::from(format!("{words}\n")));
+    *answer.status_mut() = status;
+    let mut says = |name, value| answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    says(header::CONTENT_TYPE, "text/plain; charset=utf-8");
+    says(header::CONNECTION, "close");
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        says(header::ALLOW, "GET, HEAD");
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        says(header::WWW_AUTHENTICATE, "Basic realm=\"scorebox\", charset=\"UTF-8\"");
+    }
+    answer
+}
+
 /// Lets through what may ask, and gives every answer its headers.
 pub(super) async fn guarded(
     State(guard): State<Guard>,
@@ -127,17 +143,7 @@ pub(super) async fn guarded(
 ) -> Response<Body> {
     let mut answer = match guard.refusal(request.method(), request.headers()) {
         None => next.run(request).await,
-        Some((status, words)) => {
-            let mut answer = Response::new(Body::from(format!("{words}\n")));
-            *answer.status_mut() = status;
-            let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-            answer.headers_mut().insert(header::CONTENT_TYPE, plain);
-            if status == StatusCode::UNAUTHORIZED {
-                let asks = HeaderValue::from_static("Basic realm=\"scorebox\", charset=\"UTF-8\"");
-                answer.headers_mut().insert(header::WWW_AUTHENTICATE, asks);
-            }
-            answer
-        }
+        Some((status, words)) => refused(status, words),
     };
     let own = answer.headers_mut();
     for (name, value) in headers() {
@@ -252,5 +258,22 @@ mod tests {
         headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         let refused = guard.refusal(&Method::POST, &headers).map(|(status, _)| status.as_u16());
         assert_eq!(refused, Some(405));
+    }
+
+    #[test]
+    fn what_is_refused_says_what_would_not_be_and_keeps_no_connection() {
+        for (status, name, value) in [
+            (StatusCode::METHOD_NOT_ALLOWED, header::ALLOW, "GET, HEAD"),
+            (
+                StatusCode::UNAUTHORIZED,
+                header::WWW_AUTHENTICATE,
+                "Basic realm=\"scorebox\", charset=\"UTF-8\"",
+            ),
+        ] {
+            let answer = refused(status, "no");
+            assert_eq!(answer.status(), status);
+            assert_eq!(answer.headers()[name], value);
+            assert_eq!(answer.headers()[header::CONNECTION], "close");
+        }
     }
 }

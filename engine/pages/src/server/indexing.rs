@@ -4,7 +4,6 @@
 use std::{
     collections::{HashMap, HashSet},
     mem,
-    path::PathBuf,
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -18,7 +17,7 @@ use tokio::sync::watch;
 
 use super::{
     ServeError,
-    reading::{FileIdentity, identity},
+    files::{Files, Seen},
 };
 use crate::figures::Figures;
 
@@ -85,16 +84,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Indexing {
-    pub(super) fn start(database: PathBuf, index: PathBuf) -> Result<Indexing, ServeError> {
+    pub(super) fn start(files: Arc<Files>) -> Result<Indexing, ServeError> {
         let (state, end) = (Arc::<State>::default(), Arc::<End>::default());
         let changed = watch::Sender::new(0);
         let thread = Worker {
-            database,
-            index,
+            files,
             state: Arc::clone(&state),
             end: Arc::clone(&end),
             changed: changed.clone(),
-            file: None,
+            of: None,
             due: HashMap::new(),
             stale: HashSet::new(),
         };
@@ -125,13 +123,12 @@ impl Drop for Indexing {
 }
 
 struct Worker {
-    database: PathBuf,
-    index: PathBuf,
+    files: Arc<Files>,
     state: Arc<State>,
     end: Arc<End>,
     changed: watch::Sender<u64>,
-    /// The file that the index is of.
-    file: Option<FileIdentity>,
+    /// The files as they were when they were opened: the index is of this database.
+    of: Option<Seen>,
     /// Runs in progress: before when their figures are not computed again.
     due: HashMap<RunKey, Instant>,
     /// Runs whose figures are older than their scores.
@@ -165,19 +162,22 @@ impl Worker {
         open: &mut Option<(Store, CaseIndex)>,
         seen: &mut Option<i64>,
     ) -> Result<(), StoreError> {
-        let file = identity(&self.database)?;
-        let is_replaced = self.file.is_some_and(|known| known != file);
-        if is_replaced {
+        if self.of != Some(self.files.seen()?) {
             (*open, *seen) = (None, None);
         }
         if open.is_none() {
-            *open = Some((Store::open_read_only(&self.database)?, CaseIndex::open(&self.index)?));
+            let (store, mut index, now) = self.files.open()?;
+            if self.of.is_some_and(|before| before.is_another_database(&now)) {
+                self.forget_all(&mut index)?;
+            }
+            if self.of.is_some_and(|before| before.is_another_index(&now)) {
+                // It has the figures of no run.
+                self.due.clear();
+            }
+            self.of = Some(now);
+            *open = Some((store, index));
         }
         let Some((store, index)) = open else { return Ok(()) };
-        if is_replaced {
-            self.forget_all(index)?;
-        }
-        self.file = Some(file);
         let version = store.data_version()?;
         let is_new = *seen != Some(version);
         if !is_new && self.stale.is_empty() {

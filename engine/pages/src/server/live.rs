@@ -9,7 +9,8 @@ use tokio::sync::watch;
 /// Between two events, so that a page is not asked for without end.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// An event for each change, until the server ends.
+/// An event for each change, until the server ends. The first comes at once if anything changed since the server began: a
+/// page that closed its stream and opens it again has missed what happened meanwhile.
 pub(super) fn changes(
     changes: watch::Receiver<u64>,
     is_ended: watch::Receiver<bool>,
@@ -33,7 +34,7 @@ pub(super) fn changes(
 }
 
 /// Ready once the server ends.
-async fn end(ended: &mut watch::Receiver<bool>) {
+pub(super) async fn end(ended: &mut watch::Receiver<bool>) {
     // Nothing is left that could say so: that is an end, too.
     let _ = ended.wait_for(|ended| *ended).await;
 }

@@ -2,6 +2,8 @@
 //! writes to it; keeps an index of its cases in a file of its own.
 //!
 //! - `guard`: who may ask, and the policies of answers.
+//! - `connections`: who connects, and for how long.
+//! - `files`: the database and the index, and whether they are still what was opened.
 //! - `indexing`: the thread that keeps the index and the figures up to date.
 //! - `comparing`: comparisons of two runs, each computed once.
 //! - `reading`: open databases, for as many requests as there are at once.
@@ -13,6 +15,8 @@
 
 mod address;
 mod comparing;
+mod connections;
+mod files;
 mod guard;
 mod indexing;
 mod live;
@@ -25,7 +29,7 @@ use std::{io, net::TcpListener, path::PathBuf, sync::Arc};
 
 use scorebox::store::StoreError;
 
-use self::{guard::Guard, indexing::Indexing, reading::Readers};
+use self::{connections::Bounds, files::Files, guard::Guard, indexing::Indexing, reading::Readers};
 
 /// What is served, and to whom.
 #[derive(Clone, Debug)]
@@ -76,7 +80,7 @@ impl Pages {
         self
     }
 
-    /// Serves the pages to all who connect, until `end` is ready. Requests that are being answered then are answered.
+    /// Serves the pages to all who connect, until `end` is ready. Requests that are being answered then have a few seconds.
     ///
     /// # Errors
     /// The database or the index cannot be opened; troubles of the socket.
@@ -87,19 +91,16 @@ impl Pages {
     ) -> Result<(), ServeError> {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let readers = Arc::new(Readers::new(self.database.clone(), self.index.clone()));
+        let files = Arc::new(Files::new(self.database, self.index));
+        let readers = Arc::new(Readers::new(Arc::clone(&files)));
         // What is wrong with either file is said before anyone asks.
         readers.check()?;
-        let indexing = Indexing::start(self.database, self.index)?;
+        let indexing = Indexing::start(files)?;
         let guard = Guard::new(self.names, self.token.as_deref());
+        // Streams of changes have no end of their own.
         let (ended, is_ended) = tokio::sync::watch::channel(false);
         let app = routes::app(readers, indexing.state(), indexing.changed(), is_ended, guard);
-        let shutdown = async move {
-            end.await;
-            // Streams of changes have no end of their own.
-            ended.send_replace(true);
-        };
-        axum::serve(listener, app).with_graceful_shutdown(shutdown).await?;
+        connections::serve(listener, app, Bounds::default(), end, ended).await;
         drop(indexing);
         Ok(())
     }

@@ -2,15 +2,17 @@
 //! wait, so that a slow one holds up no other page.
 
 use std::{
-    io,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use scorebox::store::{CaseIndex, Store, StoreError};
 use tokio::sync::Semaphore;
 
-use super::ServeError;
+use super::{
+    ServeError,
+    files::{Files, Seen},
+};
 
 /// Requests that read at once; others wait.
 const MOST_AT_ONCE: usize = 8;
@@ -20,57 +22,34 @@ const MOST_AT_ONCE: usize = 8;
 pub(super) struct Reader {
     pub(super) store: Store,
     pub(super) index: CaseIndex,
-    /// The file of the database, which is another one once it was replaced.
-    file: FileIdentity,
-}
-
-/// What distinguishes a file from others: its device and inode, where the system has them.
-pub(super) type FileIdentity = (u64, u64);
-
-/// That of the file at a path.
-pub(super) fn identity(path: &Path) -> Result<FileIdentity, StoreError> {
-    match path.metadata() {
-        Ok(metadata) => Ok(identity_of(&metadata)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(StoreError::Missing { path: path.to_owned() })
-        }
-        // Opening it says what is wrong.
-        Err(_) => Ok((0, 0)),
-    }
-}
-
-#[cfg(unix)]
-fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.dev(), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn identity_of(_: &std::fs::Metadata) -> FileIdentity {
-    (0, 0)
+    /// The files as they were when they were opened.
+    of: Seen,
 }
 
 /// Those that are open and not in use.
 #[derive(Debug)]
 pub(super) struct Readers {
-    pub(super) database: PathBuf,
-    index: PathBuf,
+    files: Arc<Files>,
     idle: Mutex<Vec<Reader>>,
     places: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(database: PathBuf, index: PathBuf) -> Readers {
+    pub(super) fn new(files: Arc<Files>) -> Readers {
         let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
-        Readers { database, index, idle: Mutex::default(), places }
+        Readers { files, idle: Mutex::default(), places }
+    }
+
+    /// The path of the database.
+    pub(super) fn database(&self) -> &Path {
+        self.files.database()
     }
 
     /// Opens both files once.
     pub(super) fn check(&self) -> Result<(), ServeError> {
-        let file = identity(&self.database).map_err(ServeError::Database)?;
-        let store = Store::open_read_only(&self.database).map_err(ServeError::Database)?;
-        let index = CaseIndex::open(&self.index).map_err(ServeError::Index)?;
-        self.give_back(Reader { store, index, file });
+        drop(self.files.open_database().map_err(ServeError::Database)?);
+        let (store, index, of) = self.files.open().map_err(ServeError::Index)?;
+        self.give_back(Reader { store, index, of });
         Ok(())
     }
 
@@ -85,7 +64,7 @@ impl Readers {
     {
         // The semaphore is never closed.
         let place = Arc::clone(&self.places).acquire_owned().await;
-        let path = self.database.clone();
+        let path = self.database().to_owned();
         let reading = tokio::task::spawn_blocking(move || {
             let _place = place;
             let reader = self.take()?;
@@ -106,19 +85,15 @@ impl Readers {
     }
 
     fn take(&self) -> Result<Reader, StoreError> {
-        // Before it is opened: what replaces it meanwhile is another one.
-        let file = identity(&self.database);
+        let now = self.files.seen();
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|reader| file.as_ref().is_ok_and(|file| reader.file == *file));
+        idle.retain(|reader| now.as_ref().is_ok_and(|now| reader.of == *now));
         if let Some(reader) = idle.pop() {
             return Ok(reader);
         }
         drop(idle);
-        Ok(Reader {
-            file: file?,
-            store: Store::open_read_only(&self.database)?,
-            index: CaseIndex::open(&self.index)?,
-        })
+        let (store, index, of) = self.files.open()?;
+        Ok(Reader { store, index, of })
     }
 
     fn give_back(&self, reader: Reader) {

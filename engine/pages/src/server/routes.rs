@@ -22,7 +22,7 @@ use super::{
     indexing, live,
     reading::{Reader, Readers},
     trouble::Trouble,
-    views,
+    views::{self, compare::Listed},
 };
 use crate::frame::STYLE;
 
@@ -44,7 +44,8 @@ pub(super) fn app(
     is_ended: watch::Receiver<bool>,
     guard: Guard,
 ) -> Router {
-    let name = readers.database.file_name().unwrap_or(readers.database.as_os_str());
+    let path = readers.database();
+    let name = path.file_name().unwrap_or(path.as_os_str());
     let database = Arc::from(name.to_string_lossy().as_ref());
     let follow = changed.subscribe();
     let comparisons = Arc::new(Comparisons::new(Arc::clone(&readers), changed));
@@ -186,10 +187,11 @@ async fn case(
     State(app): State<App>,
     RunNamed(run): RunNamed,
     Asking(named): Asking<Named>,
+    Asking(asked): Asking<Asked>,
 ) -> Response {
     app.page(move |reader, app| {
         let case = named.find(reader, &run)?;
-        views::case::page(reader, &app.database, &run, &case)
+        views::case::page(reader, &app.database, &run, &case, &asked)
     })
     .await
 }
@@ -244,6 +246,7 @@ struct Two {
     a: String,
     b: String,
     after: String,
+    before: String,
     all: String,
 }
 
@@ -257,9 +260,9 @@ async fn compare(State(app): State<App>, Asking(two): Asking<Two>) -> Response {
         Err(trouble) => return explained(trouble, &app),
     };
     app.page(move |reader, app| {
-        let is_all = two.all == "yes";
         let runs = [two.a.as_str(), two.b.as_str()];
-        views::compare::page(reader, &app.database, runs, &known, &two.after, is_all)
+        let listed = Listed { after: &two.after, before: &two.before, is_all: two.all == "yes" };
+        views::compare::page(reader, &app.database, runs, &known, &listed)
     })
     .await
 }

@@ -4,17 +4,21 @@ use maud::{Markup, html};
 use scorebox::{
     aggregate::verdicts_from,
     contract::Field,
-    store::{CaseName, StoredCase},
+    store::{CaseKey, CaseName, CaseOrder, FoundCase, Place, RunRecord, ScorerRecord, StoredCase},
     verdict::CaseVerdict,
 };
 
 use super::Frame;
 use crate::{
     case::{self, CaseInFull, Decided, Showing},
-    figure, report,
+    figure,
     said::Said,
-    server::{address, reading::Reader, trouble::Trouble},
-    summary, word,
+    server::{
+        address::{self, Asked},
+        reading::Reader,
+        trouble::Trouble,
+    },
+    stored_case, summary, word,
 };
 
 /// Bytes of each text that stand in the page; all of it is behind a link.
@@ -27,6 +31,7 @@ pub(in crate::server) fn page(
     database: &str,
     run: &str,
     stored: &StoredCase,
+    asked: &Asked,
 ) -> Result<Markup, Trouble> {
     let store = &reader.store;
     let run = store.run(run)?;
@@ -41,8 +46,9 @@ pub(in crate::server) fn page(
     let Some((verdict, against)) = decided else {
         return Err(Trouble::Missing("There is no such case in this run.".to_owned()));
     };
-    let case = report::in_full(store, &run, &scorers, stored.key, verdict, against)?;
-    let [before, after] = store.cases_around(run.key, stored.key)?;
+    let case = stored_case::in_full(store, &run, &scorers, stored.key, verdict, against)?;
+    let is_among = asked.is_filtered() || asked.order() != CaseOrder::AsRead;
+    let [before, after] = around(reader, &run, &scorers, (stored.key, &case), asked)?;
     let own = store.case_name(stored.key)?;
     let name = case::name(&stored.case_id, stored.iteration, stored.attempt);
     let mut others = Vec::new();
@@ -54,8 +60,8 @@ pub(in crate::server) fn page(
             others.push((other.spec.id.to_string(), found));
         }
     }
-    let showing = Showing { most: MOST_TEXT, scorers: &scorers };
-    let link = |it: &CaseName| address::case(&run, it);
+    let showing = Showing::full(MOST_TEXT, &scorers);
+    let link = |it: &CaseName| asked.case(&run, it);
     let content = html! {
         div.title {
             h1 { (Said::line(&name, 300)) }
@@ -70,6 +76,7 @@ pub(in crate::server) fn page(
         nav.pages aria-label="Cases around" {
             @if let Some(before) = &before { a rel="prev" href=(link(before)) { "Case before" } }
             @if let Some(after) = &after { a rel="next" href=(link(after)) { "Next case" } }
+            @if is_among { span { "in the " a href=(asked.url(&run)) { "filtered list" } } }
             @if !others.is_empty() {
                 span.far { "in other runs: "
                     @for (place, (id, found)) in others.iter().enumerate() {
@@ -80,18 +87,52 @@ pub(in crate::server) fn page(
                 }
             }
         }
-        section { (case::case(&case, showing, &whole_parts(&run, own.as_ref(), &case))) }
+        section {
+            h2.unseen { "The case" }
+            (case::case(&case, showing, &whole_parts(&run, own.as_ref(), &case)))
+        }
     };
-    let above = [("All runs", "/".to_owned()), (summary::suite(&run), address::run(&run))];
+    let list = if *asked == Asked::default() { address::run(&run) } else { asked.url(&run) };
+    let above = [("All runs", "/".to_owned()), (summary::suite(&run), list)];
     Ok(Frame { database, title: &name, above: &above }.around(&content))
 }
 
+/// The cases before and after this one: in the order of the run, or among those that are asked for.
+fn around(
+    reader: &Reader,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    (key, case): (CaseKey, &CaseInFull),
+    asked: &Asked,
+) -> Result<[Option<CaseName>; 2], Trouble> {
+    let query = match super::run::query(run, scorers, asked) {
+        Ok(query) if asked.is_filtered() || query.order != CaseOrder::AsRead => query,
+        _ => return Ok(reader.store.cases_around(run.key, key)?),
+    };
+    let score = match scorers.iter().find(|it| Some(it.key) == query.scorer) {
+        Some(scorer) => {
+            let record = case.scores.iter().find(|it| it.row.scorer_id == scorer.spec.scorer_id);
+            record.and_then(|it| it.row.answer.score)
+        }
+        None => case.verdict.score,
+    };
+    if query.order.is_by_score() && score.is_none() {
+        // It has no place among them.
+        return Ok([None, None]);
+    }
+    let place = Some(Place::new(key, score));
+    let name = |found: Vec<FoundCase>| match found.first() {
+        Some(found) => reader.store.case_name(found.key),
+        None => Ok(None),
+    };
+    let finding = reader.index.finding(&query)?;
+    let after = name(finding.cases(place, 1)?)?;
+    let before = name(finding.reversed().cases(place, 1)?)?;
+    Ok([before, after])
+}
+
 /// Links to the parts that do not stand in the page as a whole.
-fn whole_parts(
-    run: &scorebox::store::RunRecord,
-    name: Option<&CaseName>,
-    case: &CaseInFull,
-) -> Markup {
+fn whole_parts(run: &RunRecord, name: Option<&CaseName>, case: &CaseInFull) -> Markup {
     let Some(name) = name else { return html! {} };
     let mut parts = vec![("output", case.content.output.len())];
     parts.extend(case.content.parts.iter().map(|(field, json)| (Field::key(field), json.len())));

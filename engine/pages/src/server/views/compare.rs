@@ -1,9 +1,9 @@
 //! Two runs side by side: whether the second is better, the figures of each scorer, and the cases that came out differently.
 
 use maud::{Markup, html};
-use scorebox::store::{CaseKey, CaseName, CaseQuery, FoundCase, Place, RunRecord};
+use scorebox::store::{CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, Place, RunRecord};
 
-use super::{Frame, figures};
+use super::{Frame, figures, is_settled};
 use crate::{
     case, comparison, figure,
     figures::{Figures, ScorerFigures},
@@ -30,27 +30,35 @@ pub(in crate::server) fn page(
     database: &str,
     runs: [&str; 2],
     known: &Known,
-    after: &str,
-    is_all: bool,
+    listed: &Listed<'_>,
 ) -> Result<Markup, Trouble> {
     let [one, other] = [reader.store.run(runs[0])?, reader.store.run(runs[1])?];
     let of = [figures(reader, &one)?, figures(reader, &other)?];
-    let (pairs, looked, next) = pairs(reader, [&one, &other], after, is_all)?;
+    let is_all = listed.is_all;
+    let after = listed.begin(reader, [&one, &other])?;
+    let looking = look(reader, [&one, &other], CaseOrder::AsRead, after, is_all)?;
+    let looked = looking.keys.len();
+    let next = looking.keys.last().filter(|_| !looking.is_end).map(|last| last.ordinal());
+    let before = looking.keys.first().filter(|_| after.is_some()).map(|first| first.ordinal());
+    let pairs = looking.pairs;
+    let is_settled =
+        !matches!(known, Known::NotYet) && is_settled(reader, &one)? && is_settled(reader, &other)?;
     let title = format!("{} and {}", one.spec.id, other.spec.id);
-    let here = |is_all: bool, after: Option<u64>| {
+    let here = |is_all: bool, place: Option<(&str, u64)>| {
         let all = if is_all { "&all=yes" } else { "" };
-        let after = after.map_or_else(String::new, |after| format!("&after={after}"));
+        let place = place.map_or_else(String::new, |(side, case)| format!("&{side}={case}"));
         format!(
-            "{}{all}{after}#cases",
+            "{}{all}{place}#cases",
             address::compare(one.spec.id.as_str(), other.spec.id.as_str())
         )
     };
+    let changed = changed(reader, known, &one)?;
     let content = html! {
         h1 { "Two runs" }
         div.two {
             @for ((name, run), figures) in [("A", &one), ("B", &other)].into_iter().zip(&of) {
                 div data-live=(name) {
-                    h2 { (name) ": " a href=(address::run(run)) { (run.spec.id.as_str()) } " " (word::state(run.state)) }
+                    h2 data-settled[is_settled] { (name) ": " a href=(address::run(run)) { (run.spec.id.as_str()) } " " (word::state(run.state)) }
                     p.small.aside { (Said::line(summary::suite(run), 100)) ", " (word::moment(run.spec.created_at_ms)) }
                     @match figures { Some(figures) => (summary::went(figures)), None => p.aside { "Its cases are not read yet." } }
                 }
@@ -58,7 +66,7 @@ pub(in crate::server) fn page(
         }
         section {
             h2 { "Is B better than A?" }
-            div data-live="comparison" { (compared(known, &one, &here(is_all, None))) }
+            div data-live="comparison" { (compared(known, &changed, &one, &here(is_all, None))) }
         }
         @if let [Some(one), Some(other)] = &of { section { h2 { "Scorers" } (scorers(one, other)) } }
         section id="cases" {
@@ -73,8 +81,9 @@ pub(in crate::server) fn page(
             }
             nav.pages aria-label="Pages of cases" {
                 span { (figure::counted(looked as u64, "case", "cases")) " looked through" }
-                @if !after.is_empty() { a rel="prev" href=(here(is_all, None)) { "First page" } }
-                @if let Some(next) = next { a rel="next" href=(here(is_all, Some(next))) { "Look further" } }
+                @if after.is_some() { a rel=[before.is_none().then_some("prev")] href=(here(is_all, None)) { "First page" } }
+                @if let Some(before) = before { a rel="prev" href=(here(is_all, Some(("before", before)))) { "Page before" } }
+                @if let Some(next) = next { a rel="next" href=(here(is_all, Some(("after", next)))) { "Look further" } }
             }
         }
     };
@@ -82,9 +91,24 @@ pub(in crate::server) fn page(
     Ok(Frame { database, title: &title, above: &above }.around(&content))
 }
 
+/// The first attempts at the cases that changed, in the first run.
+fn changed(reader: &Reader, known: &Known, one: &RunRecord) -> Result<Vec<CaseName>, Trouble> {
+    let Known::Found(found) = known else { return Ok(Vec::new()) };
+    let mut names: Vec<CaseName> = Vec::new();
+    for change in found.figures().flat_map(|scores| &scores.changes) {
+        if !names.iter().any(|name| name.case_id == change.case_id) {
+            names.extend(reader.store.first_attempt(one.key, &change.case_id)?);
+        }
+    }
+    Ok(names)
+}
+
 /// What is known about the two runs, or that it is not known yet.
-fn compared(known: &Known, one: &RunRecord, here: &str) -> Markup {
-    let link = |case_id: &str| Some(address::case_of(one.spec.id.as_str(), case_id, 0, 0));
+fn compared(known: &Known, changed: &[CaseName], one: &RunRecord, here: &str) -> Markup {
+    let link = |case_id: &str| {
+        let name = changed.iter().find(|name| name.case_id == case_id);
+        name.map(|name| address::case(one, name))
+    };
     match known {
         Known::Found(found) => comparison::comparison(found, link),
         Known::None(why) => comparison::none(why),
@@ -94,24 +118,58 @@ fn compared(known: &Known, one: &RunRecord, here: &str) -> Markup {
     }
 }
 
-/// The cases that both runs have, from `after` on; how many were looked through, and where to look further.
-fn pairs(
+/// Which of the cases of both are listed.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::server) struct Listed<'a> {
+    /// Those behind the case with this number in the first run.
+    pub(in crate::server) after: &'a str,
+    /// Those before the case with this number.
+    pub(in crate::server) before: &'a str,
+    /// Whether those that came out alike are listed too.
+    pub(in crate::server) is_all: bool,
+}
+
+impl Listed<'_> {
+    /// Behind which case the list begins; `None`: with the first.
+    fn begin(
+        &self,
+        reader: &Reader,
+        [one, other]: [&RunRecord; 2],
+    ) -> Result<Option<CaseKey>, Trouble> {
+        let case = |text: &str| CaseKey::at(one.key, text.parse().ok()?);
+        let Some(before) = case(self.before) else { return Ok(case(self.after)) };
+        let back = look(reader, [one, other], CaseOrder::LastFirst, Some(before), self.is_all)?;
+        let first = back.keys.last().filter(|_| !back.is_end);
+        Ok(first.and_then(|it| CaseKey::at(one.key, it.ordinal().checked_sub(1)?)))
+    }
+}
+
+/// The cases of the first run that were looked through, and those that both runs have.
+struct Looking {
+    pairs: Vec<Pair>,
+    keys: Vec<CaseKey>,
+    /// Whether there are no more.
+    is_end: bool,
+}
+
+/// Looks through cases of the first run, from `after` on in this order, until a page is full.
+fn look(
     reader: &Reader,
     [one, other]: [&RunRecord; 2],
-    after: &str,
+    order: CaseOrder,
+    after: Option<CaseKey>,
     is_all: bool,
-) -> Result<(Vec<Pair>, usize, Option<u64>), Trouble> {
-    let query = CaseQuery::of_run(one.key);
-    let after = after.parse().ok().and_then(|ordinal| CaseKey::at(one.key, ordinal));
+) -> Result<Looking, Trouble> {
+    let mut query = CaseQuery::of_run(one.key);
+    query.order = order;
     let after = after.map(|case| Place::new(case, None));
-    let found = reader.index.cases(&query, after, MOST_LOOKED)?;
-    let is_end = found.len() < MOST_LOOKED;
-    let (mut pairs, mut looked) = (Vec::new(), 0_usize);
-    for case in &found {
+    let found = reader.index.cases(&query, after, MOST_LOOKED + 1)?;
+    let (mut pairs, mut keys) = (Vec::new(), Vec::new());
+    for case in found.iter().take(MOST_LOOKED) {
         if pairs.len() == PAGE {
             break;
         }
-        looked += 1;
+        keys.push(case.key);
         let Some(name) = reader.store.case_name(case.key)? else { continue };
         let there =
             reader.store.case_key(other.key, &name.case_id, name.iteration, name.attempt)?;
@@ -124,9 +182,8 @@ fn pairs(
             pairs.push(Pair { name, one: *case, other: there });
         }
     }
-    let last = looked.checked_sub(1).and_then(|place| found.get(place));
-    let next = last.filter(|_| !is_end || looked < found.len()).map(|last| last.key.ordinal());
-    Ok((pairs, looked, next))
+    let is_end = keys.len() == found.len();
+    Ok(Looking { pairs, keys, is_end })
 }
 
 fn cases(one: &RunRecord, other: &RunRecord, pairs: &[Pair]) -> Markup {

@@ -14,7 +14,7 @@ pub(super) mod runs;
 pub(super) mod scorer;
 
 use maud::{DOCTYPE, Markup, html};
-use scorebox::store::RunRecord;
+use scorebox::store::{RunRecord, RunState};
 
 use super::reading::Reader;
 use crate::{
@@ -98,6 +98,12 @@ pub(super) fn trouble(database: &str, words: &str) -> Markup {
         h1 { "This cannot be shown" }
         p { (Said::line(words, 600)) }
     })
+}
+
+/// Whether nothing of a run changes any more: it is finished, and all its cases are read. What stands on a page then follows
+/// nothing.
+fn is_settled(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store::StoreError> {
+    Ok(run.state == RunState::Finished && reader.index.indexed(run)?.is_complete)
 }
 
 /// The figures of a run, if they are computed.

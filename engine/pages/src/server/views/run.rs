@@ -5,11 +5,14 @@ use scorebox::{
     aggregate::verdicts_from,
     contract::Assertion,
     row::Status,
-    store::{CaseKey, CaseQuery, FoundCase, Place, RunRecord, RunState, Saying, ScorerRecord},
+    store::{
+        CaseKey, CaseOrder, CaseQuery, Finding, FoundCase, Place, RunRecord, RunState, Saying,
+        ScorerRecord,
+    },
     verdict::{CaseVerdict, Standing, Verdict},
 };
 
-use super::{Frame, figures, runs::being_read};
+use super::{Frame, figures, is_settled, runs::being_read};
 use crate::{
     case::{self, Decided},
     figure,
@@ -44,10 +47,11 @@ pub(in crate::server) fn page(
     let figures = figures(reader, &run)?;
     let others = reader.store.runs(MOST_CHOICES)?;
     let title = format!("{}, {}", summary::suite(&run), run.spec.id);
-    let cases = cases(reader, &run, &scorers, asked)?;
+    let is_read = figures.is_some();
+    let cases = cases(reader, &run, &scorers, asked, is_read)?;
     let progress = state.progress(run.key);
     let content = html! {
-        div.title data-live="title" { h1 { (Said::line(summary::suite(&run), 200)) } (word::state(run.state)) }
+        div.title data-live="title" { h1 data-settled[is_settled(reader, &run)?] { (Said::line(summary::suite(&run), 200)) } (word::state(run.state)) }
         div data-live="facts" { (summary::facts(&run)) }
         div data-live="went" {
             @match &figures {
@@ -96,10 +100,10 @@ pub(in crate::server) fn page(
 /// A choice of another run to stand beside this one.
 fn comparing(run: &RunRecord, others: &[RunRecord]) -> Markup {
     html! {
-        form.filters.later action="/compare" method="get" {
+        form.filters.later action="/compare" method="get" autocomplete="off" {
             input type="hidden" name="a" value=(run.spec.id);
             label { "Compare with"
-                select name="b" {
+                select name="b" required {
                     option value="" { "another run" }
                     @for other in others.iter().filter(|other| other.key != run.key) {
                         option value=(other.spec.id) { (other.spec.id.as_str()) }
@@ -116,9 +120,9 @@ fn filters(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Markup {
         html! { option value=(value) selected[value == chosen] { (words) } }
     };
     html! {
-        form.filters action={ "/runs/" (run.spec.id) "#cases" } method="get" role="search" aria-label="Cases" {
-            label.wide { "Words in output and reasons"
-                input type="search" name="q" value=(asked.words()) maxlength="1000" autocomplete="off";
+        form.filters action={ "/runs/" (run.spec.id) "#cases" } method="get" role="search" aria-label="Cases" autocomplete="off" {
+            label.wide { "Words in id, output and reasons"
+                input type="search" name="q" value=(asked.words()) maxlength="1000";
             }
             label { "Verdict"
                 select name="verdict" {
@@ -157,7 +161,11 @@ fn filters(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Markup {
 }
 
 /// What is asked for, as the index is asked; or what is wrong with it.
-fn query(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Result<CaseQuery, String> {
+pub(super) fn query(
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    asked: &Asked,
+) -> Result<CaseQuery, String> {
     let mut query = CaseQuery::of_run(run.key);
     (query.verdict, query.regressed) = asked.verdict();
     query.status = asked.status();
@@ -179,6 +187,7 @@ fn cases(
     run: &RunRecord,
     scorers: &[ScorerRecord],
     asked: &Asked,
+    is_read: bool,
 ) -> Result<Markup, Trouble> {
     let query = match query(run, scorers, asked) {
         Ok(query) => query,
@@ -192,17 +201,33 @@ fn cases(
     let is_more = found.len() > PAGE;
     found.truncate(PAGE);
     let all = finding.count(MOST_COUNTED + 1)?;
+    let hidden = without_score(reader, &query, all)?;
+    let before = match (after, found.first()) {
+        (Some(_), Some(first)) => page_before(finding, first, asked)?,
+        (Some(_), None) => Some(asked.first_page()),
+        (None, _) => None,
+    };
     let mut lines = Vec::new();
     for found in &found {
-        lines.push(line(reader, run, scorers, &query, found)?);
+        lines.push(line(reader, run, scorers, &query, found, asked)?);
     }
     let next = found
         .last()
         .filter(|_| is_more)
         .map(|last| asked.behind(last.place(), last.key.ordinal()).url(run));
     Ok(html! {
+        @if let Some(hidden) = &hidden { p.note { (hidden) } }
         @if lines.is_empty() {
-            p.aside { @if asked.is_filtered() { "No case is like that." } @else { "No case is read yet." } }
+            p.aside {
+                @match (after, asked.is_filtered()) {
+                    (Some(_), _) => "There are no more cases.",
+                    (None, true) => "No case is like that.",
+                    (None, false) if hidden.is_some() => "No case has a score.",
+                    (None, false) if !is_read => "No case is read yet.",
+                    (None, false) if run.state == RunState::Running => "The run has no cases yet.",
+                    (None, false) => "The run has no cases.",
+                }
+            }
         } @else {
             div.scrolls tabindex="0" role="region" aria-label="Cases" {
                 table {
@@ -213,16 +238,52 @@ fn cases(
                     tbody { @for line in &lines { (line) } }
                 }
             }
+        }
+        @if !lines.is_empty() || before.is_some() {
             nav.pages aria-label="Pages of cases" {
                 span {
                     @if all > MOST_COUNTED { "more than " (figure::count(MOST_COUNTED)) " cases" } @else { (figure::counted(all, "case", "cases")) }
                 }
-                @if !asked.after.is_empty() {
-                    a rel="prev" href=(Asked { after: String::new(), ..asked.clone() }.url(run)) { "First page" }
+                @if let Some(before) = &before {
+                    @if !before.after.is_empty() { a href=(asked.first_page().url(run)) { "First page" } }
+                    a rel="prev" href=(before.url(run)) { @if before.after.is_empty() { "First page" } @else { "Page before" } }
                 }
                 @if let Some(next) = next { a rel="next" href=(next) { "Next page" } }
             }
         }
+    })
+}
+
+/// The page before the one that begins with this case.
+fn page_before(
+    finding: Finding<'_>,
+    first: &FoundCase,
+    asked: &Asked,
+) -> Result<Option<Asked>, Trouble> {
+    let before = finding.reversed().cases(Some(first.place()), PAGE + 1)?;
+    // It begins behind the case that is one too many for it.
+    let begins = before.get(PAGE).map(|it| asked.behind(it.place(), it.key.ordinal()));
+    Ok(begins.or((!before.is_empty()).then(|| asked.first_page())))
+}
+
+/// What the order of scores leaves out, in words.
+fn without_score(
+    reader: &Reader,
+    query: &CaseQuery,
+    shown: u64,
+) -> Result<Option<String>, Trouble> {
+    // Who asks for scores from or to a number does not look for cases without one.
+    if !query.order.is_by_score() || query.least.is_some() || query.most.is_some() {
+        return Ok(None);
+    }
+    let mut any = query.clone();
+    any.order = CaseOrder::AsRead;
+    let all = reader.index.finding(&any)?.count(MOST_COUNTED + 1)?;
+    Ok(match all.saturating_sub(shown) {
+        _ if all > MOST_COUNTED => Some("Cases without a score are not shown.".to_owned()),
+        0 => None,
+        1 => Some("1 case without a score is not shown.".to_owned()),
+        hidden => Some(format!("{} cases without a score are not shown.", figure::count(hidden))),
     })
 }
 
@@ -232,6 +293,7 @@ fn line(
     scorers: &[ScorerRecord],
     query: &CaseQuery,
     found: &FoundCase,
+    asked: &Asked,
 ) -> Result<Markup, Trouble> {
     let Some(name) = reader.store.case_name(found.key)? else {
         return Ok(html! { tr { td colspan="4" { span.aside { "a case that was removed" } } } });
@@ -242,7 +304,7 @@ fn line(
         tr.link data-row {
             td { (verdict(found)) }
             th.name scope="row" {
-                a href=(address::case(run, &name)) { (Said::line(&case::name(&name.case_id, name.iteration, name.attempt), 200)) }
+                a href=(asked.case(run, &name)) { (Said::line(&case::name(&name.case_id, name.iteration, name.attempt), 200)) }
                 @if let Some(node) = name.node_id.as_ref().filter(|node| **node != name.case_id) { br; span.small.aside { (Said::line(node, 80)) } }
             }
             td.words.small { (why(scorers, query, &says, &by_assertions)) }

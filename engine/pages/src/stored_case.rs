@@ -1,0 +1,72 @@
+//! All that a database has of a case, and what decided against it in a line. Shows no case in full: `case` does.
+
+use maud::{Markup, html};
+use scorebox::{
+    store::{CaseKey, RunRecord, ScoreCursor, ScorerRecord, Store, StoreError},
+    verdict::CaseVerdict,
+};
+
+use crate::{
+    case::{CaseInFull, Decided},
+    figure,
+    said::Said,
+};
+
+/// What decided against a case, in a line.
+pub(crate) fn why(case: &CaseInFull) -> Markup {
+    const MOST_REASON: usize = 240;
+    html! {
+        @if case.against.is_empty() { (its_scores(case)) }
+        @for (place, decided) in case.against.iter().enumerate() {
+            @if place > 0 { "; " }
+            b { (Said::line(&decided.scorer_id, 80)) }
+            @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == decided.scorer_id) {
+                @let answer = &record.row.answer;
+                @if let Some(score) = answer.score { " " (figure::score(score)) }
+                @match (&answer.error, &answer.reason) {
+                    (Some(error), _) => { ": " (Said::line(&error.message, MOST_REASON)) },
+                    (None, Some(reason)) => { ": " (Said::line(reason, MOST_REASON)) },
+                    _ => {},
+                }
+            }
+            (decided.assertions())
+        }
+    }
+}
+
+/// The scores of a case that nothing decided against, in a line.
+fn its_scores(case: &CaseInFull) -> Markup {
+    const MOST_SCORES: usize = 6;
+    let scores = case.scores.iter().filter_map(|it| Some((it, it.row.answer.score?)));
+    html! {
+        @for (place, (record, score)) in scores.take(MOST_SCORES).enumerate() {
+            @if place > 0 { ", " }
+            (Said::line(&record.row.scorer_id, 80)) " " (figure::score(score))
+        }
+    }
+}
+
+/// Everything that is stored of a case.
+///
+/// # Errors
+/// Troubles of reading.
+pub(crate) fn in_full(
+    store: &Store,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    key: CaseKey,
+    verdict: CaseVerdict,
+    against: Vec<Decided>,
+) -> Result<CaseInFull, StoreError> {
+    let content = store.case_content(key)?;
+    let (mut scores, mut calls) = (Vec::new(), Vec::new());
+    for scorer in scorers {
+        let cursor = ScoreCursor::new(key, scorer.key);
+        let Some(record) = store.score_at(cursor)? else { continue };
+        if !record.row.answer.calls.is_empty() {
+            store.for_each_call(run.key, Some(cursor), |call| calls.push(call))?;
+        }
+        scores.push(record);
+    }
+    Ok(CaseInFull { content, verdict, against, scores, calls })
+}

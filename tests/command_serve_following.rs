@@ -1,0 +1,267 @@
+//! `scorebox serve` as time passes: what changes under an open page or under the server, how many tabs follow it, and how it
+//! ends.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Write as _,
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::json;
+
+use crate::{browser::Browser, command_serve::Server, fixture::Folder, sums_fixture::folder};
+
+/// A run in progress, whose cases arrive when the test says so.
+struct Going {
+    process: Child,
+    lines: File,
+}
+
+impl Going {
+    /// The run `going` of the folder's suite.
+    fn start(folder: &Folder) -> Going {
+        folder.sh("mkfifo arriving").exits_with(0);
+        let process = folder
+            .shell("exec scorebox live suite.toml -q --run-id going < arriving")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = OpenOptions::new().write(true).open(folder.path("arriving")).unwrap();
+        Going { process, lines }
+    }
+
+    /// Lets a case arrive.
+    fn arrives(&mut self, id: &str, output: &str) {
+        let case = json!({"id": id, "output": output, "groundTruth": "4", "latencyMs": 1});
+        writeln!(self.lines, "{case}").unwrap();
+    }
+
+    fn ends(mut self) {
+        drop(self.lines);
+        self.process.wait().unwrap();
+    }
+}
+
+/// Waits until an expression holds in the page.
+fn shows(browser: &Browser, what: &str) {
+    let script = format!(
+        "const done = arguments[arguments.length - 1];
+         const look = () => {{ if ({what}) {{ done(true); }} else {{ setTimeout(look, 50); }} }}; look();"
+    );
+    browser.script_that_waits(&script);
+}
+
+const LISTED: &str = "document.querySelectorAll('#cases tbody th').length";
+
+#[test]
+fn a_run_in_progress_updates_by_itself() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    let mut going = Going::start(&folder);
+    browser.goto(&server.url("/"));
+    going.arrives("first", "4");
+    shows(
+        &browser,
+        "document.querySelector('.word.running') && [...document.querySelectorAll('tbody th a')].some((it) => it.textContent === 'going')",
+    );
+    browser.goto(&server.url("/runs/going"));
+    shows(&browser, &format!("{LISTED} === 1"));
+    going.arrives("second", "5");
+    shows(&browser, &format!("{LISTED} === 2"));
+    shows(&browser, "document.querySelector('.went .says').textContent.includes('1 of 2')");
+    going.ends();
+    shows(&browser, "document.querySelector('.title .word.finished')");
+    // Nothing changes any more, and the page gives its connection back.
+    shows(&browser, "changes === null");
+}
+
+#[test]
+fn what_someone_does_on_a_page_outlives_its_updates() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    let mut going = Going::start(&folder);
+    going.arrives("first", "4");
+    server.until("/runs/going", |page| page.contains(">first<"));
+    browser.set_width(360);
+    browser.goto(&server.url("/runs/going"));
+    let region = "document.querySelector('#cases .scrolls')";
+    browser.script(&format!("{region}.scrollLeft = 30; {region}.focus()"));
+    going.arrives("second", "5");
+    shows(&browser, &format!("{LISTED} === 2"));
+    assert_eq!(browser.script(&format!("return {region}.scrollLeft")), json!(30));
+    assert_eq!(browser.script(&format!("return document.activeElement === {region}")), json!(true));
+    // The link that has the focus keeps it.
+    browser.press("j");
+    browser.press("j");
+    going.arrives("third", "4");
+    shows(&browser, &format!("{LISTED} === 3"));
+    assert_eq!(browser.script("return document.activeElement.textContent"), json!("second"));
+    // A text that is selected stays so, and what came meanwhile is shown afterwards.
+    browser.script(&format!("getSelection().selectAllChildren({region}.querySelector('th a'))"));
+    going.arrives("fourth", "4");
+    shows(&browser, "isStale");
+    assert_eq!(browser.script("return getSelection().toString()"), json!("first"));
+    assert_eq!(browser.script(&format!("return {LISTED}")), json!(3));
+    browser.script("getSelection().removeAllRanges()");
+    shows(&browser, &format!("{LISTED} === 4"));
+    going.ends();
+}
+
+/// A browser has six connections to a server, and a tab that follows changes keeps one.
+#[test]
+fn many_tabs_are_open_at_once() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    let open = |path: &str| {
+        let tab = browser.command("window/new", &json!({"type": "tab"}));
+        browser.command("window", &json!({"handle": tab["handle"]}));
+        browser.goto(&server.url(path));
+        tab["handle"].clone()
+    };
+    for _ in 0..8 {
+        open("/runs/r");
+        assert_eq!(browser.script("return changes"), json!(null));
+    }
+    // A browser without a screen shows all its tabs: that one is hidden, it is told.
+    let hide = |is_hidden: bool| {
+        browser.script(&format!(
+            "Object.defineProperty(document, 'hidden', {{ value: {is_hidden}, configurable: true }});
+             document.dispatchEvent(new Event('visibilitychange'))"
+        ));
+    };
+    let mut tabs = Vec::new();
+    for _ in 0..8 {
+        tabs.push(open("/"));
+        assert_eq!(browser.script("return changes !== null"), json!(true));
+        hide(true);
+        assert_eq!(browser.script("return changes"), json!(null));
+    }
+    // One that is seen again shows what it missed.
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
+    server.until("/", |page| page.contains("/runs/s\""));
+    browser.command("window", &json!({"handle": tabs[0]}));
+    assert_eq!(browser.texts("tbody th a"), ["r"]);
+    hide(false);
+    shows(&browser, "document.querySelectorAll('tbody th a').length === 2");
+}
+
+/// The selects are of use from a keyboard, whose arrows change them a step at a time.
+#[test]
+fn a_filter_is_chosen_and_then_shown() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&server.url("/runs/r"));
+    browser.script(
+        "const it = document.querySelector('select[name=verdict]');
+         it.value = 'failed';
+         it.dispatchEvent(new Event('change', { bubbles: true }));
+         it.focus()",
+    );
+    assert_eq!(browser.script("return location.search"), json!(""));
+    assert_eq!(browser.script("return document.activeElement.name"), json!("verdict"));
+    browser.script("document.querySelector('form[role=search] button').click()");
+    assert_eq!(browser.texts("#cases tbody th a").len(), 3);
+}
+
+#[test]
+fn keys_go_from_row_to_row_and_what_is_folded_is_printed() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&server.url("/compare?a=r&b=s&all=yes"));
+    for row in 0..3 {
+        browser.press("j");
+        let of = format!("document.querySelectorAll('[data-row]')[{row}]");
+        assert_eq!(
+            browser.script(&format!("return document.activeElement === {of}.querySelector('a')")),
+            json!(true),
+            "{row}"
+        );
+    }
+    browser.press("k");
+    let script = "return document.activeElement.closest('tr').rowIndex";
+    assert_eq!(browser.script(script), json!(2));
+    browser.goto(&server.url("/runs/r"));
+    let folded = "return document.querySelectorAll('main details:not([open])').length";
+    let before = browser.script(folded);
+    assert_ne!(before, json!(0));
+    browser.script("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(browser.script(folded), json!(0));
+    browser.script("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(browser.script(folded), before);
+}
+
+/// An open file outlives its name: what it has is not what the path names.
+#[test]
+fn a_database_that_is_removed_or_replaced_is_not_shown_any_more() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s --db other.db").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let remove = || {
+        for ending in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(folder.path(&format!("scorebox.db{ending}")));
+        }
+    };
+    remove();
+    let page = server.get("/runs/r", &[]);
+    assert_eq!(page.status, 500, "{}", page.text);
+    assert!(page.text.contains("scorebox.db"), "{}", page.text);
+    std::fs::rename(folder.path("other.db"), folder.path("scorebox.db")).unwrap();
+    server.until("/runs/s?verdict=failed", |page| page.contains("3 cases"));
+    assert_eq!(server.get("/runs/r", &[]).status, 404);
+}
+
+/// `cp` writes into the file that is there.
+#[test]
+fn a_database_that_is_overwritten_is_not_shown_any_more() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s --db other.db").exits_with(3);
+    let server = Server::ready(&folder, "");
+    assert_eq!(server.get("/runs/r", &[]).status, 200);
+    fs::copy(folder.path("other.db"), folder.path("scorebox.db")).unwrap();
+    server.until("/runs/s?verdict=failed", |page| page.contains("3 cases"));
+    assert_eq!(server.get("/runs/r", &[]).status, 404);
+}
+
+#[test]
+fn an_index_that_is_removed_is_made_again() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let index = || {
+        let files = fs::read_dir(folder.path("index/pages")).unwrap();
+        files.map(|it| it.unwrap().path()).find(|it| it.extension().is_some_and(|it| it == "index"))
+    };
+    for _ in 0..2 {
+        fs::remove_file(index().unwrap()).unwrap();
+        server.until("/runs/r?q=lyon", |page| page.contains("1 case<") && index().is_some());
+    }
+}
+
+/// Someone who does not finish a request does not hold up the end, and the second signal waits for no one.
+#[test]
+fn the_server_ends_whatever_is_connected() {
+    let folder = folder();
+    for (signals, code) in [(1, 0), (2, 130)] {
+        let mut server = Server::ready(&folder, "");
+        let mut half = TcpStream::connect(&server.address).unwrap();
+        half.write_all(b"GET / HTTP/1.1\r\nX-Half: ").unwrap();
+        assert_eq!(server.get("/", &[]).status, 200);
+        for signal in 0..signals {
+            let process = server.process.id().to_string();
+            let sent = Command::new("kill").args(["-INT", &process]).status().unwrap();
+            assert!(sent.success(), "{signal}");
+            // The first has arrived once no one is let in any more.
+            while TcpStream::connect(&server.address).is_ok() {
+                std::thread::yield_now();
+            }
+        }
+        assert_eq!(server.process.wait().unwrap().code(), Some(code));
+    }
+}
