@@ -316,6 +316,48 @@ fn tables_of_every_kind_have_the_same_cases() {
 }
 
 #[test]
+fn what_polars_writes_is_read_with_its_times() {
+    let read = converted(&with_files(), "polars.arrow");
+    let keys = ["/id", "/output", "/expected", "/at"];
+    let at = "2026-11-24T00:00:00Z";
+    assert_eq!(
+        json!(values(&read, &keys)),
+        json!([["polars:1", "4", "4", at], ["polars:2", "7", "6", at], ["polars:3", "5", "5", at]])
+    );
+}
+
+#[test]
+fn a_row_that_is_no_case_is_left_out_where_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.write("ragged.csv", "id,output\na,x\nb\nc,x\n");
+    let run = "scorebox run ragged.csv -s contains --config 'contains={\"value\": \"x\"}' -q";
+    folder.sh(run).exits_with(2);
+    folder.sh(&format!("{run} --on-bad-case skip --run-id r")).exits_with(0);
+    assert_eq!(
+        folder.rows("SELECT case_id FROM scores WHERE run_id = 'r' ORDER BY case_id"),
+        ["a", "c"]
+    );
+}
+
+#[test]
+fn of_cases_with_one_id_the_first_is_written_and_the_others_are_named() {
+    let folder = Folder::new();
+    let lines = [r#"{"id":1,"output":"a"}"#, r#"{"id":1,"attempt":1,"output":"b"}"#];
+    folder.write("a.jsonl", lines.join("\n"));
+    folder.write("b.jsonl", r#"{"id":"1","output":"c"}"#);
+    let converted = folder.sh("scorebox convert a.jsonl b.jsonl");
+    assert_eq!(converted.stdout.lines().collect::<Vec<_>>(), lines);
+    assert_snapshot!(converted.exits_with(2).stderr, @"
+    a.jsonl: JSON Lines of cases (--from cases)
+    b.jsonl: JSON Lines of cases (--from cases)
+    2 cases
+    warning: 1 case is not valid and left out:
+      b.jsonl:1: duplicate id `1`, first used at a.jsonl:1
+    hint: an id (with iteration and attempt) names one case of a run: score files with the same ids in a run each, or take another id with --map id=POINTER
+    ");
+}
+
+#[test]
 fn columns_are_mapped_as_keys_are() {
     let folder = with_files();
     folder.write("other.tsv", "q\tanswer\tcorrect\tms\n2+2?\tA: 4\t4\t7.5\n3+3?\tA: 7\t6\t\n");
@@ -405,7 +447,7 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
         let whole = fs::read(folder.path(name)).unwrap();
         folder.write(&format!("cut-{name}"), &whole[..whole.len() * 2 / 3]);
     }
-    folder.write("bad.csv", "input,output\n1,2\n3\n");
+    folder.write("bad.csv", "input,output\n1,2\n3,\"4\n");
     folder.write("twice.csv", "output,a,output\n1,2,3\n");
     folder.write("bad-evals.jsonl", "{\"spec\": {\"run_id\": \"r\"}}\n{\"run_id\": \"r\", \n");
     folder.write(
@@ -428,9 +470,9 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     error: cut-inspect.json: the log is not what is expected: EOF while parsing a string at line 775 column 4847
     error: cut-promptfoo.json: the file of results is not what is expected: EOF while parsing an object at line 433 column 4
     error: cut-answers.parquet: the Parquet file cannot be read: it is cut off, or not Parquet: the mark at its end is missing
-    error: cut-answers.arrow: the table cannot be read: Ipc error: Unexpected End of Stream
-    error: bad.csv: line 3: the header has 2 cells, and this row 1
-    error: twice.csv: the header has the column `output` twice
+    error: cut-answers.arrow: the table cannot be read: it is cut off, or not an Arrow file: the mark at its end is missing
+    error: bad.csv: line 3: a cell begins with a quote and never ends
+    error: twice.csv: the table has the column `output` twice
     error: bad-evals.jsonl: line 2 is not what is expected: EOF while parsing a value at line 2 column 0
     error: log.zip: this is a zip archive that is damaged or not an Inspect log
     hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`

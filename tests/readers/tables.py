@@ -1,6 +1,9 @@
-"""Writes the tables beside it, once: pip install datasets pandas pyarrow. The rows are made up."""
+"""Writes the tables beside it, once: pip install datasets pandas polars pyarrow. The rows are made up."""
+import datetime
+
 import datasets
 import pandas
+import polars
 import pyarrow
 
 rows = pandas.DataFrame(
@@ -26,3 +29,7 @@ for name, make, compression in [
         writer.write_table(table, max_chunksize=2)
 data = datasets.Dataset.from_pandas(rows, preserve_index=False)
 datasets.DatasetDict({"train": data.select([0, 1]), "test": data.select([2])}).save_to_disk("dataset")
+at = datetime.datetime(2026, 11, 24, tzinfo=datetime.timezone.utc)
+polars.DataFrame(
+    {"output": ["4", "7", "5"], "expected": ["4", "6", "5"], "at": [at, at, at]}
+).write_ipc("polars.arrow")

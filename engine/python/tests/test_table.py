@@ -234,10 +234,18 @@ def test_columns_that_are_missing_or_not_json_are_refused_before_anything_is_sco
     assert error.message == "the table has no column `gold`, which `columns` names for `expected`"
     error = refused(same.score_table, table, columns={"truth": "output"})
     assert error.message == "`columns` names `truth`, which is no key of a case"
-    error = refused(same.score_table, pyarrow.table({"output": [b"x"]}))
-    assert error.message == "the column `output` is not JSON: it has the type Binary"
+    by_number = pyarrow.array([[(1, "a")]], pyarrow.map_(pyarrow.int64(), pyarrow.string()))
+    error = refused(same.score_table, pyarrow.table({"output": by_number}))
+    assert error.message == "the column `output` is not JSON: it has a map with keys of type Int64"
     error = refused(same.score_table, 5)
     assert error.message == "`int` is not a table"
+
+
+def test_bytes_are_texts_and_other_bytes_an_error_of_their_row(same):
+    table = pyarrow.table({"output": [b"x", b"\xff"], "expected": ["x", "x"]})
+    scored = same.score_table(table)
+    assert scored["status"].to_pylist() == ["scored", "error"]
+    assert "bytes that are not UTF-8 text" in scored["error_message"].to_pylist()[1]
 
 
 def test_a_table_without_rows_has_scores_without_rows(same):

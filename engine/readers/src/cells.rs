@@ -1,29 +1,47 @@
 //! Cells of Arrow's columns as JSON, the same for whoever reads a table: what Arrow's own writer makes of them, within a bound for
-//! a row. Knows no parts of cases.
+//! a row, but for bytes and times. Knows no parts of cases.
 
 use std::{
     fmt,
     sync::{Arc, LazyLock},
 };
 
-use arrow_array::{Array, ArrayRef, cast::AsArray as _};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType,
+    cast::AsArray as _,
+    temporal_conversions::as_datetime,
+    timezone::Tz,
+    types::{
+        TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+        TimestampSecondType,
+    },
+};
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, writer::NullableEncoder};
-use arrow_schema::{ArrowError, DataType, FieldRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, TimeUnit};
 
 use crate::record::MOST_RECORD_BYTES;
 
-/// As Arrow's writer, but for what [`Bounded`] and [`DictionaryCells`] are for.
+/// As Arrow's writer, but for what [`OwnCells`] makes.
 static OPTIONS: LazyLock<EncoderOptions> =
-    LazyLock::new(|| PLAIN_OPTIONS.clone().with_encoder_factory(Arc::new(BoundedCells)));
+    LazyLock::new(|| PLAIN_OPTIONS.clone().with_encoder_factory(Arc::new(OwnCells)));
 /// As Arrow's writer.
 static PLAIN_OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| EncoderOptions::default().with_explicit_nulls(true));
 
-/// A row that has more bytes as JSON than are read.
+/// Stands in what is written for the first byte of `null`, where there are bytes that are no text. In no JSON is there such a byte.
+const NO_TEXT: u8 = 0xff;
+
+/// Why a cell is not what its column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it has more than {} MiB, the most that is read", MOST_RECORD_BYTES >> 20)]
 #[non_exhaustive]
-pub struct RowTooLarge;
+pub enum CellError {
+    /// Its row has more bytes as JSON than are read.
+    #[error("it has more than {} MiB, the most that is read", MOST_RECORD_BYTES >> 20)]
+    RowTooLarge,
+    /// There are bytes in it that are not UTF-8. They are written as `null`.
+    #[error("it has bytes that are not UTF-8 text")]
+    NoText,
+}
 
 /// The cells of a column.
 pub struct Cells<'a>(NullableEncoder<'a>);
@@ -42,19 +60,24 @@ impl<'a> Cells<'a> {
     }
 
     /// Appends the cell in this row to what is written of the row. One without a value is `null`, and so is a number that
-    /// is not finite.
+    /// is not finite, and a time that no calendar has.
     ///
     /// # Errors
-    /// The row is larger than what is read.
-    pub fn write(&mut self, out: &mut Vec<u8>, row: usize) -> Result<(), RowTooLarge> {
+    /// The row is larger than what is read, or there are bytes that are no text.
+    pub fn write(&mut self, out: &mut Vec<u8>, row: usize) -> Result<(), CellError> {
+        let start = out.len();
         match self.0.is_null(row) {
             true => out.extend_from_slice(b"null"),
             false => self.0.encode(row, out),
         }
-        match out.len() > MOST_RECORD_BYTES {
-            true => Err(RowTooLarge),
-            false => Ok(()),
+        if out.len() > MOST_RECORD_BYTES {
+            return Err(CellError::RowTooLarge);
         }
+        if !out[start..].contains(&NO_TEXT) {
+            return Ok(());
+        }
+        out[start..].iter_mut().filter(|byte| **byte == NO_TEXT).for_each(|byte| *byte = b'n');
+        Err(CellError::NoText)
     }
 }
 
@@ -64,11 +87,11 @@ impl fmt::Debug for Cells<'_> {
     }
 }
 
-/// Makes encoders of what may be in memory once and in a row a thousand times.
+/// Makes encoders of what may be in memory once and in a row a thousand times, and of what Arrow writes otherwise.
 #[derive(Debug)]
-struct BoundedCells;
+struct OwnCells;
 
-impl EncoderFactory for BoundedCells {
+impl EncoderFactory for OwnCells {
     fn make_default_encoder<'a>(
         &self,
         field: &'a FieldRef,
@@ -81,11 +104,19 @@ impl EncoderFactory for BoundedCells {
                 let texts = array.as_string_view();
                 Box::new(Bounded { length: |row| texts.value(row).len(), encoder: plain()? })
             }
-            DataType::BinaryView => {
-                let bytes = array.as_binary_view();
-                Box::new(Bounded { length: |row| bytes.value(row).len(), encoder: plain()? })
+            DataType::Binary => Box::new(BytesAsText(|row| array.as_binary::<i32>().value(row))),
+            DataType::LargeBinary => {
+                Box::new(BytesAsText(|row| array.as_binary::<i64>().value(row)))
+            }
+            DataType::BinaryView => Box::new(BytesAsText(|row| array.as_binary_view().value(row))),
+            DataType::FixedSizeBinary(_) => {
+                Box::new(BytesAsText(|row| array.as_fixed_size_binary().value(row)))
             }
             DataType::Dictionary(..) => Box::new(DictionaryCells::of(field, array)?),
+            DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
+                Box::new(UtcTimes(utc_times(array, *unit)))
+            }
+            kind if kind.is_temporal() => Box::new(Times(plain()?)),
             _ => return Ok(None),
         };
         Ok(Some(NullableEncoder::new(encoder, array.logical_nulls())))
@@ -109,6 +140,70 @@ impl<L: Fn(usize) -> usize> Encoder for Bounded<'_, L> {
             true => overflow(out),
             false => self.encoder.encode(row, out),
         }
+    }
+}
+
+/// Bytes, which are a text if they are UTF-8.
+struct BytesAsText<B>(B);
+
+impl<'a, B: Fn(usize) -> &'a [u8]> Encoder for BytesAsText<B> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        let bytes = (self.0)(row);
+        if out.len().saturating_add(bytes.len()) > MOST_RECORD_BYTES {
+            return overflow(out);
+        }
+        let text = std::str::from_utf8(bytes).ok();
+        let written = text.and_then(|text| serde_json::to_vec(text).ok());
+        match written {
+            Some(text) => out.extend_from_slice(&text),
+            None => out.extend_from_slice(&[NO_TEXT, b'u', b'l', b'l']),
+        }
+    }
+}
+
+/// What Arrow's writer makes of a time, date or duration that no calendar has: `ValueFormatter::fmt`, and the durations'
+/// `DisplayIndexState`, in arrow-cast's `display.rs`. No other begins like this.
+const NO_TIMES: [&[u8]; 2] = [b"\"ERROR: ", b"\"<invalid>"];
+
+/// Times, dates and durations, which are `null` where no calendar has them.
+struct Times<'a>(NullableEncoder<'a>);
+
+impl Encoder for Times<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.0.encode(row, out);
+        if NO_TIMES.iter().any(|words| out[start..].starts_with(words)) {
+            out.truncate(start);
+            out.extend_from_slice(b"null");
+        }
+    }
+}
+
+/// Times in a zone that has a name. They are written in UTC: what the clocks there say, only a table of all zones knows.
+struct UtcTimes<T>(T);
+
+impl<T: Fn(usize) -> Option<String>> Encoder for UtcTimes<T> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        match (self.0)(row) {
+            Some(time) => out.extend_from_slice(format!("\"{time}\"").as_bytes()),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+}
+
+/// The time in a row, as ISO 8601 has it; `None` if no calendar has it.
+fn utc_times(array: &dyn Array, unit: TimeUnit) -> Box<dyn Fn(usize) -> Option<String> + '_> {
+    fn of<T: ArrowPrimitiveType<Native = i64>>(
+        array: &dyn Array,
+    ) -> Box<dyn Fn(usize) -> Option<String> + '_> {
+        let times = array.as_primitive::<T>();
+        Box::new(|row| as_datetime::<T>(times.value(row)).map(|time| format!("{time:?}Z")))
+    }
+    match unit {
+        TimeUnit::Second => of::<TimestampSecondType>(array),
+        TimeUnit::Millisecond => of::<TimestampMillisecondType>(array),
+        TimeUnit::Microsecond => of::<TimestampMicrosecondType>(array),
+        TimeUnit::Nanosecond => of::<TimestampNanosecondType>(array),
     }
 }
 
@@ -146,8 +241,10 @@ impl Encoder for DictionaryCells<'_> {
 #[cfg(test)]
 mod tests {
     use arrow_array::{
-        DictionaryArray, Float32Array, Float64Array, Int32Array, ListArray, StringArray,
-        StringViewArray, types::Int32Type,
+        BinaryArray, BinaryViewArray, Date32Array, Date64Array, DictionaryArray,
+        DurationSecondArray, FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array,
+        LargeBinaryArray, ListArray, StringArray, StringViewArray, Time32SecondArray,
+        TimestampMillisecondArray, TimestampSecondArray, types::Int32Type,
     };
     use arrow_buffer::{OffsetBuffer, ScalarBuffer};
     use arrow_schema::Field;
@@ -182,6 +279,69 @@ mod tests {
     }
 
     #[test]
+    fn bytes_are_a_text_if_they_are_one() {
+        let bytes: [&[u8]; 2] = [b"a\"b", "é".as_bytes()];
+        let texts = ["\"a\\\"b\"", "\"é\""];
+        let columns: [ArrayRef; 3] = [
+            Arc::new(BinaryArray::from(bytes.to_vec())),
+            Arc::new(LargeBinaryArray::from(bytes.to_vec())),
+            Arc::new(BinaryViewArray::from(bytes.to_vec())),
+        ];
+        for column in columns {
+            assert_eq!(written(&column), texts, "{}", column.data_type());
+        }
+        let fixed = FixedSizeBinaryArray::try_from_iter([b"ab", b"cd"].into_iter()).unwrap();
+        assert_eq!(written(&(Arc::new(fixed) as ArrayRef)), ["\"ab\"", "\"cd\""]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_null_and_an_error() {
+        let bytes: [&[u8]; 3] = [b"a", b"\xff\xfe", b"b"];
+        let element = Arc::new(Field::new("element", DataType::Binary, true));
+        let bytes = Arc::new(BinaryArray::from(bytes.to_vec()));
+        let offsets = OffsetBuffer::from_lengths([3]);
+        let lists: ArrayRef = Arc::new(ListArray::new(element, offsets, bytes, None));
+        let field = Arc::new(Field::new("x", lists.data_type().clone(), true));
+        let mut out = b"before:".to_vec();
+        let ended = Cells::of(&field, &lists).unwrap().write(&mut out, 0);
+        assert_eq!(ended, Err(CellError::NoText));
+        assert_eq!(String::from_utf8(out).unwrap(), r#"before:["a",null,"b"]"#);
+    }
+
+    #[test]
+    fn times_in_a_zone_with_a_name_are_in_utc() {
+        for (zone, written_as) in [
+            (None, "\"1970-01-01T00:00:01.500\""),
+            (Some("UTC"), "\"1970-01-01T00:00:01.500Z\""),
+            (Some("Etc/UTC"), "\"1970-01-01T00:00:01.500Z\""),
+            (Some("Europe/Berlin"), "\"1970-01-01T00:00:01.500Z\""),
+            (Some("+00:00"), "\"1970-01-01T00:00:01.500Z\""),
+            (Some("+02:00"), "\"1970-01-01T02:00:01.500+02:00\""),
+        ] {
+            let times = TimestampMillisecondArray::from(vec![Some(1500), None]);
+            let times: ArrayRef = Arc::new(times.with_timezone_opt(zone));
+            assert_eq!(written(&times), [written_as, "null"], "{zone:?}");
+        }
+    }
+
+    #[test]
+    fn times_that_no_calendar_has_are_null() {
+        let seconds = || TimestampSecondArray::from(vec![i64::MAX]);
+        let columns: [ArrayRef; 7] = [
+            Arc::new(seconds()),
+            Arc::new(seconds().with_timezone("Europe/Berlin")),
+            Arc::new(seconds().with_timezone("+02:00")),
+            Arc::new(Date32Array::from(vec![i32::MAX])),
+            Arc::new(Date64Array::from(vec![i64::MAX])),
+            Arc::new(Time32SecondArray::from(vec![100_000])),
+            Arc::new(DurationSecondArray::from(vec![i64::MAX])),
+        ];
+        for column in columns {
+            assert_eq!(written(&column), ["null"], "{}", column.data_type());
+        }
+    }
+
+    #[test]
     fn a_row_ends_at_its_bound_however_often_a_text_is_in_it() {
         let long = "x".repeat(1 << 20);
         // One text, which is named a thousand times.
@@ -199,7 +359,7 @@ mod tests {
         let mut out = Vec::new();
         assert_eq!(cells.write(&mut out, 0), Ok(()));
         out.clear();
-        assert_eq!(cells.write(&mut out, 1), Err(RowTooLarge));
+        assert_eq!(cells.write(&mut out, 1), Err(CellError::RowTooLarge));
         assert!(out.len() < MOST_RECORD_BYTES + 2000, "{}", out.len());
     }
 }

@@ -1,65 +1,135 @@
 //! Parquet and Arrow as cases: a row for each case, one at a time, because each may be large. Cells are JSON in `cells`, rows are
 //! lines in `table`.
 
-use std::{fmt::Display, fs::File, io::Read};
+use std::{
+    collections::BTreeSet,
+    fmt::Display,
+    fs::File,
+    io::{Read, Seek},
+};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamDecoder;
-use arrow_schema::ArrowError;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::{
-    cells::{Cells, RowTooLarge},
+    arrow_file::{self, ArrowFile, MOST_BATCH_BYTES, arrow_problem, batch_too_large},
+    cells::{CellError, Cells},
     emit::{Emit, next_is_too_large},
     format::Format,
     parquet_file,
     place::Place,
     problem::Problem,
-    table::{Columns, RowPlace, line_of_object},
+    table::{Columns, RowPlace, line_of_no_case, line_of_object},
 };
 
-/// Bytes that are taken from an Arrow file at once.
+/// Bytes that are taken from an Arrow stream at once.
 const BYTES_AT_ONCE: usize = 256 << 10;
-/// The most bytes of a batch of an Arrow file, which must be whole in memory: 1 GiB.
-const MOST_BATCH_BYTES: u64 = 1 << 30;
+
+/// What is left out if no key of a case is in it.
+const NOT_JSON: &str = "columns of a type that JSON does not have";
+const NAMED_TWICE: &str = "columns with the name of another column";
+const NO_TEXT: &str = "cells of other columns with bytes that are not text";
 
 /// What the rows of a file say of where they came from, and how many there were.
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
-    pub format: Format,
-    pub file: &'a str,
-    pub name: &'a str,
-    pub split: Option<&'a str>,
-    pub columns: Columns,
-    pub count: u64,
+    format: Format,
+    file: &'a str,
+    name: &'a str,
+    split: Option<&'a str>,
+    columns: Columns,
+    count: u64,
+    /// The columns that are left out, by name.
+    left_out: BTreeSet<String>,
+}
+
+/// A column of a batch.
+struct Column<'a> {
+    name: &'a str,
+    /// Its name and a colon, as in a JSON object.
+    member: Vec<u8>,
+    cells: Cells<'a>,
+    is_key: bool,
+}
+
+/// Why a row is not written.
+enum RowError<'a> {
+    TooLarge,
+    /// There are other bytes than text in the column of a key.
+    NoText(&'a str),
 }
 
 impl<'a> Rows<'a> {
-    fn of(place: &'a Place, format: Format) -> Rows<'a> {
+    /// No rows so far; the ids of those that have none begin with `name`.
+    pub(crate) fn new(
+        place: &'a Place,
+        format: Format,
+        name: &'a str,
+        split: Option<&'a str>,
+    ) -> Rows<'a> {
         let columns = Columns::of(&place.mapping);
-        Rows { format, file: &place.file, name: place.stem(), split: None, columns, count: 0 }
+        let left_out = BTreeSet::new();
+        Rows { format, file: &place.file, name, split, columns, count: 0, left_out }
     }
 
     /// Hands over the rows of a batch.
     fn put(&mut self, batch: &RecordBatch, emit: &mut Emit) -> Result<(), Problem> {
-        let mut columns = named_cells(batch)?;
+        let mut columns = self.columns_of(batch, emit)?;
         let mut object = Vec::new();
         for row in 0..batch.num_rows() {
             self.count += 1;
             object.clear();
-            if write_object(&mut object, &mut columns, row).is_err() {
-                return Err(next_is_too_large());
-            }
-            let at = RowPlace {
-                format: self.format,
-                file: self.file,
-                name: self.name,
-                split: self.split,
-                row: self.count,
+            let line = match write_object(&mut object, &mut columns, row, emit) {
+                Ok(()) => line_of_object(&object, &self.columns, self.place())?,
+                Err(RowError::NoText(column)) => {
+                    line_of_no_case(&format!("bytes, not text, in `{column}`"))
+                }
+                Err(RowError::TooLarge) => return Err(next_is_too_large()),
             };
-            emit.line(&line_of_object(&object, &self.columns, at)?)?;
+            emit.line(&line)?;
         }
         Ok(())
+    }
+
+    fn place(&self) -> RowPlace<'a> {
+        let Rows { format, file, name, split, count, .. } = *self;
+        RowPlace { format, file, name, split, row: count }
+    }
+
+    /// The columns that are read.
+    fn columns_of<'b>(
+        &mut self,
+        batch: &'b RecordBatch,
+        emit: &Emit,
+    ) -> Result<Vec<Column<'b>>, Problem> {
+        let fields = batch.schema_ref().fields();
+        let firsts = self.columns.firsts(fields.iter().map(|field| field.name().as_str()))?;
+        let mut columns = Vec::new();
+        for ((field, column), is_first) in fields.iter().zip(batch.columns()).zip(firsts) {
+            let name = field.name().as_str();
+            let is_key = self.columns.is_key(name);
+            match Cells::of(field, column) {
+                Ok(cells) if is_first => {
+                    let member = member(name)?;
+                    columns.push(Column { name, member, cells, is_key });
+                }
+                Ok(_) => self.leave_out(name, NAMED_TWICE, emit),
+                Err(why) if is_key => {
+                    let why = format!("the column `{name}` cannot be read: {why}");
+                    return Err(Problem::content(why));
+                }
+                Err(_) => self.leave_out(name, NOT_JSON, emit),
+            }
+        }
+        Ok(columns)
+    }
+
+    /// A column is left out, which is counted once for all batches.
+    fn leave_out(&mut self, column: &str, why: &'static str, emit: &Emit) {
+        if self.left_out.insert(column.to_owned()) {
+            emit.leave_out(why);
+        }
     }
 
     /// Hands over the rows of a Parquet file.
@@ -74,81 +144,79 @@ impl<'a> Rows<'a> {
 
     /// Hands over the rows of an Arrow file or stream.
     pub(crate) fn put_arrow(&mut self, mut file: File, emit: &mut Emit) -> Result<(), Problem> {
-        let start = skip_magic(&mut file)?;
+        if !is_arrow_file(&mut file)? {
+            return self.put_stream(file, emit);
+        }
+        let mut file = ArrowFile::open(file)?;
+        while let Some(batch) = file.next_batch()? {
+            self.put(&batch, emit)?;
+        }
+        Ok(())
+    }
+
+    fn put_stream(&mut self, mut file: File, emit: &mut Emit) -> Result<(), Problem> {
         let mut decoder = StreamDecoder::new();
         // Bytes since the last batch.
         let mut waiting = 0;
-        let mut bytes = start;
         loop {
-            let mut piece = arrow_buffer::Buffer::from(std::mem::take(&mut bytes));
-            waiting += piece.len() as u64;
-            while !piece.is_empty() {
-                match decoder.decode(&mut piece) {
-                    Ok(Some(batch)) => {
-                        waiting = 0;
-                        self.put(&batch, emit)?;
-                    }
-                    Ok(None) => break,
-                    // A file has its table of contents behind the end of its stream.
-                    Err(ArrowError::IpcError(message)) if message == "Unexpected EOS" => {
-                        return Ok(());
-                    }
-                    Err(error) => return Err(arrow_problem(&error)),
-                }
-            }
-            if waiting > MOST_BATCH_BYTES {
-                return Err(Problem::content(
-                    "a batch has more than 1 GiB, the most that is read: write it in smaller batches",
-                ));
-            }
+            let mut bytes = Vec::new();
             (&mut file).take(BYTES_AT_ONCE as u64).read_to_end(&mut bytes)?;
             if bytes.is_empty() {
                 return decoder.finish().map_err(|error| arrow_problem(&error));
+            }
+            let mut piece = arrow_buffer::Buffer::from(bytes);
+            waiting += piece.len() as u64;
+            while !piece.is_empty() {
+                let batch = decoder.decode(&mut piece).map_err(|error| arrow_problem(&error))?;
+                let Some(batch) = batch else { break };
+                waiting = 0;
+                self.put(&batch, emit)?;
+            }
+            if waiting > MOST_BATCH_BYTES {
+                return Err(batch_too_large());
             }
         }
     }
 }
 
-/// The cells of each column, and before them its name, as in a JSON object.
-fn named_cells(batch: &RecordBatch) -> Result<Vec<(Vec<u8>, Cells<'_>)>, Problem> {
-    let columns = batch.schema_ref().fields().iter().zip(batch.columns());
-    let named = columns.map(|(field, column)| {
-        let mut name = serde_json::to_vec(field.name())
-            .map_err(|error| Problem::content(error.to_string()))?;
-        name.push(b':');
-        let cells = Cells::of(field, column).map_err(|why| {
-            Problem::content(format!("the column `{}` cannot be read: {why}", field.name()))
-        })?;
-        Ok((name, cells))
-    });
-    named.collect()
+/// A column's name as a JSON object has it before a value.
+fn member(name: &str) -> Result<Vec<u8>, Problem> {
+    let mut member =
+        serde_json::to_vec(name).map_err(|error| Problem::content(error.to_string()))?;
+    member.push(b':');
+    Ok(member)
 }
 
-fn write_object(
+/// Bytes that are no text are `null` in a column that is stored only, and are counted there.
+fn write_object<'b>(
     object: &mut Vec<u8>,
-    columns: &mut [(Vec<u8>, Cells<'_>)],
+    columns: &mut [Column<'b>],
     row: usize,
-) -> Result<(), RowTooLarge> {
+    emit: &Emit,
+) -> Result<(), RowError<'b>> {
     object.push(b'{');
-    for (name, cells) in columns {
+    for column in columns {
         if object.len() > 1 {
             object.push(b',');
         }
-        object.extend_from_slice(name);
-        cells.write(object, row)?;
+        object.extend_from_slice(&column.member);
+        match column.cells.write(object, row) {
+            Ok(()) => {}
+            Err(CellError::RowTooLarge) => return Err(RowError::TooLarge),
+            Err(CellError::NoText) if column.is_key => return Err(RowError::NoText(column.name)),
+            Err(CellError::NoText) => emit.leave_out(NO_TEXT),
+        }
     }
     object.push(b'}');
     Ok(())
 }
 
-/// The first bytes of the stream, without the mark of an Arrow file before it.
-fn skip_magic(file: &mut File) -> Result<Vec<u8>, Problem> {
+/// Whether it begins with the mark of a file, and is no stream. It is read from its beginning again.
+fn is_arrow_file(file: &mut File) -> Result<bool, Problem> {
     let mut start = Vec::new();
-    file.take(8).read_to_end(&mut start)?;
-    if start.starts_with(b"ARROW1") {
-        start.clear();
-    }
-    Ok(start)
+    file.take(arrow_file::MARK.len() as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start == arrow_file::MARK)
 }
 
 /// Whether the file has what its readers need.
@@ -156,28 +224,139 @@ pub(crate) fn check_parquet(place: &Place) -> Result<(), Problem> {
     open_parquet(File::open(&place.path)?).map(drop)
 }
 
+/// Whether the file has what its readers need. Of a stream only its reader knows.
+pub(crate) fn check_arrow(place: &Place) -> Result<(), Problem> {
+    let mut file = File::open(&place.path)?;
+    match is_arrow_file(&mut file)? {
+        true => parquet_file::without_panic(move || ArrowFile::open(file).map(drop))?,
+        false => Ok(()),
+    }
+}
+
 fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, Problem> {
     parquet_file::open_parquet(file).map_err(|why| parquet_problem(&why))
 }
 
 pub(crate) fn read_parquet(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    Rows::of(place, Format::Parquet).put_parquet(File::open(&place.path)?, emit)
+    let mut rows = Rows::new(place, Format::Parquet, place.stem(), None);
+    rows.put_parquet(File::open(&place.path)?, emit)
 }
 
 pub(crate) fn read_arrow(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    Rows::of(place, Format::Arrow).put_arrow(File::open(&place.path)?, emit)
+    let mut rows = Rows::new(place, Format::Arrow, place.stem(), None);
+    rows.put_arrow(File::open(&place.path)?, emit)
 }
 
 fn parquet_problem(error: &dyn Display) -> Problem {
     Problem::content(format!("the Parquet file cannot be read: {error}"))
 }
 
-fn arrow_problem(error: &ArrowError) -> Problem {
-    // What decompresses a buffer allocates whatever length the buffer claims, so that is left out.
-    if error.to_string().contains("IPC decompression requires") {
-        return Problem::content(
-            "its buffers are compressed, which is not read: write it uncompressed, or as Parquet",
-        );
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{
+        Array, ArrayRef, BinaryArray, Int64Array, StringArray, TimestampSecondArray,
+        builder::{Int64Builder, MapBuilder, StringBuilder},
+    };
+    use arrow_ipc::writer::StreamWriter;
+    use arrow_schema::{Field, Schema};
+    use scorebox::case::{CaseReader, Mapping};
+
+    use super::*;
+    use crate::{Settings, open};
+
+    /// The cases of a table of these columns, each without its metadata, or what is wrong with it; and what is left out.
+    fn read(
+        columns: Vec<(&str, ArrayRef)>,
+        rules: &[&str],
+    ) -> (Vec<String>, Vec<(&'static str, u64)>) {
+        let field =
+            |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), true);
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+        // Columns are left out of the file, however many batches it has.
+        writer.write(&batch.slice(0, 1)).unwrap();
+        writer.write(&batch.slice(1, batch.num_rows() - 1)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.arrows");
+        std::fs::write(&path, writer.into_inner().unwrap()).unwrap();
+        let mapping = Mapping::parse(rules).unwrap();
+        let opened = open(&path, &Settings::new().with_mapping(mapping.clone())).unwrap();
+        let cases = CaseReader::open(vec![opened.source], mapping).unwrap();
+        let cases = cases.map(|case| match case {
+            Ok(case) => {
+                let json = case.json();
+                json[..json.rfind(",\"metadata\"").unwrap()].to_owned()
+            }
+            Err(error) => error.to_string().rsplit('/').next().unwrap_or_default().to_owned(),
+        });
+        (cases.collect(), opened.left_out.counts())
     }
-    Problem::content(format!("the table cannot be read: {error}"))
+
+    fn texts(texts: [&str; 2]) -> ArrayRef {
+        Arc::new(StringArray::from(texts.to_vec()))
+    }
+
+    fn bytes() -> ArrayRef {
+        Arc::new(BinaryArray::from(vec![&b"a"[..], b"\xff"]))
+    }
+
+    /// A map with numbers as keys, which JSON does not have.
+    fn map() -> ArrayRef {
+        let mut map = MapBuilder::new(None, Int64Builder::new(), StringBuilder::new());
+        map.append(true).unwrap();
+        map.append(true).unwrap();
+        Arc::new(map.finish())
+    }
+
+    #[test]
+    fn a_column_that_is_no_key_and_not_json_is_left_out() {
+        let times = TimestampSecondArray::from(vec![0, i64::MAX]).with_timezone("UTC");
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("output", texts(["x", "y"])),
+            ("at", Arc::new(times)),
+            ("by number", map()),
+            ("n", Arc::new(Int64Array::from(vec![1, 2]))),
+            ("n", Arc::new(Int64Array::from(vec![3, 4]))),
+        ];
+        let (cases, left_out) = read(columns, &[]);
+        assert_eq!(
+            cases,
+            [
+                r#"{"id":"t:1","output":"x","at":"1970-01-01T00:00:00Z","n":1"#,
+                r#"{"id":"t:2","output":"y","n":2"#,
+            ]
+        );
+        assert_eq!(left_out, [(NOT_JSON, 1), (NAMED_TWICE, 1)]);
+    }
+
+    #[test]
+    fn a_key_that_is_not_json_ends_the_table() {
+        let (cases, _) = read(vec![("output", map())], &[]);
+        assert!(cases[0].contains("the column `output` cannot be read"), "{cases:?}");
+        let (cases, _) = read(vec![("answer", map())], &["output=/answer"]);
+        assert!(cases[0].contains("the column `answer` cannot be read"), "{cases:?}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_value_of_a_key_and_left_out_elsewhere() {
+        let (cases, left_out) = read(vec![("output", texts(["x", "y"])), ("image", bytes())], &[]);
+        assert_eq!(
+            cases,
+            [r#"{"id":"t:1","output":"x","image":"a""#, r#"{"id":"t:2","output":"y""#]
+        );
+        assert_eq!(left_out, [(NO_TEXT, 1)]);
+        let (cases, left_out) = read(vec![("output", bytes())], &[]);
+        assert_eq!(
+            cases,
+            [
+                r#"{"id":"t:1","output":"a""#,
+                r#"t.arrows:2:1: a case must be a JSON object; found the string "bytes, not text, in `output`""#,
+            ]
+        );
+        assert_eq!(left_out, []);
+    }
 }

@@ -2,16 +2,15 @@
 //! (Parquet). Files are read by `columns`, in the order of their names.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
-use crate::{
-    columns::Rows, emit::Emit, format::Format, place::Place, problem::Problem, table::Columns,
-};
+use crate::{columns::Rows, emit::Emit, format::Format, place::Place, problem::Problem};
 
 /// The most files of a dataset, and bytes of a file that lists them.
 const MOST_FILES: usize = 100_000;
@@ -45,14 +44,8 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let mut parts = parts(&place.path)?.into_iter().peekable();
     while let Some(first) = parts.next() {
         let split = first.split.clone();
-        let mut rows = Rows {
-            format: Format::HuggingFace,
-            file: &place.file,
-            name: split.as_deref().unwrap_or(&place.file),
-            split: split.as_deref(),
-            columns: Columns::of(&place.mapping),
-            count: 0,
-        };
+        let name = split.as_deref().unwrap_or(&place.file);
+        let mut rows = Rows::new(place, Format::HuggingFace, name, split.as_deref());
         let mut next = Some(first);
         while let Some(part) = next {
             put(&part, &mut rows, emit).map_err(|problem| in_part(&part, problem))?;
@@ -97,7 +90,9 @@ fn parts(folder: &Path) -> Result<Vec<Part>, Problem> {
             splits.into_iter().map(|split| saved(&folder.join(inner(&split)?), Some(split)));
         return Ok(parts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
     }
-    Ok(hub_files(folder)?)
+    let files = hub_files(folder)?;
+    check_whole(&files)?;
+    Ok(files)
 }
 
 /// The files of a dataset that `save_to_disk` wrote.
@@ -106,13 +101,21 @@ fn saved(folder: &Path, split: Option<String>) -> Result<Vec<Part>, Problem> {
     struct State {
         #[serde(rename = "_data_files")]
         files: Vec<DataFile>,
+        #[serde(rename = "_indices_data_files", default)]
+        indices: Option<Vec<IgnoredAny>>,
     }
     #[derive(Deserialize)]
     struct DataFile {
         filename: String,
     }
 
-    let State { files } = read_list(&folder.join("state.json"))?;
+    let State { files, indices } = read_list(&folder.join("state.json"))?;
+    // Which rows there are, and in which order.
+    if indices.is_some_and(|files| !files.is_empty()) {
+        return Err(Problem::content(
+            "the dataset is a choice of the rows in its files (`_indices_data_files`), which is not read: call `flatten_indices()` before `save_to_disk`",
+        ));
+    }
     if files.len() > MOST_FILES {
         return Err(Problem::content(format!("the dataset has more than {MOST_FILES} files")));
     }
@@ -164,12 +167,47 @@ fn hub_files(folder: &Path) -> io::Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// `train` of `train-00000-of-00002`.
-fn split_of(stem: &str) -> Option<String> {
+/// Whether all files of each split are there, as far as their names say how many there are.
+fn check_whole(files: &[Part]) -> Result<(), Problem> {
+    let mut there: BTreeMap<(String, u64), BTreeSet<u64>> = BTreeMap::new();
+    for file in files {
+        let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
+        if let Some(Numbered { split, number, count }) = numbered(&stem) {
+            there.entry((split.to_owned(), count)).or_default().insert(number);
+        }
+    }
+    for ((split, count), numbers) in there {
+        if (numbers.len() as u64) < count {
+            return Err(Problem::content(format!(
+                "the folder has {} of the {count} files of `{split}`: fetch it again",
+                numbers.len()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What a name like `train-00000-of-00002` says.
+struct Numbered<'a> {
+    split: &'a str,
+    number: u64,
+    count: u64,
+}
+
+fn numbered(stem: &str) -> Option<Numbered<'_>> {
     let (before, count) = stem.rsplit_once("-of-")?;
     let (split, number) = before.rsplit_once('-')?;
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    (is_number(count) && is_number(number) && !split.is_empty()).then(|| split.to_owned())
+    let number_of = |text: &str| {
+        let is_number = text.bytes().all(|it| it.is_ascii_digit());
+        if is_number { text.parse().ok() } else { None }
+    };
+    let (number, count) = (number_of(number)?, number_of(count)?);
+    (!split.is_empty()).then_some(Numbered { split, number, count })
+}
+
+/// `train` of `train-00000-of-00002`.
+fn split_of(stem: &str) -> Option<String> {
+    numbered(stem).map(|numbered| numbered.split.to_owned())
 }
 
 #[cfg(test)]
@@ -182,6 +220,38 @@ mod tests {
         assert_eq!(split_of("my-test-1-of-1").as_deref(), Some("my-test"));
         assert_eq!(split_of("answers"), None);
         assert_eq!(split_of("a-of-b"), None);
+    }
+
+    #[test]
+    fn a_split_with_a_missing_file_is_refused() {
+        let said = |names: &[&str]| {
+            let part = |name: &&str| Part { split: split_of(name), path: PathBuf::from(name) };
+            let parts: Vec<Part> = names.iter().map(part).collect();
+            check_whole(&parts).map_err(|problem| problem.to_string())
+        };
+        let whole = ["train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001"];
+        assert_eq!(said(&whole), Ok(()));
+        assert_eq!(said(&["answers", "more"]), Ok(()), "no name says how many there are");
+        assert_eq!(
+            said(&["train-00000-of-00003", "train-00002-of-00003"]),
+            Err("the folder has 2 of the 3 files of `train`: fetch it again".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_dataset_that_is_a_choice_of_rows_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |indices: &str| {
+            let state = format!(
+                r#"{{"_data_files": [{{"filename": "data.arrow"}}], "_indices_data_files": {indices}}}"#
+            );
+            fs::write(folder.path().join("state.json"), state).unwrap();
+            parts(folder.path()).map(|parts| parts.len()).map_err(|problem| problem.to_string())
+        };
+        assert_eq!((said("null"), said("[]")), (Ok(1), Ok(1)));
+        assert!(
+            said(r#"[{"filename": "indices.arrow"}]"#).unwrap_err().contains("flatten_indices")
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fmt, fs,
-    io::{self, BufRead, Read},
+    io::{self, BufRead, BufReader, Read},
     path::Path,
 };
 
@@ -14,12 +14,14 @@ use scorebox::{
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use zip::ZipArchive;
 
 use crate::{
     dataset,
     format::Format,
     inspect_archive,
-    json_numbers::JsonNumbers,
+    left_out::LeftOut,
+    lenient_json::LenientJson,
     problem::{Problem, ReaderError},
     separated, text,
 };
@@ -52,6 +54,9 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
         [b'P', b'K', 3 | 5, 4 | 6, ..] => {
             return match inspect_archive::is_one(path) {
                 true => Ok(Format::InspectEval),
+                false if is_workbook(path) => {
+                    Err(Problem::content("this is a workbook of Excel: save it as CSV").of(&name()))
+                }
                 false => Err(ReaderError::Unknown {
                     name: name(),
                     found: "this is a zip archive that is damaged or not an Inspect log",
@@ -73,6 +78,13 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
         Err(_) => return Ok(Format::Cases),
     };
     of_text(text, path, mapping).map_err(|formats| ReaderError::Ambiguous { name: name(), formats })
+}
+
+/// Whether the zip archive at `path` is what Excel writes (`.xlsx`).
+fn is_workbook(path: &Path) -> bool {
+    let Ok(file) = fs::File::open(path) else { return false };
+    let archive = ZipArchive::new(BufReader::new(file));
+    archive.is_ok_and(|archive| archive.file_names().any(|name| name.starts_with("xl/")))
 }
 
 /// The format of a text, or those that it may have.
@@ -133,7 +145,8 @@ pub(crate) fn first_keys(path: &Path) -> io::Result<BTreeSet<String>> {
 /// ends the search.
 fn keys(beginning: &[u8]) -> BTreeSet<String> {
     let mut found = Keys::default();
-    let mut values = serde_json::Deserializer::from_reader(JsonNumbers::new(beginning));
+    let mut values =
+        serde_json::Deserializer::from_reader(LenientJson::new(beginning, LeftOut::default()));
     // Where it ends in an error, what was found before is known.
     let _ = Search { found: &mut found, prefix: None }.deserialize(&mut values);
     found.0
@@ -254,6 +267,17 @@ mod tests {
         ] {
             assert_eq!(of(text), Ok(format), "{text}");
         }
+    }
+
+    #[test]
+    fn a_workbook_is_to_be_saved_as_csv() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut archive = zip::ZipWriter::new(file.reopen().unwrap());
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file("xl/workbook.xml", options).unwrap();
+        archive.finish().unwrap();
+        let refused = detect(file.path(), &Mapping::NONE).unwrap_err();
+        assert!(refused.to_string().ends_with(": this is a workbook of Excel: save it as CSV"));
     }
 
     #[test]

@@ -42,6 +42,11 @@ impl Emit {
         self.end_line(before)
     }
 
+    /// What is left out so far, to count on.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        self.left_out.clone()
+    }
+
     /// Something is no case.
     pub(crate) fn leave_out(&self, why: &'static str) {
         self.left_out.note(why);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::{
     emit::Emit,
     format::Format,
-    json_numbers::JsonNumbers,
+    lenient_json::LenientJson,
     place::Place,
     problem::Problem,
     record::{MOST_RECORD_BYTES, Origin, Part, Record, because, single, usage},
@@ -151,7 +151,7 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     }
 
     let allowance = Allowance::of(MOST_SAMPLE_BYTES);
-    let text = allowance.on(JsonNumbers::new(text(&place.path)?));
+    let text = allowance.on(LenientJson::new(text(&place.path)?, emit.left_out()));
     let mut log =
         Log { header: Header::default(), record: 0, place, allowance, emit, problem: None };
     walk(text, PATHS, &mut log, "the log").map(drop)
@@ -205,8 +205,9 @@ impl Sample {
             .map(|error| because("the sample ended with an error", &error.message));
         case.output = output.text().map(Part::from);
         case.ground_truth = match single(mem::take(&mut self.target)) {
-            Value::String(text) if text.is_empty() => None,
             Value::Null => None,
+            Value::String(text) if text.is_empty() => None,
+            Value::Array(targets) if targets.is_empty() => None,
             target => Some(target.into()),
         };
         let messages = self.messages.take().filter(|raw| raw.get() != "[]");
@@ -288,5 +289,30 @@ fn attach(
         true => serde_json::value::to_raw_value(&value)
             .map_err(|error| Problem::json("a sample", &error)),
         false => Err(Problem::content("a sample has more than 64 MiB with its attachments")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scorebox::case::Mapping;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_target_that_says_nothing_is_no_ground_truth() {
+        let place = Place::of(std::path::Path::new("log.json"), Mapping::NONE);
+        let truth = |target: Value| {
+            let sample = json!({"id": "a", "input": "?", "target": target});
+            // Raw parts are read of text only.
+            let sample: Sample = serde_json::from_str(&sample.to_string()).unwrap();
+            let case = sample.case(&Header::default(), 1, Format::InspectJson, &place).unwrap();
+            serde_json::to_value(case).unwrap().get("groundTruth").cloned()
+        };
+        for nothing in [json!(""), json!([]), json!([""]), json!(null)] {
+            assert_eq!(truth(nothing), None);
+        }
+        assert_eq!(truth(json!(["Lima"])), Some("Lima".into()));
+        assert_eq!(truth(json!(["Lima", ""])), Some(json!(["Lima", ""])));
     }
 }

@@ -7,14 +7,18 @@ use std::{
 };
 
 use flate2::{Crc, read::DeflateDecoder};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
 use zip::{CompressionMethod, ZipArchive, read::ZipFile};
 
 use crate::{
     emit::Emit,
     format::Format,
     inspect::{Header, MOST_SAMPLE_BYTES, Sample},
-    json_numbers::JsonNumbers,
+    left_out::LeftOut,
+    lenient_json::LenientJson,
     place::Place,
     problem::Problem,
     text::Allowance,
@@ -22,6 +26,9 @@ use crate::{
 
 /// The member of a whole log, and of one whose evaluation did not end.
 const HEADERS: [&str; 2] = ["header.json", "_journal/start.json"];
+
+/// The member that lists the samples of a log whose evaluation ended.
+const SUMMARIES: &str = "summaries.json";
 
 type Archive = ZipArchive<BufReader<File>>;
 
@@ -49,18 +56,61 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let name = HEADERS.into_iter().find(|name| archive.index_for_name(name).is_some());
     let name = name.ok_or_else(|| Problem::content("the archive has no `header.json`"))?;
     let index = archive.index_for_name(name).unwrap_or_default();
-    let head: Head = member(&mut archive, index, name)?;
+    let head: Head = member(&mut archive, index, name, emit.left_out())?;
     let mut record = 0;
     for index in 0..archive.len() {
         let name = archive.name_for_index(index).unwrap_or_default().to_owned();
         if !(name.starts_with("samples/") && name.ends_with(".json")) {
             continue;
         }
-        let sample: Sample = member(&mut archive, index, &name)?;
+        let sample: Sample = member(&mut archive, index, &name, emit.left_out())?;
         record += 1;
         emit.case(&sample.case(&head.eval, record, Format::InspectEval, place)?)?;
     }
+    for _missing in record..listed(&mut archive, emit) {
+        emit.leave_out("samples that the log lists and does not have");
+    }
     Ok(())
+}
+
+/// How many samples the log says it has; 0 if it does not say.
+fn listed(archive: &mut Archive, emit: &Emit) -> u64 {
+    let Some(index) = archive.index_for_name(SUMMARIES) else { return 0 };
+    match member(archive, index, SUMMARIES, LeftOut::default()) {
+        Ok(Count(count)) => count,
+        Err(_) => {
+            // The samples themselves may be whole.
+            emit.leave_out("lists of samples that cannot be read");
+            0
+        }
+    }
+}
+
+/// How many elements a list has, none of which is kept.
+struct Count(u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        struct Elements;
+
+        impl<'de> Visitor<'de> for Elements {
+            type Value = Count;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Count, A::Error> {
+                let mut count = 0;
+                while elements.next_element::<IgnoredAny>()?.is_some() {
+                    count += 1;
+                }
+                Ok(Count(count))
+            }
+        }
+
+        deserializer.deserialize_seq(Elements)
+    }
 }
 
 fn opened(path: &Path) -> Result<Archive, Problem> {
@@ -77,6 +127,7 @@ fn member<T: serde::de::DeserializeOwned>(
     archive: &mut Archive,
     index: usize,
     name: &str,
+    left_out: LeftOut,
 ) -> Result<T, Problem> {
     let damaged = |error: &dyn std::fmt::Display| {
         Problem::content(format!("`{name}` in the archive is damaged: {error}"))
@@ -84,7 +135,7 @@ fn member<T: serde::de::DeserializeOwned>(
     let file = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
     let text = decompressed(file).map_err(|error| damaged(&error))?;
     let allowance = Allowance::of(MOST_SAMPLE_BYTES);
-    let text = allowance.on(JsonNumbers::new(text));
+    let text = allowance.on(LenientJson::new(text, left_out));
     serde_json::from_reader(text).map_err(|error| damaged(&error))
 }
 
@@ -139,32 +190,71 @@ mod tests {
 
     use crate::{Settings, open};
 
+    const HEADER: (&str, &str) = ("header.json", r#"{"eval": {"task": "t", "model": "m"}}"#);
+    const LIMA: (&str, &str) =
+        ("samples/a_epoch_1.json", r#"{"id": "lima", "epoch": 1, "input": "?", "target": "Lima"}"#);
+
+    fn archive(members: &[(&str, &str)]) -> Vec<u8> {
+        let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        let stored =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        for (name, content) in members {
+            archive.start_file(*name, stored).unwrap();
+            archive.write_all(content.as_bytes()).unwrap();
+        }
+        archive.finish().unwrap().into_inner()
+    }
+
     /// The ids of an archive's cases, or what is wrong with it.
     fn ids(archive: &[u8]) -> Result<Vec<String>, String> {
+        read(archive).map(|(ids, _)| ids)
+    }
+
+    /// The ids of an archive's cases and what is left out, or what is wrong with it.
+    /// The lines of the cases, and how much was left out, by words.
+    type Read = (Vec<String>, Vec<(&'static str, u64)>);
+
+    fn read(archive: &[u8]) -> Result<Read, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.eval");
         fs::write(&path, archive).unwrap();
         let opened = open(&path, &Settings::new()).map_err(|error| error.to_string())?;
         let cases = CaseReader::open(vec![opened.source], Mapping::default()).unwrap();
-        cases.map(|case| Ok(case.map_err(|error| error.to_string())?.id().to_owned())).collect()
+        let ids = cases
+            .map(|case| Ok(case.map_err(|error| error.to_string())?.id().to_owned()))
+            .collect::<Result<_, String>>()?;
+        Ok((ids, opened.left_out.counts()))
+    }
+
+    #[test]
+    fn samples_that_the_log_lists_and_does_not_have_are_counted() {
+        let summaries = |text| archive(&[HEADER, LIMA, ("summaries.json", text)]);
+        let lima = || vec!["lima".to_owned()];
+        let whole = summaries(r#"[{"id": "lima", "epoch": 1, "input": "?"}]"#);
+        assert_eq!(read(&whole), Ok((lima(), vec![])));
+        let damaged = summaries(
+            r#"[{"id": 2, "epoch": 1}, {"id": "lima", "epoch": 1}, {"id": "lima", "epoch": 2}]"#,
+        );
+        let why = "samples that the log lists and does not have";
+        assert_eq!(read(&damaged), Ok((lima(), vec![(why, 2)])));
+        let unreadable = summaries("[{");
+        let why = "lists of samples that cannot be read";
+        assert_eq!(read(&unreadable), Ok((lima(), vec![(why, 1)])));
+    }
+
+    #[test]
+    fn a_sample_with_half_of_a_surrogate_pair_is_read() {
+        let sample = r#"{"id": "lima \ud83d", "epoch": 1, "input": "?"}"#;
+        let why = "halves of surrogate pairs, for which U+FFFD stands";
+        assert_eq!(
+            read(&archive(&[HEADER, ("samples/a_epoch_1.json", sample)])),
+            Ok((vec!["lima \u{fffd}".to_owned()], vec![(why, 1)]))
+        );
     }
 
     #[test]
     fn a_member_that_does_not_have_its_checksum_is_damaged() {
-        let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        let stored =
-            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-        for (name, content) in [
-            ("header.json", r#"{"eval": {"task": "t", "model": "m"}}"#),
-            (
-                "samples/a_epoch_1.json",
-                r#"{"id": "lima", "epoch": 1, "input": "?", "target": "Lima"}"#,
-            ),
-        ] {
-            archive.start_file(name, stored).unwrap();
-            archive.write_all(content.as_bytes()).unwrap();
-        }
-        let archive = archive.finish().unwrap().into_inner();
+        let archive = archive(&[HEADER, LIMA]);
         assert_eq!(ids(&archive), Ok(vec!["lima".to_owned()]));
         let place = archive.windows(4).position(|bytes| bytes == b"Lima").unwrap();
         let mut damaged = archive.clone();

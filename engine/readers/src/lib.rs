@@ -10,12 +10,13 @@
 //! - `place`: where a reader reads.
 //! - `stream`: a reader's lines as bytes, within bounds; `emit`: what a reader hands over.
 //! - `problem`: why a file cannot be read; `left_out`: what of it is no case, counted.
-//! - `text`: the text of a file, decompressed, with a bound on each record; `json_numbers`: NaN, which JSON lacks.
+//! - `text`: the text of a file, decompressed, with a bound on each record; `lenient_json`: what JSON lacks, such as NaN.
 //! - `walk`: the elements of large JSON documents, one at a time.
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
 //! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
 //! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out; `batch_rows`:
-//!   how many rows are read at once; `cells`: cells as JSON.
+//!   how many rows are read at once; `arrow_file`: an Arrow file, opened likewise; `cells`: cells as JSON.
+//! - `promptfoo_expected`: the output that a test of promptfoo expects.
 //! - `quotes`: whether a quoted cell of CSV ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
 //! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
@@ -24,6 +25,7 @@
 
 #![warn(missing_debug_implementations)]
 
+mod arrow_file;
 mod batch_rows;
 mod cells;
 mod columns;
@@ -34,8 +36,8 @@ mod footer;
 mod format;
 mod inspect;
 mod inspect_archive;
-mod json_numbers;
 mod left_out;
+mod lenient_json;
 mod lm_eval;
 mod open;
 mod openai_evals;
@@ -44,6 +46,7 @@ mod parquet_file;
 mod place;
 mod problem;
 mod promptfoo;
+mod promptfoo_expected;
 mod quotes;
 mod record;
 mod separated;
@@ -56,7 +59,7 @@ mod thrift;
 mod walk;
 mod window;
 
-pub use cells::{Cells, RowTooLarge};
+pub use cells::{CellError, Cells};
 pub use detect::detect;
 pub use format::{Format, UnknownFormat};
 pub use left_out::LeftOut;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     emit::Emit,
     format::Format,
-    json_numbers::JsonNumbers,
+    lenient_json::LenientJson,
     place::Place,
     problem::Problem,
     record::{Origin, Part, Record},
@@ -43,8 +43,9 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let task = task(place.stem());
     let mut record = 0;
     while next_line(&mut text, &mut line, &mut number)? {
-        let sample: Sample = serde_json::from_reader(JsonNumbers::new(line.as_slice()))
-            .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
+        let sample: Sample =
+            serde_json::from_reader(LenientJson::new(line.as_slice(), emit.left_out()))
+                .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
         record += 1;
         for case in sample.cases(task, record, place) {
             emit.case(&case)?;

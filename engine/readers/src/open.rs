@@ -102,7 +102,7 @@ fn reader(format: Format) -> Option<impl FnOnce(Place) -> Result<Produce, Proble
         Format::OpenTelemetry => (unchecked, spans::read),
         Format::Csv => (separated::check, separated::read),
         Format::Parquet => (columns::check_parquet, columns::read_parquet),
-        Format::Arrow => (unchecked, columns::read_arrow),
+        Format::Arrow => (columns::check_arrow, columns::read_arrow),
         Format::HuggingFace => (dataset::check, dataset::read),
     };
     Some(move |place: Place| {

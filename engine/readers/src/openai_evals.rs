@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     emit::Emit,
     format::Format,
-    json_numbers::JsonNumbers,
+    lenient_json::LenientJson,
     place::Place,
     problem::Problem,
     record::{Origin, Part, Record, because, single},
@@ -59,8 +59,9 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let mut samples = Window::<Sample>::new();
     let mut record = 0;
     while next_line(&mut text, &mut line, &mut number)? {
-        let event: Line = serde_json::from_reader(JsonNumbers::new(line.as_slice()))
-            .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
+        let event: Line =
+            serde_json::from_reader(LenientJson::new(line.as_slice(), emit.left_out()))
+                .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
         if let Some(found) = event.spec {
             spec = found;
             continue;

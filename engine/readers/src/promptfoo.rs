@@ -10,17 +10,14 @@ use crate::{
     detect::first_keys,
     emit::Emit,
     format::Format,
-    json_numbers::JsonNumbers,
+    lenient_json::LenientJson,
     place::Place,
     problem::Problem,
-    record::{Origin, Record, because, usage},
+    promptfoo_expected::expected_output,
+    record::{Origin, Part, Record, because, usage},
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
 };
-
-/// Types of assertions whose value is the expected output.
-const EXPECTS_OUTPUT: [&str; 8] =
-    ["equals", "similar", "levenshtein", "rouge-n", "bleu", "gleu", "meteor", "factuality"];
 
 /// One answer of one provider to one prompt of one test.
 #[derive(Debug, Deserialize)]
@@ -41,6 +38,8 @@ struct EvaluateResult {
     #[serde(default)]
     response: Option<Response>,
     #[serde(default)]
+    grading_result: Option<GradingResult>,
+    #[serde(default)]
     error: Option<String>,
     #[serde(default)]
     success: Option<bool>,
@@ -60,6 +59,13 @@ struct TestCase {
     description: Option<String>,
     assert: Option<Vec<Value>>,
     metadata: Option<Map<String, Value>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct GradingResult {
+    /// What was said of each assertion.
+    component_results: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -92,13 +98,13 @@ const PATHS: &[Path] = &[&["evalId"], &["results", "results", EACH], &["results"
 
 pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
-    let numbers = JsonNumbers::new(text(&place.path)?);
+    let text = LenientJson::new(text(&place.path)?, emit.left_out());
     if is_lines(place)? {
-        return read_lines(place, emit, allowance.on(numbers), &allowance);
+        return read_lines(place, emit, allowance.on(text), &allowance);
     }
     let mut results =
         Results { eval: None, record: 0, place, allowance: allowance.clone(), emit, problem: None };
-    walk(allowance.on(numbers), PATHS, &mut results, "the file of results").map(drop)
+    walk(allowance.on(text), PATHS, &mut results, "the file of results").map(drop)
 }
 
 /// Whether each line is a result, and not the whole file one document.
@@ -171,10 +177,8 @@ impl EvaluateResult {
         case.input = (!raw.is_null()).then(|| raw.into());
         let response = self.response.unwrap_or_default();
         // An error beside an output is that of an assertion.
-        if response.output.is_null()
-            && let Some(error) = response.error.or(self.error)
-        {
-            case.skip = Some(because("the provider gave no answer", &error));
+        if response.output.is_null() {
+            case.skip = why_no_answer(response.error.as_deref(), self.error.as_deref());
         }
         let tokens = response.token_usage.unwrap_or_default();
         let cost = self.cost.or(response.cost);
@@ -189,15 +193,66 @@ impl EvaluateResult {
         case.output = (!response.output.is_null()).then(|| response.output.into());
         case.latency_ms = self.latency_ms;
         let assertions = self.test_case.assert.unwrap_or_default();
-        case.ground_truth = assertions.iter().find_map(expected_output).map(|it| it.clone().into());
+        let checked = self.grading_result.unwrap_or_default().component_results.unwrap_or_default();
+        case.ground_truth = expected_output(&assertions, &checked, &self.vars).map(Part::from);
         let mut metadata = self.test_case.metadata.unwrap_or_default();
         metadata.insert("vars".to_owned(), Value::Object(self.vars));
         case.with_metadata(metadata)
     }
 }
 
-/// The output that an assertion expects, if it compares with one.
-fn expected_output(assertion: &Value) -> Option<&Value> {
-    let kind = assertion.get("type")?.as_str()?;
-    EXPECTS_OUTPUT.contains(&kind).then(|| assertion.get("value")).flatten()
+/// Why there is no answer. The provider said so itself, or there is only an error of the result, which may as well be that of
+/// an assertion: promptfoo keeps no answer where one fails to run.
+fn why_no_answer(of_provider: Option<&str>, of_result: Option<&str>) -> Option<String> {
+    match (of_provider, of_result) {
+        (Some(error), _) => Some(because("the provider gave no answer", error)),
+        (None, Some(error)) => Some(because("promptfoo gave no answer", error)),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scorebox::case::Mapping;
+    use serde_json::json;
+
+    use super::*;
+
+    fn case(result: Value) -> Value {
+        let place = Place::of(std::path::Path::new("r.json"), Mapping::NONE);
+        let result: EvaluateResult = serde_json::from_value(result).unwrap();
+        serde_json::to_value(result.case(None, 1, &place)).unwrap()
+    }
+
+    #[test]
+    fn the_expected_output_is_what_promptfoo_compared_with() {
+        let assertion = json!({"type": "equals", "value": "{{city | upper}}"});
+        let rendered = json!({"renderedAssertionValue": "LIMA"});
+        let mut result = json!({
+            "testCase": {"assert": [assertion]},
+            "vars": {"city": "Lima"},
+            "gradingResult": {"componentResults": [{"assertion": assertion, "metadata": rendered}]},
+        });
+        assert_eq!(case(result.clone())["groundTruth"], "LIMA");
+        result["gradingResult"] = Value::Null;
+        assert_eq!(case(result)["groundTruth"], Value::Null);
+    }
+
+    #[test]
+    fn who_gave_no_answer_is_said_as_far_as_it_is_known() {
+        let skip = |result: Value| case(result)["skip"].clone();
+        assert_eq!(
+            skip(json!({"error": "429", "response": {"error": "429"}})),
+            "the provider gave no answer: 429"
+        );
+        assert_eq!(
+            skip(json!({"error": "Error: Unknown assertion type: ends-with", "response": null})),
+            "promptfoo gave no answer: Error: Unknown assertion type: ends-with"
+        );
+        assert_eq!(
+            skip(json!({"error": "too short", "response": {"output": "x"}})),
+            Value::Null,
+            "an answer is there"
+        );
+    }
 }

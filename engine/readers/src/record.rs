@@ -106,9 +106,8 @@ impl Record {
         }
     }
 
-    /// Adds to the metadata what the record says about itself; where the case came from stays.
+    /// Adds to the metadata what the record says about itself; an origin of its own stays.
     pub(crate) fn with_metadata(mut self, members: Map<String, Value>) -> Record {
-        let members = members.into_iter().filter(|(key, _)| key != ORIGIN);
         self.metadata.extend(members);
         self
     }
@@ -185,17 +184,28 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn where_a_case_came_from_is_not_overwritten() {
+    fn line(own: Value) -> Value {
+        let Value::Object(own) = own else { panic!() };
         let origin = Origin::new(Format::Csv, "a.csv", 3).with("task", "").with("model", "m");
         let record = Record::new("a:3".to_owned(), origin);
-        let Value::Object(own) = json!({"origin": "elsewhere", "topic": "x"}) else { panic!() };
-        let line = serde_json::to_value(record.with_metadata(own)).unwrap();
+        serde_json::to_value(record.with_metadata(own)).unwrap()
+    }
+
+    #[test]
+    fn what_a_record_has_as_metadata_stays_beside_the_origin() {
         assert_eq!(
-            line,
+            line(json!({"topic": "x"})),
             json!({"id": "a:3", "output": null, "metadata": {
                 "origin": {"format": "csv", "file": "a.csv", "record": 3, "model": "m"}, "topic": "x"
             }})
+        );
+    }
+
+    #[test]
+    fn what_a_record_says_of_its_origin_stays() {
+        assert_eq!(
+            line(json!({"origin": "elsewhere", "topic": "x"}))["metadata"],
+            json!({"origin": "elsewhere", "topic": "x"})
         );
     }
 

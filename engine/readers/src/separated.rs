@@ -1,8 +1,11 @@
 //! CSV as cases: a header, and a row for each case. Rows are lines in `table`.
 
-use std::{io::Read, path::Path};
+use std::{
+    io::{BufRead as _, Read},
+    path::Path,
+};
 
-use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
+use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use scorebox::case::Mapping;
 
 use crate::{
@@ -11,12 +14,15 @@ use crate::{
     place::Place,
     problem::Problem,
     quotes::Quotes,
-    table::{Columns, RowPlace, line_of_texts},
+    table::{Columns, RowPlace, line_of_no_case, line_of_texts},
     text::{Allowance, text},
 };
 
 /// What may stand between the cells.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// What is left out.
+const NAMED_TWICE: &str = "columns with the name of another column";
 
 /// Whether a text that begins like this is a table with cases: its header has a key of a case, or a column that the mapping
 /// names; or its name says so.
@@ -27,37 +33,31 @@ pub(crate) fn seems_one(beginning: &[u8], path: &Path, mapping: &Mapping) -> boo
         name.ends_with(".csv") || name.ends_with(".tsv")
     });
     let columns = Columns::of(mapping);
-    let separator = separator(beginning);
-    let mut table = reader(beginning, separator);
+    let Start { skipped, separator } = Start::of(beginning);
+    let mut table = reader(&beginning[skipped..], separator);
     let Ok(header) = table.headers() else { return is_named_so };
     is_named_so || (header.len() > 1 && header.iter().any(|column| columns.is_key(column)))
 }
 
-/// Whether the header can be read, and names each column once.
+/// Whether the header can be read, and names each key once.
 pub(crate) fn check(place: &Place) -> Result<(), Problem> {
-    let mut table = open(place, &Allowance::new())?;
+    let mut table = open(place, &Allowance::new())?.table;
     let header = table.headers().map_err(problem)?;
-    let again = header
-        .iter()
-        .enumerate()
-        .find(|(index, column)| header.iter().take(*index).any(|earlier| earlier == *column));
-    match again {
-        None => Ok(()),
-        Some((_, column)) => {
-            Err(Problem::content(format!("the header has the column `{column}` twice")))
-        }
-    }
+    Columns::of(&place.mapping).firsts(header.iter()).map(drop)
 }
 
 pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
-    let mut table = open(place, &allowance)?;
+    let Opened { mut table, lines_before } = open(place, &allowance)?;
     let columns = Columns::of(&place.mapping);
     let header = table.headers().map_err(problem)?.clone();
-    let (mut row, mut number) = (StringRecord::new(), 0);
+    let firsts = columns.firsts(header.iter())?;
+    firsts.iter().filter(|is_first| !**is_first).for_each(|_| emit.leave_out(NAMED_TWICE));
+    let (mut row, mut number) = (ByteRecord::new(), 0);
     loop {
-        let is_there = table.read_record(&mut row).map_err(problem)?;
+        let is_there = table.read_byte_record(&mut row).map_err(problem)?;
         if let Some(line) = table.get_ref().unclosed() {
+            let line = line + lines_before;
             return Err(Problem::content(format!(
                 "line {line}: a cell begins with a quote and never ends"
             )));
@@ -74,21 +74,84 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
             split: None,
             row: number,
         };
-        emit.line(&line_of_texts(header.iter().zip(&row), &columns, at)?)?;
+        let line = match cells(&row, header.len()) {
+            Err(no_case) => no_case,
+            Ok(cells) => {
+                let named = header.iter().zip(cells).zip(&firsts);
+                let read = named.filter(|(_, is_first)| **is_first).map(|(cell, _)| cell);
+                line_of_texts(read, &columns, at)?
+            }
+        };
+        emit.line(&line)?;
     }
 }
 
-fn open(
-    place: &Place,
-    allowance: &Allowance,
-) -> Result<Reader<Quotes<impl Read + use<>>>, Problem> {
+/// The texts of a row; if it is no case, its line.
+fn cells(row: &ByteRecord, header: usize) -> Result<Vec<&str>, Vec<u8>> {
+    if row.len() != header {
+        let cells = if row.len() == 1 { "cell" } else { "cells" };
+        let why = format!("the row has {} {cells}, the header {header}", row.len());
+        return Err(line_of_no_case(&why));
+    }
+    let text = |cell| std::str::from_utf8(cell).map_err(|_| line_of_no_text(cell));
+    row.iter().map(text).collect()
+}
+
+/// The line of a row with these bytes: the case reader refuses it as text in another encoding.
+fn line_of_no_text(bytes: &[u8]) -> Vec<u8> {
+    let kept = bytes.iter().filter(|byte| !matches!(byte, b'\n' | b'\r'));
+    kept.copied().collect()
+}
+
+/// A table, its header not yet read.
+struct Opened<R> {
+    table: Reader<Quotes<R>>,
+    /// Lines before the header.
+    lines_before: u64,
+}
+
+fn open(place: &Place, allowance: &Allowance) -> Result<Opened<impl Read + use<>>, Problem> {
     let mut text = text(&place.path)?;
-    let separator = separator(text.fill_buf()?);
-    Ok(reader(allowance.on(text), separator))
+    let Start { skipped, separator } = Start::of(text.fill_buf()?);
+    text.consume(skipped);
+    let table = reader(allowance.on(text), separator);
+    Ok(Opened { table, lines_before: u64::from(skipped > 0) })
+}
+
+/// How a table begins.
+#[derive(Debug, PartialEq, Eq)]
+struct Start {
+    /// Bytes before the header.
+    skipped: usize,
+    separator: u8,
+}
+
+impl Start {
+    /// Excel says in a line before the header what stands between the cells: `sep=;`. If nothing says it, it is what the
+    /// header has most of.
+    fn of(beginning: &[u8]) -> Start {
+        let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+        let end = text.iter().position(|byte| *byte == b'\n');
+        let line = end.map_or(text, |end| &text[..end]).trim_ascii_end();
+        let said = match line {
+            // A tab at the end is trimmed.
+            b"sep=" => Some(b'\t'),
+            [b's', b'e', b'p', b'=', separator] => Some(*separator),
+            _ => None,
+        };
+        match (said, end) {
+            (Some(separator), Some(end)) if SEPARATORS.contains(&separator) => {
+                Start { skipped: beginning.len() - text.len() + end + 1, separator }
+            }
+            _ => Start { skipped: 0, separator: separator(beginning) },
+        }
+    }
 }
 
 fn reader<R: Read>(text: R, separator: u8) -> Reader<Quotes<R>> {
-    ReaderBuilder::new().delimiter(separator).from_reader(Quotes::new(text, separator))
+    let mut table = ReaderBuilder::new();
+    // How long a row is, is for `cells` to say.
+    table.delimiter(separator).flexible(true).from_reader(Quotes::new(text, separator))
 }
 
 /// The separator that the first line has most of; a comma if there is none.
@@ -113,9 +176,6 @@ fn problem(error: csv::Error) -> Problem {
     let at = line.map(|line| format!("line {line}: ")).unwrap_or_default();
     match error.into_kind() {
         ErrorKind::Io(error) => Problem::Io(error),
-        ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            Problem::content(format!("{at}the header has {expected_len} cells, and this row {len}"))
-        }
         ErrorKind::Utf8 { err, .. } => {
             Problem::content(format!("{at}cell {} is not UTF-8 text", err.field() + 1))
         }
@@ -125,6 +185,8 @@ fn problem(error: csv::Error) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use scorebox::case::CaseReader;
+
     use super::*;
 
     #[test]
@@ -134,6 +196,50 @@ mod tests {
         {
             assert_eq!(separator(text.as_bytes()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_first_line_of_excel_says_the_separator() {
+        let start = |text: &str| Start::of(text.as_bytes());
+        assert_eq!(start("sep=;\r\na,b;c\n"), Start { skipped: 7, separator: b';' });
+        assert_eq!(start("\u{feff}sep=\t\na\tb\n"), Start { skipped: 9, separator: b'\t' });
+        assert_eq!(start("sep=|\n").separator, b'|');
+        assert_eq!(start("sep,output\n"), Start { skipped: 0, separator: b',' });
+        assert_eq!(start("sep=;"), Start { skipped: 0, separator: b';' });
+        assert!(seems_one(b"sep=;\nq;output\n", Path::new("answers.txt"), &Mapping::NONE));
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_its_header_or_is_no_text_is_no_case() {
+        assert_eq!(cells(&ByteRecord::from(vec!["a", "b"]), 2), Ok(vec!["a", "b"]));
+        let short = cells(&ByteRecord::from(vec!["a"]), 2).unwrap_err();
+        assert_eq!(short, br#""the row has 1 cell, the header 2""#);
+        let latin = cells(&ByteRecord::from(vec![&b"caf\xe9\n"[..], b"b"]), 2).unwrap_err();
+        assert_eq!(latin, b"caf\xe9");
+    }
+
+    #[test]
+    fn a_row_that_is_no_case_ends_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        let text = b"sep=;\n;output;Status;Status;\n0;x;p;f;\n1;y\n2;caf\xe9;p;f;\n3;z;p;f;\n";
+        std::fs::write(&path, text).unwrap();
+        let opened = crate::open(&path, &crate::Settings::new()).unwrap();
+        let cases = CaseReader::open(vec![opened.source], Mapping::NONE).unwrap();
+        let cases = cases.map(|case| match case {
+            Ok(case) => case.json()[..case.json().find(",\"metadata\"").unwrap()].to_owned(),
+            Err(error) => error.to_string().rsplit('/').next().unwrap_or_default().to_owned(),
+        });
+        assert_eq!(
+            cases.collect::<Vec<_>>(),
+            [
+                r#"{"id":"t:1","":"0","output":"x","Status":"p""#,
+                r#"t.csv:2:1: a case must be a JSON object; found the string "the row has 2 cells, the header 5""#,
+                "t.csv:3:4: not valid UTF-8",
+                r#"{"id":"t:4","":"3","output":"z","Status":"p""#,
+            ]
+        );
+        assert_eq!(opened.left_out.counts(), [(NAMED_TWICE, 2)]);
     }
 
     #[test]

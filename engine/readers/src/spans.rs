@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     emit::Emit,
     format::Format,
-    json_numbers::JsonNumbers,
+    lenient_json::LenientJson,
     place::Place,
     problem::Problem,
     record::{Origin, Part, Record, usage},
@@ -42,7 +42,7 @@ fn paths(place: &Place) -> Result<&'static [Path], Problem> {
 
 pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
-    let text = allowance.on(JsonNumbers::new(text(&place.path)?));
+    let text = allowance.on(LenientJson::new(text(&place.path)?, emit.left_out()));
     let mut traces =
         Traces { open: Window::new(), record: 0, place, allowance, emit, problem: None };
     walk(text, paths(place)?, &mut traces, "the file of spans")?;

@@ -1,14 +1,16 @@
 //! A row of a table as the line of a case: its columns are the line's keys, and it has an id and its origin. Knows no format
 //! of tables.
 
+use std::collections::HashSet;
+
 use scorebox::case::{Key, Mapping};
-use serde::{Deserialize, Deserializer, de::MapAccess};
-use serde_json::{Map, Value, value::RawValue};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::MapAccess};
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     format::Format,
     problem::Problem,
-    record::{ORIGIN, Origin},
+    record::{ORIGIN, Origin, on_one_line},
 };
 
 /// Keys whose values are numbers, objects or lists, and stand in a text column as JSON.
@@ -29,12 +31,20 @@ pub fn has_json(key: Key) -> bool {
 }
 
 /// What a text in such a column is: the JSON that it is, with Python's and other spellings of truth; else the text itself.
-pub fn json_of_text(text: &str) -> Value {
-    match text {
-        "True" | "TRUE" => true.into(),
-        "False" | "FALSE" => false.into(),
-        text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-    }
+pub fn json_of_text(text: &str) -> Box<RawValue> {
+    let raw = |json: &str| serde_json::from_str::<Box<RawValue>>(json).ok();
+    let value = match text {
+        "True" | "TRUE" => raw("true"),
+        "False" | "FALSE" => raw("false"),
+        text => raw(text),
+    };
+    value.map_or_else(|| raw_text(text), on_one_line)
+}
+
+/// A text as JSON.
+fn raw_text(text: &str) -> Box<RawValue> {
+    // A text can always be written.
+    serde_json::value::to_raw_value(text).unwrap_or_default()
 }
 
 /// What is known of a table's columns.
@@ -67,12 +77,30 @@ impl Columns {
         self.mapped.iter().any(|mapped| mapped == column) || spellings.any(|it| *it == column)
     }
 
+    /// Which of the columns of these names are the first with their name: the others are not read.
+    ///
+    /// # Errors
+    /// A key is there twice.
+    pub(crate) fn firsts<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Vec<bool>, Problem> {
+        let mut seen = HashSet::new();
+        let firsts = names.map(|name| match seen.insert(name) {
+            false if self.is_key(name) => {
+                Err(Problem::content(format!("the table has the column `{name}` twice")))
+            }
+            is_first => Ok(is_first),
+        });
+        firsts.collect()
+    }
+
     /// A text in this column: the value that it is, if the column has JSON and it is.
-    pub(crate) fn text(&self, column: &str, text: &str) -> Value {
-        if !self.json.iter().any(|it| it == column) {
-            return text.into();
+    fn text(&self, column: &str, text: &str) -> Box<RawValue> {
+        match self.json.iter().any(|it| it == column) {
+            false => raw_text(text),
+            true => json_of_text(text),
         }
-        json_of_text(text)
     }
 }
 
@@ -102,9 +130,15 @@ impl RowPlace<'_> {
     }
 }
 
-/// The members of a row, in order, as JSON.
+/// The members of an object, in order, as they were written.
 #[derive(Debug)]
 pub(crate) struct Row(Vec<(String, Box<RawValue>)>);
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
 
 impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Row, D::Error> {
@@ -141,12 +175,12 @@ pub(crate) fn line_of_object(
     let members = members.into_iter().map(|(name, raw)| {
         // A text may be JSON.
         let value = match raw.get().starts_with('"') && columns.json.contains(&name) {
-            false => Cell::Raw(raw),
-            true => Cell::Value(columns.text(&name, &serde_json::from_str::<String>(raw.get())?)),
+            false => raw,
+            true => json_of_text(&serde_json::from_str::<String>(raw.get())?),
         };
         Ok((name, value))
     });
-    let members: Vec<(String, Cell)> = members.collect::<Result<_, _>>().map_err(wrong)?;
+    let members: Vec<_> = members.collect::<Result<_, _>>().map_err(wrong)?;
     line(members, columns, at).map_err(wrong)
 }
 
@@ -158,80 +192,70 @@ pub(crate) fn line_of_texts<'a>(
 ) -> Result<Vec<u8>, Problem> {
     let cells = cells.map(|(column, text)| {
         let value = match text.is_empty() && column != columns.output {
-            true => Value::Null,
+            true => Box::default(),
             false => columns.text(column, text),
         };
-        (column.to_owned(), Cell::Value(value))
+        (column.to_owned(), value)
     });
     line(cells.collect(), columns, at)
         .map_err(|error| Problem::json(&format!("row {}", at.row), &error))
 }
 
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum Cell {
-    Value(Value),
-    Raw(Box<RawValue>),
+/// The line of a row that is no case: a text that says why, which the case reader refuses and shows, up to 40 characters.
+pub(crate) fn line_of_no_case(why: &str) -> Vec<u8> {
+    raw_text(why).get().as_bytes().to_vec()
 }
 
-impl Cell {
-    fn is_null(&self) -> bool {
-        match self {
-            Cell::Value(value) => value.is_null(),
-            Cell::Raw(raw) => raw.get() == "null",
-        }
-    }
+/// What a cell without a value is as JSON.
+fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
 }
 
 /// The cells as an object, with an id, and the origin in the metadata.
 fn line(
-    cells: Vec<(String, Cell)>,
+    cells: Vec<(String, Box<RawValue>)>,
     columns: &Columns,
     at: RowPlace<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let mut line = Vec::with_capacity(256);
-    line.push(b'{');
-    let mut put = |name: &str, value: &Cell| {
-        if line.len() > 1 {
-            line.push(b',');
-        }
-        serde_json::to_writer(&mut line, name)?;
-        line.push(b':');
-        serde_json::to_writer(&mut line, value)
-    };
-    let has_id = cells.iter().any(|(name, value)| name == "id" && !value.is_null());
-    if !has_id {
-        put("id", &Cell::Value(format!("{}:{}", at.name, at.row).into()))?;
+    let mut members = Vec::with_capacity(cells.len() + 2);
+    if !cells.iter().any(|(name, value)| name == "id" && !is_null(value)) {
+        members.push(("id".to_owned(), raw_text(&format!("{}:{}", at.name, at.row))));
     }
-    let mut metadata = Cell::Value(Value::Object(Map::new()));
     // The case reader takes `metadata` before its other spelling; which is there gets the origin.
     let spelled = Key::Metadata
         .spellings()
         .iter()
-        .find(|spelling| cells.iter().any(|(name, value)| name == **spelling && !value.is_null()));
+        .find(|spelling| cells.iter().any(|(name, value)| name == **spelling && !is_null(value)));
     let spelled = *spelled.unwrap_or(&"metadata");
+    let mut metadata = None;
     for (name, value) in cells {
-        if name == spelled && !value.is_null() {
-            metadata = value;
-        } else if !value.is_null() || name == columns.output {
-            put(&name, &value)?;
+        if name == spelled && !is_null(&value) {
+            metadata = Some(value);
+        } else if !is_null(&value) || name == columns.output {
+            members.push((name, value));
         }
     }
-    let own: Result<Map<String, Value>, _> = match &metadata {
-        Cell::Value(Value::Object(members)) => Ok(members.clone()),
-        Cell::Value(_) => Err(()),
-        Cell::Raw(raw) => serde_json::from_str(raw.get()).map_err(drop),
+    members.push((spelled.to_owned(), with_origin(metadata, at)?));
+    serde_json::to_vec(&Row(members))
+}
+
+/// The metadata with the origin, unless it has one of its own or is no object, which has no room for it.
+fn with_origin(
+    metadata: Option<Box<RawValue>>,
+    at: RowPlace<'_>,
+) -> Result<Box<RawValue>, serde_json::Error> {
+    let mut members = match &metadata {
+        None => Vec::new(),
+        Some(metadata) => match serde_json::from_str(metadata.get()) {
+            Ok(Row(members)) => members,
+            Err(_) => return Ok(metadata.clone()),
+        },
     };
-    match own {
-        Ok(mut members) => {
-            members.insert(ORIGIN.to_owned(), Value::Object(at.origin().0));
-            put(spelled, &Cell::Value(Value::Object(members)))?;
-        }
-        // What is no object has no room for it.
-        Err(()) => put(spelled, &metadata)?,
+    if !members.iter().any(|(name, _)| name == ORIGIN) {
+        let origin = serde_json::value::to_raw_value(&Value::Object(at.origin().0))?;
+        members.insert(0, (ORIGIN.to_owned(), origin));
     }
-    line.push(b'}');
-    Ok(line)
+    serde_json::value::to_raw_value(&Row(members))
 }
 
 #[cfg(test)]
@@ -268,13 +292,18 @@ mod tests {
         let origin = r#""origin":{"file":"a.csv","format":"csv","record":7}"#;
         assert!(
             object(r#"{"output":1,"meta":{"topic":1.50}}"#)
-                .ends_with(&format!(r#""meta":{{{origin},"topic":1.5}}}}"#))
+                .ends_with(&format!(r#""meta":{{{origin},"topic":1.50}}}}"#))
         );
         assert!(
             object(r#"{"output":1,"metadata":"{\"a\":1}"}"#)
-                .ends_with(&format!(r#""metadata":{{"a":1,{origin}}}}}"#))
+                .ends_with(&format!(r#""metadata":{{{origin},"a":1}}}}"#))
         );
         assert!(object(r#"{"output":1,"metadata":"words"}"#).ends_with(r#""metadata":"words"}"#));
+        assert!(
+            object(r#"{"output":1,"metadata":{"origin":"theirs","z":2}}"#)
+                .ends_with(r#""metadata":{"origin":"theirs","z":2}}"#),
+            "what the row says of its origin stays"
+        );
     }
 
     #[test]
@@ -285,6 +314,32 @@ mod tests {
         let line =
             texts(&[("output", "4"), ("ms", "12.5"), ("latencyMs", "1")], &["latencyMs=/ms"]);
         assert!(line.contains(r#""ms":12.5,"latencyMs":"1""#), "{line}");
+    }
+
+    #[test]
+    fn json_in_a_text_keeps_its_digits_and_its_order() {
+        let cell = "{\n  \"b\": 1.50, \"a\": 123456789012345678901234567890}";
+        let origin = r#""origin":{"file":"a.csv","format":"csv","record":7}"#;
+        let expected =
+            format!(r#""metadata":{{{origin},"b":1.50,"a":123456789012345678901234567890}}}}"#);
+        let line = texts(&[("output", "4"), ("metadata", cell)], &[]);
+        assert!(line.ends_with(&expected), "{line}");
+    }
+
+    #[test]
+    fn only_a_key_may_not_be_there_twice() {
+        let firsts = |names: &[&str]| {
+            let firsts = Columns::of(&Mapping::NONE).firsts(names.iter().copied());
+            firsts.map_err(|problem| problem.to_string())
+        };
+        assert_eq!(
+            firsts(&["output", "", "Status", "", "Status"]),
+            Ok(vec![true, true, true, false, false])
+        );
+        assert_eq!(
+            firsts(&["output", "id", "output"]),
+            Err("the table has the column `output` twice".to_owned())
+        );
     }
 
     #[test]

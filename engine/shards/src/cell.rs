@@ -22,7 +22,17 @@ pub(crate) fn refusal(kind: &DataType) -> Option<String> {
         | DataType::Float64
         | DataType::Utf8
         | DataType::LargeUtf8
-        | DataType::Utf8View => None,
+        | DataType::Utf8View
+        // Bytes are texts; those that are none are for their row to report.
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_)
+        | DataType::Decimal32(..)
+        | DataType::Decimal64(..)
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..) => None,
+        kind if kind.is_temporal() => None,
         DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
             refusal(field.data_type())
         }
@@ -37,8 +47,6 @@ pub(crate) fn refusal(kind: &DataType) -> Option<String> {
             other => Some(format!("a map of {other}")),
         },
         DataType::Dictionary(_, values) => refusal(values),
-        // How bytes are read does not matter.
-        DataType::BinaryView => refusal(&DataType::Binary),
         other => Some(format!("the type {other}")),
     }
 }

@@ -273,12 +273,12 @@ fn write_first(
 ) -> Result<bool, String> {
     let start = line.len();
     for cells in columns {
-        cells.write(line, row).map_err(|too_large| too_large.to_string())?;
+        cells.write(line, row).map_err(|why| why.to_string())?;
         if has_json(key) && line[start..].starts_with(b"\"") {
             let text = serde_json::from_slice::<String>(&line[start..]);
             let value = json_of_text(&text.map_err(|error| error.to_string())?);
             line.truncate(start);
-            serde_json::to_writer(&mut *line, &value).map_err(|error| error.to_string())?;
+            line.extend_from_slice(value.get().as_bytes());
         }
         if line[start..] != *b"null" {
             return Ok(true);
@@ -292,7 +292,10 @@ fn write_first(
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, StringArray};
+    use arrow_array::{
+        ArrayRef, BinaryArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
+        Int64Array, StringArray, TimestampSecondArray,
+    };
 
     use super::*;
 
@@ -357,6 +360,35 @@ mod tests {
         let outputs: [&str; 4] = ["1.0e38", "1.0e-40", "0.1", "null"];
         let wanted = outputs.map(|output| format!(r#"{{"output":{output}}}"#));
         assert_eq!(lines(vec![("output", numbers)]), wanted);
+    }
+
+    #[test]
+    fn dates_decimals_and_bytes_are_written_as_other_readers_of_tables_write_them() {
+        let decimals = Decimal128Array::from(vec![150]).with_precision_and_scale(5, 2).unwrap();
+        let times = TimestampSecondArray::from(vec![0]).with_timezone("UTC");
+        let table: Vec<(&str, ArrayRef)> = vec![
+            ("output", Arc::new(Date32Array::from(vec![0]))),
+            ("input", Arc::new(times)),
+            ("expected", Arc::new(decimals)),
+            ("id", Arc::new(BinaryArray::from(vec![&b"a"[..]]))),
+        ];
+        assert_eq!(
+            lines(table),
+            [
+                r#"{"id":"a","input":"1970-01-01T00:00:00Z","output":"1970-01-01","groundTruth":1.50}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_case() {
+        let bytes: ArrayRef = Arc::new(BinaryArray::from(vec![&b"x"[..], b"\xff"]));
+        let table = batch(vec![("output", bytes)]);
+        let columns = Columns::find(&table.schema(), &[], None).unwrap();
+        let rows: Vec<_> = columns.cases(&table, 0, "t").map(|row| row.case).collect();
+        assert_eq!(rows[0].as_ref().unwrap().json(), r#"{"output":"x"}"#);
+        let wrong = &rows[1].as_ref().unwrap_err().message;
+        assert_eq!(wrong, "`/output` cannot be read: it has bytes that are not UTF-8 text");
     }
 
     #[test]

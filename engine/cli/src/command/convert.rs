@@ -1,12 +1,18 @@
 //! `scorebox convert`: files of any format as lines of cases, and what was read and left out. Scores nothing.
 
+mod mapped;
+
 use std::{
+    collections::{HashMap, hash_map::Entry},
     io::Write,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use scorebox::case::{BadCase, Case, Key, ReadError};
+use scorebox::{
+    case::{Case, Location, ReadError},
+    digest::Digest,
+};
 use scorebox_readers::Format;
 
 use crate::{
@@ -18,13 +24,18 @@ use crate::{
     words,
 };
 
+use mapped::write_mapped;
+
 /// Bad records that are shown; all are counted.
 const MOST_SHOWN: usize = 10;
+/// What to do about cases with one id.
+const SAME_IDS: &str = "an id (with iteration and attempt) names one case of a run: score files with the same ids in a run each, or \
+     take another id with --map id=POINTER";
 
 /// Write files of other tools as cases, and say what was read
 ///
-/// What `scorebox run` reads of these files is written as JSON Lines. Words go to standard error: how many cases there are, and
-/// what was left out and why.
+/// What `scorebox run` reads of these files is written as JSON Lines; of cases with one id, iteration and attempt only the first.
+/// Words go to standard error: how many cases there are, and what was left out and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Convert {
     /// Files with cases, or folders of Hugging Face datasets
@@ -45,7 +56,18 @@ struct Counts {
     skipped: u64,
     without_output: u64,
     bad: u64,
-    first_bad: Vec<BadCase>,
+    /// What is wrong with the first bad ones.
+    first_bad: Vec<String>,
+    seen: Seen,
+}
+
+/// The cases that were read, by what names one in a run.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Half a digest of id, iteration and attempt, with the first place. Files may have millions of cases with long ids.
+    first: HashMap<u128, Location>,
+    /// Whether any came again.
+    again: bool,
 }
 
 impl Convert {
@@ -63,7 +85,7 @@ impl Convert {
             while let Some(read) = reader.next_case() {
                 match read {
                     Ok(case) => counts.put(&case, self.case_files.maps(), out)?,
-                    Err(ReadError::BadCase(bad)) => counts.note_bad(bad),
+                    Err(ReadError::BadCase(bad)) => counts.note_bad(bad.to_string()),
                     Err(error) => return Err(Failure::from(error).into()),
                 }
                 waiting.at(counts.cases);
@@ -110,6 +132,11 @@ fn what(format: Format) -> String {
 
 impl Counts {
     fn put(&mut self, case: &Case, mapped: bool, out: &mut dyn Write) -> Result<(), WriteError> {
+        if let Some(first) = self.seen.first_of_the_same_name(case) {
+            let (at, id) = (case.location(), case.id());
+            self.note_bad(format!("{at}: duplicate id `{id}`, first used at {first}"));
+            return Ok(());
+        }
         self.cases += 1;
         self.skipped += u64::from(case.skip().is_some());
         self.without_output += u64::from(case.output() == "null" && case.skip().is_none());
@@ -120,7 +147,7 @@ impl Counts {
         Ok(())
     }
 
-    fn note_bad(&mut self, bad: BadCase) {
+    fn note_bad(&mut self, bad: String) {
         self.bad += 1;
         if self.first_bad.len() < MOST_SHOWN {
             self.first_bad.push(bad);
@@ -138,7 +165,7 @@ impl Counts {
         words::say(&said);
         if self.bad > 0 {
             let shown: Vec<String> =
-                self.first_bad.iter().map(|bad| one_line(&bad.to_string(), usize::MAX)).collect();
+                self.first_bad.iter().map(|bad| one_line(bad, usize::MAX)).collect();
             words::warn(&format!(
                 "{} not valid and left out:\n{}",
                 match self.bad {
@@ -148,32 +175,27 @@ impl Counts {
                 shown.join("\n")
             ));
         }
+        if self.seen.again {
+            words::hint(SAME_IDS);
+        }
     }
 }
 
-/// The case with each key under its own name; what a mapping was taken from stays beside it.
-fn write_mapped(case: &Case, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut separator = "{";
-    let mut own = Vec::new();
-    for key in Key::ALL {
-        let value = match (key, case.raw(key)) {
-            (_, Some(value)) => value,
-            (Key::Output, None) => "null",
-            _ => continue,
-        };
-        write!(out, "{separator}\"{}\":{value}", key.name())?;
-        separator = ",";
-        own.extend(key.spellings());
-    }
-    let others =
-        case.other_json().map(serde_json::from_str::<serde_json::Map<_, serde_json::Value>>);
-    if let Some(Ok(others)) = others {
-        for (name, value) in others.iter().filter(|(name, _)| !own.contains(&name.as_str())) {
-            let name = serde_json::to_string(name).map_err(std::io::Error::from)?;
-            write!(out, "{separator}{name}:{value}")?;
-            separator = ",";
+impl Seen {
+    /// Where a case of this id, iteration and attempt was read before; if nowhere, this is the first one.
+    fn first_of_the_same_name(&mut self, case: &Case) -> Option<Location> {
+        let repeats = [case.iteration(), case.attempt()].map(u32::to_le_bytes);
+        let digest = Digest::of_parts([case.id().as_bytes(), &repeats[0], &repeats[1]]);
+        let name = digest.as_bytes().first_chunk().copied().map(u128::from_le_bytes)?;
+        match self.first.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(case.location().clone());
+                None
+            }
+            Entry::Occupied(first) => {
+                self.again = true;
+                Some(first.get().clone())
+            }
         }
     }
-    writeln!(out, "}}")?;
-    Ok(())
 }
