@@ -154,7 +154,7 @@ impl Making<'_> {
             "contains-any" | "icontains-any" | "contains-all" | "icontains-all" => {
                 self.ignores_case(kind);
                 self.set("mode", if kind.ends_with("-all") { "all" } else { "any" });
-                let values = self.value()?;
+                let values = self.value_with_numbers_as_texts()?;
                 self.set("values", values);
                 Ok(("contains", None))
             }
@@ -343,11 +343,12 @@ mod tests {
     fn an_assertion_becomes_a_scorer_with_its_configuration() {
         for (assertion, uses, config, threshold) in [
             (
-                json!({"type": "icontains-any", "value": ["a"]}),
+                json!({"type": "icontains-any", "value": ["a", 1.0]}),
                 "contains",
-                json!({"ignoreCase": true, "mode": "any", "values": ["a"]}),
+                json!({"ignoreCase": true, "mode": "any", "values": ["a", "1"]}),
                 None,
             ),
+            (json!({"type": "contains", "value": 1.0}), "contains", json!({"value": "1"}), None),
             (
                 json!({"type": "not-regex", "value": "x+"}),
                 "regex",
@@ -470,6 +471,7 @@ mod tests {
             (json!({"type": "equals", "value": 18446744073709551615_u64}), "63 bits"),
             (json!({"type": "tool-call-f1", "value": []}), "not listed by name"),
             (json!({"type": "regex", "value": "[^]"}), "any character"),
+            (json!({"type": "regex", "value": "x*+"}), "nothing before it to repeat"),
             (json!({"type": "new-kind"}), "is known"),
             (json!({}), "no `type`"),
         ] {

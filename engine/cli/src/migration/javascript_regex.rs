@@ -2,6 +2,11 @@
 
 /// Why a pattern of JavaScript's does not mean the same to `regex`; `None` if nothing in it is known to differ.
 pub(super) fn differs(pattern: &str) -> Option<String> {
+    reads_otherwise(pattern).or_else(|| repeats_no_atom(pattern))
+}
+
+/// What `regex` reads, and JavaScript reads in another way.
+fn reads_otherwise(pattern: &str) -> Option<String> {
     let mut rest = pattern;
     let mut in_class = false;
     while let Some(first) = rest.chars().next() {
@@ -47,6 +52,55 @@ pub(super) fn differs(pattern: &str) -> Option<String> {
             return Some("JavaScript has no flags in a pattern but `i`, `m` and `s`".to_owned());
         }
         rest = behind;
+    }
+    None
+}
+
+/// What stands before a place in a pattern.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    /// What may be repeated, as far as it matters here.
+    Other,
+    /// A repetition, which a `?` makes lazy.
+    Repetition,
+    /// A lazy repetition, or an assertion such as `^`.
+    NotRepeatable,
+}
+
+/// A repetition of a repetition, such as `x*+`, or of an assertion: `regex` takes it as `(x*)+`, and JavaScript refuses the pattern.
+/// In the pattern, each `{` outside of `[…]` begins a repetition, and no `[` stands in `[…]`.
+fn repeats_no_atom(pattern: &str) -> Option<String> {
+    let mut before = Before::Other;
+    let mut in_class = false;
+    let mut characters = pattern.char_indices();
+    while let Some((start, first)) = characters.next() {
+        before = match first {
+            '\\' => match characters.next() {
+                Some((_, 'b' | 'B')) if !in_class => Before::NotRepeatable,
+                _ => Before::Other,
+            },
+            '^' | '$' if !in_class => Before::NotRepeatable,
+            '?' if !in_class && before == Before::Repetition => Before::NotRepeatable,
+            '*' | '+' | '?' | '{' if !in_class => {
+                if before != Before::Other {
+                    return Some(format!(
+                        "JavaScript refuses a `{first}` with nothing before it to repeat"
+                    ));
+                }
+                if first == '{' {
+                    characters.find(|(_, it)| *it == '}');
+                }
+                Before::Repetition
+            }
+            _ => {
+                if first == '(' && !in_class && pattern[start..].starts_with("(?") {
+                    // This `?` repeats nothing.
+                    characters.next();
+                }
+                in_class = first == '[' || in_class && first != ']';
+                Before::Other
+            }
+        };
     }
     None
 }
@@ -105,6 +159,19 @@ mod tests {
             r"(?iu:a)",
             r"(?P<n>a)",
             r"[\p{L}]",
+            r"x*+",
+            r"x++",
+            r"x?+",
+            r"x{2}+",
+            r"x**",
+            r"x+{2}",
+            r"x{2}{3}",
+            r"x*??",
+            r"(?:a|\])*+",
+            r"[*+]++",
+            r"^*a",
+            r"a\b+",
+            r"a$?",
         ] {
             assert!(differs(pattern).is_some(), "{pattern}");
         }
@@ -122,6 +189,10 @@ mod tests {
             r"\x41\u0041",
             r"[^a-z]",
             r"(?:a|b)*?",
+            r"x+?y??z{2,}?",
+            r"(?:x*)+\*+",
+            r"a*(?:b+)?[*+?]+[$^]?",
+            r"[\b]+",
             r"a\{,",
             r"\\A",
             r"\bword\b",

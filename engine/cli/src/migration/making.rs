@@ -54,6 +54,18 @@ impl Making<'_> {
         }
     }
 
+    /// The same, with the numbers in a list as the texts that promptfoo looks for.
+    pub(super) fn value_with_numbers_as_texts(&self) -> Result<Value, String> {
+        let text = |item: Value| match item {
+            Value::Number(number) => template::as_javascript(&number).into(),
+            other => other,
+        };
+        Ok(match self.value()? {
+            Value::Array(items) => items.into_iter().map(text).collect(),
+            other => other,
+        })
+    }
+
     /// A value that is one text, whatever is in it.
     pub(super) fn one_text(&self) -> Result<String, String> {
         match self.value()? {
@@ -76,7 +88,9 @@ impl Making<'_> {
     /// One expected text; `contains` also has numbers.
     pub(super) fn expecting(&mut self, uses: &'static str, threshold: Option<f64>) -> Made {
         match self.value()? {
-            Value::Number(number) if uses == "contains" => self.set("value", number.to_string()),
+            Value::Number(number) if uses == "contains" => {
+                self.set("value", template::as_javascript(&number));
+            }
             Value::String(text) => self.set("value", text),
             _ => return Err(NO_TEXT.to_owned()),
         }

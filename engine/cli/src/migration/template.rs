@@ -70,13 +70,17 @@ fn is_template(text: &str) -> bool {
     ["{{", "{%", "{#"].iter().any(|begin| text.contains(begin))
 }
 
-/// A number as JavaScript writes it: a whole one has no fraction.
-fn as_javascript(number: &Number) -> String {
+/// A number as JavaScript writes it: in as few digits as name it, a whole one without a fraction, and very large and small ones with an
+/// exponent.
+pub(super) fn as_javascript(number: &Number) -> String {
     match number.as_f64() {
-        Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 1e21 => {
-            format!("{whole:.0}")
-        }
-        _ => number.to_string(),
+        None => number.to_string(),
+        Some(0.0) => "0".to_owned(),
+        Some(value) if (1e-6..1e21).contains(&value.abs()) => value.to_string(),
+        Some(value) => match format!("{value:e}") {
+            small if small.contains("e-") => small,
+            large => large.replace('e', "e+"),
+        },
     }
 }
 
@@ -115,5 +119,26 @@ mod tests {
         }
         assert_eq!(variable_alone(Some(&json!(" {{ city }} "))), Some("city"));
         assert_eq!(variable_alone(Some(&json!("{{a}} {{b}}"))), None);
+    }
+
+    #[test]
+    fn numbers_are_written_as_in_javascript() {
+        for (number, text) in [
+            (json!(1.0), "1"),
+            (json!(-0.0), "0"),
+            (json!(0.1), "0.1"),
+            (json!(-2.50), "-2.5"),
+            (json!(0.000001), "0.000001"),
+            (json!(0.00000015), "1.5e-7"),
+            (json!(1e20), "100000000000000000000"),
+            (json!(1e21), "1e+21"),
+            (json!(-1.25e300), "-1.25e+300"),
+            (json!(9007199254740993_u64), "9007199254740992"),
+            (json!(18446744073709551615_u64), "18446744073709552000"),
+            (json!(-7), "-7"),
+        ] {
+            let Value::Number(number) = number else { panic!() };
+            assert_eq!(as_javascript(&number), text);
+        }
     }
 }
