@@ -157,14 +157,14 @@ fn a_script_says_what_it_is() {
     severity      soft, threshold 0.5
     reads         output, groundTruth
     configuration {
-                    "additionalProperties": false,
+                    "type": "object",
                     "properties": {
                       "ignoreCase": {
-                        "default": true,
-                        "type": "boolean"
+                        "type": "boolean",
+                        "default": true
                       }
                     },
-                    "type": "object"
+                    "additionalProperties": false
                   }
     starts        every score starts from the memory that `configure` left
     [exit code 0]
@@ -365,8 +365,8 @@ fn a_suite_names_scripts_and_a_run_ends_with_their_summary() {
     overlap       2    0       0  0.3333  █    █    0.3333  0.0000  0.6667 [fuel] [time]
 
     overlap of the run: {
-      "best": 0.6666666666666666,
       "count": 2,
+      "best": 0.6666666666666666,
       "first": 1
     }
     [stderr]

@@ -260,7 +260,7 @@ fn noun(thing: Thing) -> Option<&'static str> {
         Thing::Judge => "judge",
         Thing::Recordings => "file of recordings",
         Thing::Format => "format",
-        Thing::PositiveLabels => "label",
+        Thing::PositiveLabels | Thing::PositiveWords => "label",
         _ => return None,
     })
 }
@@ -309,6 +309,9 @@ fn name(what: Thing) -> Option<String> {
         Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
         Thing::PositiveLabels => {
             "name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`".into()
+        }
+        Thing::PositiveWords => {
+            "name the labels of cases that should pass: `--positive LABEL`".into()
         }
         other => format!("name a {}", noun(other)?),
     })

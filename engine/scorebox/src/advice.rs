@@ -283,8 +283,10 @@ listed! {
         Recordings,
         /// The format of a file.
         Format,
-        /// Which labels of cases count as positive.
+        /// Which labels of cases count as positive: words, or numbers.
         PositiveLabels,
+        /// Which of labels that are words count as positive.
+        PositiveWords,
     }
 }
 

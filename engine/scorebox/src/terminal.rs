@@ -1,5 +1,5 @@
-//! The characters of a text that a reader does not see, or that a terminal acts on, and the text with them made visible. Which
-//! texts need that is for what shows them to say.
+//! The characters of a text that a reader does not see, or that a terminal acts on, and the text with them made visible; JSON set
+//! over several lines. Which texts need that is for what shows them to say.
 
 use std::borrow::Cow;
 
@@ -67,6 +67,85 @@ fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(visible)
+}
+
+/// JSON over several lines, with the numbers and the keys that it has: none is rounded, and one that is there twice stays. In
+/// strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128 levels.
+pub fn indented_json(json: &str) -> Option<String> {
+    const MOST_DEPTH: usize = 128;
+    serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
+    let mut set = String::with_capacity(json.len() + json.len() / 4);
+    let mut depth = 0;
+    let mut rest = json.trim_start_matches(JSON_SPACE);
+    while let Some(first) = rest.chars().next() {
+        let end = token_end(rest);
+        let (token, behind) = rest.split_at(end);
+        rest = behind.trim_start_matches(JSON_SPACE);
+        match first {
+            '{' | '[' if rest.starts_with(['}', ']']) => {
+                set.push(first);
+                set.push(if first == '{' { '}' } else { ']' });
+                rest = rest[1..].trim_start_matches(JSON_SPACE);
+            }
+            '{' | '[' => {
+                depth += 1;
+                if depth > MOST_DEPTH {
+                    return None;
+                }
+                set.push(first);
+                break_line(&mut set, depth);
+            }
+            '}' | ']' => {
+                depth -= 1;
+                break_line(&mut set, depth);
+                set.push(first);
+            }
+            ',' => {
+                set.push(first);
+                break_line(&mut set, depth);
+            }
+            ':' => set.push_str(": "),
+            '"' => match serde_json::from_str::<String>(token) {
+                Ok(text) => set.push_str(&serde_json::to_string(&text).ok()?),
+                // Half of a pair of surrogates is JSON and no text.
+                Err(_) => set.push_str(token),
+            },
+            _ => set.push_str(token),
+        }
+    }
+    Some(set)
+}
+
+/// What JSON has between its tokens.
+const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// Where the first token of valid JSON ends.
+fn token_end(json: &str) -> usize {
+    if !json.starts_with('"') {
+        let is_end = |it: char| JSON_SPACE.contains(&it) || "{}[],:\"".contains(it);
+        let behind = json.char_indices().skip(1).find(|(_, it)| is_end(*it));
+        return match json.starts_with(['{', '}', '[', ']', ',', ':']) {
+            true => 1,
+            false => behind.map_or(json.len(), |(place, _)| place),
+        };
+    }
+    let mut is_escaped = false;
+    for (place, byte) in json.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return place + 1,
+            _ => {}
+        }
+    }
+    json.len()
+}
+
+fn break_line(set: &mut String, depth: usize) {
+    set.push('\n');
+    for _ in 0..depth {
+        set.push_str("  ");
+    }
 }
 
 /// Whether it is drawn as nothing: Unicode's `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of Unicode 17), and the
@@ -199,6 +278,33 @@ mod tests {
         let flag = FLAGS[0];
         assert_eq!(visible(&format!("{flag}\u{e0067}")), format!("{flag}\\u{{e0067}}"));
         assert_eq!(visible("\u{1f3f4}\u{e0067}\u{e007f}"), "\u{1f3f4}\\u{e0067}\\u{e007f}");
+    }
+
+    #[test]
+    fn json_over_lines_keeps_its_numbers_and_its_keys() {
+        let json = r#" {"a":1.0,"a":12345678901234567890123, "list" : [ ], "of":[{},"x, \"y\"",1e400,null]}"#;
+        let lines = [
+            "{",
+            "  \"a\": 1.0,",
+            "  \"a\": 12345678901234567890123,",
+            "  \"list\": [],",
+            "  \"of\": [",
+            "    {},",
+            "    \"x, \\\"y\\\"\",",
+            "    1e400,",
+            "    null",
+            "  ]",
+            "}",
+        ];
+        assert_eq!(indented_json(json).unwrap(), lines.join("\n"));
+        assert_eq!(indented_json(r#""\u00e9\ud800\\""#).unwrap(), r#""\u00e9\ud800\\""#);
+        assert_eq!(indented_json(r#"["\u00e9\n"]"#).unwrap(), "[\n  \"é\\n\"\n]");
+        assert_eq!(indented_json("{broken"), None);
+        assert_eq!(indented_json(&"[".repeat(200)), None);
+        assert_eq!(indented_json(&format!("{}{}", "[".repeat(200), "]".repeat(200))), None);
+        let value = serde_json::json!({"a": [1, {"b": [[], {}]}], "c": "d"});
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        assert_eq!(indented_json(&value.to_string()).unwrap(), pretty);
     }
 
     #[test]

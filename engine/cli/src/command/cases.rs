@@ -218,7 +218,10 @@ fn deciders(decided: &DecidedCase<'_>) -> String {
             false => format!(" ({})", assertions.join("; ")),
         };
         match against.score {
-            Some(score) => format!("{} {}{assertions}", against.scorer_id, report::score(score)),
+            Some(score) => {
+                let score = report::score_beside(score, against.threshold);
+                format!("{} {score}{assertions}", against.scorer_id)
+            }
             None => format!("{} {}", against.scorer_id, against.standing.as_str()),
         }
     });

@@ -52,7 +52,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "REDUCER", default_value = "mean", value_parser = reducers(), help_heading = "Filters")]
     reducer: Reducer,
 
-    /// Exit with 3 if B is worse, in verdicts or by a scorer, or a scorer failed in B for cases that have a score in A
+    /// Exit with 3 if B is worse, in verdicts or by a scorer, or may be: it lacks cases, scores or scorers of A, or has not finished
     #[arg(long, help_heading = "Output")]
     fail_if_worse: bool,
 
@@ -118,9 +118,9 @@ impl Compare {
             words::error(&format!("B is worse: {}", worse(&compared).join(", ")), None);
             return Ok(Exit::BrokenRequirement);
         }
-        let failures = showing::failures_in_b(&compared);
-        if self.fail_if_worse && !failures.is_empty() {
-            let message = format!("B may be worse: {}", failures.join("; "));
+        let doubts = showing::may_be_worse(&compared);
+        if self.fail_if_worse && !doubts.is_empty() {
+            let message = format!("B may be worse: {}", doubts.join("; "));
             words::error(&message, None);
             return Ok(Exit::BrokenRequirement);
         }

@@ -124,6 +124,9 @@ fn say(migration: &Migration) {
         let name = mapped.variable;
         words::hint(&format!("the variable `{name}` is the {what}: run the suite with {mapped}"));
     }
+    if migration.scorers.iter().any(|scorer| scorer.uses == "tool-call-f1") {
+        words::hint("to `tool-call-f1`, a text without a call is an error; promptfoo scores it 0");
+    }
     if migration.scorers.iter().any(|scorer| scorer.judged) {
         words::hint("some scorers ask a language model: check `[judges.default]` in the suite");
     }

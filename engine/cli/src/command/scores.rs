@@ -44,7 +44,7 @@ pub(crate) struct Scores {
     #[arg(long, value_name = "ID", help_heading = "Filters")]
     case: Option<String>,
 
-    /// Only errors and failing scores: those beyond their scorer's threshold
+    /// Only errors and failing scores: those beyond their scorer's threshold, and those with an assertion that fails
     #[arg(long, help_heading = "Filters")]
     failed: bool,
 
@@ -229,7 +229,11 @@ fn write_table(
         let kind = answer.error.as_ref().map(|error| error.kind.as_str());
         error_kinds.extend(kind.and_then(ErrorKind::from_word));
         let case = report::case_name(&record.row.case_id, record.row.iteration, record.row.attempt);
-        let mut cells = vec![output::cell(&case, 48), output::cell(scorer_id, 64), score(answer)];
+        let mut cells = vec![
+            output::cell(&case, 48),
+            output::cell(scorer_id, 64),
+            standings.score(&record.row),
+        ];
         cells.extend(standings.shown.then(|| standings.word(&record.row).to_owned()));
         let said = [standings.decisive(&record.row), reason(answer)];
         let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
@@ -281,6 +285,16 @@ impl Standings {
         Table::new(&columns)
     }
 
+    /// The row's score, in as many digits as tell it from its scorer's threshold.
+    fn score(&self, row: &Row) -> String {
+        let threshold = self.policies.get(&row.scorer_id).and_then(Policy::threshold);
+        match (row.answer.status, row.answer.score) {
+            (_, Some(score)) => report::score_beside(score, threshold),
+            (Status::NotApplicable, _) => "n/a".into(),
+            (status, _) => status.as_str().into(),
+        }
+    }
+
     /// The assertions that count against the row's case.
     fn decisive(&self, row: &Row) -> String {
         let (Some(policy), Some(score)) = (self.policies.get(&row.scorer_id), row.answer.score)
@@ -309,14 +323,6 @@ impl Standings {
             (Status::Error, _) if policy.needs_a_score() => Standing::Errored.as_str(),
             _ => "-",
         }
-    }
-}
-
-fn score(answer: &Answer) -> String {
-    match (answer.status, answer.score) {
-        (_, Some(score)) => report::score(score),
-        (Status::NotApplicable, _) => "n/a".into(),
-        (status, _) => status.as_str().into(),
     }
 }
 

@@ -219,9 +219,13 @@ fn write_score(
 ) -> std::io::Result<()> {
     let answer = &record.row.answer;
     let id = report::one_line(&record.row.scorer_id, 64);
-    let score = answer.score.map_or_else(|| answer.status.as_str().to_owned(), report::score);
-    let threshold =
-        record.threshold.map(|threshold| format!(", threshold {}", report::score(threshold)));
+    let score = match answer.score {
+        Some(score) => report::score_beside(score, record.threshold),
+        None => answer.status.as_str().to_owned(),
+    };
+    let threshold = record
+        .threshold
+        .map(|threshold| format!(", threshold {}", report::score_beside(threshold, answer.score)));
     let severity = record.severity.as_str();
     writeln!(out, "{id}: {score} ({severity}{})", threshold.unwrap_or_default())?;
     let decided = against.iter().find(|against| against.scorer_id == record.row.scorer_id);

@@ -30,7 +30,8 @@ pub(crate) mod verdict;
 
 pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
-pub(crate) use number::{bytes, count, counted, duration, fuel, rate, score};
+pub(crate) use number::{bytes, count, counted, duration, fuel, rate};
+pub(crate) use scorebox::verdict::{figure as score, score_beside};
 pub(crate) use scorer::{reads, scale, severity};
 pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;

@@ -2,15 +2,6 @@
 
 use std::time::Duration;
 
-/// A score, with four decimals, or as many digits as a large one needs.
-pub(crate) fn score(value: f64) -> String {
-    match value.abs() {
-        size if size >= 1e6 => format!("{value:.3e}"),
-        size if size >= 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.4}"),
-    }
-}
-
 /// A whole number with a thin mark between thousands: `300,000`.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -73,8 +64,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(score(0.5), "0.5000");
-        assert_eq!(score(165.0), "165.0");
         assert_eq!([count(0), count(999), count(300_000)], ["0", "999", "300,000"]);
         assert_eq!([fuel(900.0), fuel(14_210.0), fuel(1e10)], ["900", "14.2 k", "10.0 G"]);
         assert_eq!([bytes(10), bytes(65_536)], ["10 B", "64.0 KiB"]);

@@ -14,9 +14,7 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// JSON over several lines; other text as it is.
 pub(crate) fn pretty(json: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(json)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| json.to_owned())
+    terminal::indented_json(json).unwrap_or_else(|| json.to_owned())
 }
 
 /// JSON with what a terminal would act on written as `\u….`: the same document, safe to show.

@@ -4,47 +4,58 @@ use scorebox::{
     aggregate::{DecidedRun, DecidedScorer, Decisive},
     contract::{Direction, Severity},
     stats::Rate,
-    verdict::{Broken, CaseVerdict, RunVerdict, Verdict, percent},
+    verdict::{Broken, CaseVerdict, RunVerdict, Verdict, apart, percent},
 };
 
 use super::{count, counted, score};
 
-/// Decimals with which two figures are shown so that they differ; closer ones are shown with all digits.
-const MOST_DECIMALS: usize = 9;
-
-/// `passed`, marked if soft requirements do not hold.
+/// `passed`, marked if soft requirements do not hold; `failed`, marked if a scorer is still missing.
 pub(crate) fn verdict(case: &CaseVerdict) -> String {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => "passed, regressed".to_owned(),
+        (verdict @ (Verdict::Failed | Verdict::Errored), _) if case.is_incomplete => {
+            format!("{}, incomplete", verdict.as_str())
+        }
         (verdict, _) => verdict.as_str().to_owned(),
     }
 }
 
 /// The verdict of a run: a line for all of it, and one for each scorer that decided against a case.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
-    let RunVerdict { passed, regressed, failed, errored, skipped, undecided, pass_rate, .. } =
-        decided.verdict;
-    let of = passed + failed + errored;
-    let mut first =
-        format!("verdict: {} of {} passed", count(passed), counted(of, "case", "cases"));
-    if let Some(rate) = pass_rate {
+    let mut lines = vec![of_cases(&decided.verdict)];
+    lines.extend(decided.scorers.iter().filter_map(of_scorer));
+    lines
+}
+
+/// `verdict: 14 of 18 cases passed (…), 4 failed, 42 not scored by all scorers (of them 13 failed already)`: a case that a scorer has not seen
+/// is in the last number only.
+fn of_cases(verdict: &RunVerdict) -> String {
+    let RunVerdict { failed_incomplete, errored_incomplete, .. } = *verdict;
+    let judged = counted(verdict.judged(), "case", "cases");
+    let mut first = format!("verdict: {} of {judged} passed", count(verdict.passed));
+    if let Some(rate) = verdict.pass_rate {
         first.push_str(&format!(" ({})", with_interval(rate)));
     }
     let others = [
-        (regressed, "of them with regressions"),
-        (failed, "failed"),
-        (errored, "errored"),
-        (skipped, "skipped"),
-        (undecided, "not scored by all scorers"),
+        (verdict.regressed, "of them with regressions"),
+        (verdict.failed - failed_incomplete, "failed"),
+        (verdict.errored - errored_incomplete, "errored"),
+        (verdict.skipped, "skipped"),
+        (verdict.incomplete(), "not scored by all scorers"),
     ];
     for (number, what) in others {
         if number > 0 {
             first.push_str(&format!(", {} {what}", count(number)));
         }
     }
-    let mut lines = vec![first];
-    lines.extend(decided.scorers.iter().filter_map(of_scorer));
-    lines
+    let already = [(failed_incomplete, "failed"), (errored_incomplete, "errored")];
+    let already = already.into_iter().filter(|(number, _)| *number > 0);
+    let already: Vec<String> =
+        already.map(|(number, what)| format!("{} {what}", count(number))).collect();
+    if !already.is_empty() {
+        first.push_str(&format!(" (of them {} already)", already.join(", ")));
+    }
+    first
 }
 
 /// `42.0 %, 95 % interval 37.3 to 46.9 %`.
@@ -135,20 +146,6 @@ pub(crate) fn broken(broken: &Broken) -> String {
     }
 }
 
-/// Two figures as `text` writes them; with more digits, if they differ and rounding would make them look equal.
-fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] {
-    let both = [one, other];
-    let as_usual = both.map(text);
-    if as_usual[0] != as_usual[1] || one == other {
-        return as_usual;
-    }
-    let with = |decimals: usize| both.map(|figure| format!("{figure:.decimals$}"));
-    (5..=MOST_DECIMALS)
-        .map(with)
-        .find(|[one, other]| one != other)
-        .unwrap_or_else(|| both.map(|figure| figure.to_string()))
-}
-
 /// A rate of cases and the one that was required, as percentages that differ if they do.
 fn rates_apart(rate: f64, least: f64) -> [String; 2] {
     let plain = [rate, least].map(percent);
@@ -161,6 +158,41 @@ fn rates_apart(rate: f64, least: f64) -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scorebox::verdict::{Effort, RunTally};
+
+    #[test]
+    fn a_case_that_lacks_a_scorer_is_in_no_number_but_that_of_such_cases() {
+        let mut tally = RunTally::default();
+        let mut add = |times: u32, verdict, is_incomplete| {
+            for _ in 0..times {
+                let mut case = CaseVerdict::of(verdict, 0, None);
+                case.is_incomplete = is_incomplete;
+                tally.add(case, Effort::default());
+            }
+            of_cases(&tally.verdict())
+        };
+        add(14, Verdict::Passed, false);
+        let whole = add(4, Verdict::Failed, false);
+        assert_eq!(
+            whole,
+            "verdict: 14 of 18 cases passed (77.8 %, 95 % interval 54.8 to 91.0 %), 4 failed"
+        );
+        let undecided = add(33, Verdict::Undecided, true);
+        assert_eq!(undecided, format!("{whole}, 33 not scored by all scorers"));
+        add(8, Verdict::Failed, true);
+        assert_eq!(
+            add(1, Verdict::Errored, true),
+            format!("{whole}, 42 not scored by all scorers (of them 8 failed, 1 errored already)")
+        );
+    }
+
+    #[test]
+    fn a_case_that_failed_before_all_scorers_saw_it_is_marked() {
+        let mut case = CaseVerdict::of(Verdict::Failed, 0, None);
+        assert_eq!(verdict(&case), "failed");
+        case.is_incomplete = true;
+        assert_eq!(verdict(&case), "failed, incomplete");
+    }
 
     #[test]
     fn a_requirement_that_does_not_hold_is_not_rounded_to_one_that_does() {

@@ -153,7 +153,7 @@ const COUNTERS: [Counter; 4] = [
         spellings: &["outputTokens", "output_tokens", "completion_tokens", "completionTokens"],
     },
     Counter { name: "usage.totalTokens", spellings: &["totalTokens", "total_tokens"] },
-    Counter { name: "usage.costUsd", spellings: &["costUsd", "cost_usd"] },
+    Counter { name: "usage.costUsd", spellings: &["costUsd", "cost_usd", "costUSD"] },
 ];
 
 /// The usage that `raw` is. Keys that no one knows are ignored.

@@ -22,7 +22,7 @@ pub struct JudgeSettings {
     pub max_output_tokens: Option<u32>,
     /// Further members of the document that asks for a text, such as `seed`, as the provider names them. Part of a call's digest.
     pub extra_body: BTreeMap<String, Value>,
-    /// Further headers of requests to a server, by name; must not hold a secret. No part of a call's digest.
+    /// Further headers of requests to a server, by name; must not hold a secret. Not part of a call's digest.
     pub extra_headers: BTreeMap<String, String>,
     /// The header that a server's key is sent in as it is; `None` for that of the protocol.
     pub key_header: Option<String>,

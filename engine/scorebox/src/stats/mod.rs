@@ -11,7 +11,7 @@
 //! | `interval.rs`  | the interval of a mean, with a case as the unit                       |
 //! | `bootstrap.rs` | intervals by drawing again: of the mean of a few, of any figure       |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
-//! | `rounding.rs`  | the difference of two numbers, where rounding is none                 |
+//! | `rounding.rs`  | the difference of two numbers, 0 if it may be rounding alone          |
 //! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
 //! | `agreement/`   | how well scores agree with labels                                     |
 //! | `distributions.rs` | quantiles and probabilities, of the crate `statrs`                |

@@ -1,4 +1,4 @@
-//! The difference of two numbers, where rounding is none. Knows nothing of what they measure.
+//! The difference of two numbers, which is 0 if it may be rounding alone. Knows nothing of what they measure.
 
 /// What is rounding in a difference, as a part of the numbers that it is of.
 const ROUNDING: f64 = 1e-12;

@@ -14,7 +14,7 @@ pub struct Unrecorded {
 
 /// A recording that is not what its digests say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the {part} of the recorded call {call} was changed: it does not have its digest")]
+#[error("the {part} of the recorded call {} was changed: it does not have its digest", call.short())]
 #[non_exhaustive]
 pub struct Altered {
     /// The call that it is stored as.

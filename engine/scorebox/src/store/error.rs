@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
+use super::Altered;
 use crate::advice::{Advice, Advised, Database, Form, Thing};
 
 /// What is wrong with a file whose reading goes beyond the bound.
@@ -290,6 +291,9 @@ impl StoreError {
     /// A value that is not of the kind its column holds is damage: the tables are STRICT. So is a text that is not UTF-8.
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, why) if why.is::<Altered>() => {
+                Self::Corrupt { path, what: why.to_string() }
+            }
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::Utf8Error(..)

@@ -212,7 +212,10 @@ pub(crate) fn bias_words(bias: &Bias) -> Vec<String> {
         });
     }
     if bias.without > 0 {
-        lines.push(format!("{} nothing at {by}", counted(bias.without, "case has", "cases have")));
+        lines.push(format!(
+            "{} nothing readable at {by}",
+            counted(bias.without, "case has", "cases have")
+        ));
     }
     if bias.unit == BiasUnit::StandardDeviations {
         lines.push("labels are on another scale: errors are in standard deviations".to_owned());
@@ -232,7 +235,7 @@ pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
     let left_out = [
         (*without_score, "without a score"),
         (*without_label, "without a label"),
-        (*unreadable_labels, "with a label that is neither a number nor a short text"),
+        (*unreadable_labels, "with a label that cannot be read"),
     ];
     for (number, what) in left_out {
         if number > 0 {

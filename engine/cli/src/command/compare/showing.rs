@@ -233,13 +233,8 @@ fn only_here(name: &str, run: &ComparedRun) -> Vec<String> {
 pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
-        let ended = match run.state {
-            RunState::Finished => continue,
-            RunState::Running => "is still running",
-            RunState::Interrupted => "was interrupted",
-            RunState::Stopped => "was stopped",
-        };
-        lines.push(format!("{name} {ended}: what is stored of it is compared"));
+        let doubt = |ended| format!("{name} {ended}: what is stored of it is compared");
+        lines.extend(ended(run.state).map(doubt));
     }
     let ComparedQuestions { compared, others, .. } = comparison.questions;
     if others > 0 {
@@ -253,12 +248,21 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines.extend(failures_in_b(comparison));
-    let others = comparison.scorers.iter().filter(|scorer| !scorer.same_scorer);
-    let others: Vec<String> =
-        others.map(|scorer| format!("`{}`", one_line(&scorer.scorer_id, NAME))).collect();
+    let names = |is: fn(&ComparedScorer) -> bool| {
+        let scorers = comparison.scorers.iter().filter(|scorer| is(scorer));
+        scorers.map(|it| format!("`{}`", one_line(&it.scorer_id, NAME))).collect::<Vec<_>>()
+    };
+    let others = names(|scorer| !scorer.same_scorer);
     if !others.is_empty() {
         lines.push(format!(
             "{} is not the same component or configuration in both runs: a difference may be the scorer's",
+            others.join(", ")
+        ));
+    }
+    let others = names(|scorer| !scorer.same_policy);
+    if !others.is_empty() {
+        lines.push(format!(
+            "{} has another threshold, severity or weight in B: what passes may differ although scores do not",
             others.join(", ")
         ));
     }
@@ -270,12 +274,51 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
 }
 
 /// Scorers that failed in B for cases of which A has a score.
-pub(super) fn failures_in_b(comparison: &Comparison) -> Vec<String> {
+fn failures_in_b(comparison: &Comparison) -> Vec<String> {
     let failing = comparison.scorers.iter().filter(|scorer| scorer.scores.errors_b > 0);
     let sentence = |scorer: &ComparedScorer| {
-        let cases = counted(scorer.scores.errors_b, "case", "cases");
+        let cases = counted(scorer.scores.errors_b, "case that has", "cases that have");
         let name = one_line(&scorer.scorer_id, NAME);
-        format!("`{name}` failed in B for {cases} that have a score in A")
+        format!("`{name}` failed in B for {cases} a score in A")
     };
     failing.map(sentence).collect()
+}
+
+/// What A has and B lacks: where nothing is compared, nothing shows that B is as good.
+pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
+    let mut lines = failures_in_b(comparison);
+    lines.extend(ended(comparison.b.state).map(|ended| format!("B {ended}")));
+    if comparison.a.only_here > 0 {
+        lines.push(format!("only A has {}", counted(comparison.a.only_here, "case", "cases")));
+    }
+    if let Some(verdict) = comparison.verdict.as_ref().filter(|scores| scores.only_a > 0) {
+        let cases = counted(verdict.only_a, "case that has", "cases that have");
+        lines.push(format!("B has no verdict for {cases} one in A"));
+    }
+    for scorer in comparison.scorers.iter().filter(|scorer| scorer.scores.absent_b > 0) {
+        let cases = counted(scorer.scores.absent_b, "case that has", "cases that have");
+        let name = one_line(&scorer.scorer_id, NAME);
+        lines.push(format!("B has no score of `{name}` for {cases} one in A"));
+    }
+    for scorer_id in &comparison.not_compared {
+        let name = one_line(scorer_id, NAME);
+        lines.push(match comparison.incomparable.contains(scorer_id) {
+            true => format!("`{name}` has another scale or direction in B"),
+            false => format!("B does not have the scorer `{name}`, which decides in A"),
+        });
+    }
+    if comparison.figures().all(|scores| scores.pairs == 0) {
+        lines.push("no case has a score in both runs".to_owned());
+    }
+    lines
+}
+
+/// How a run came to its end, if it has not finished.
+fn ended(state: RunState) -> Option<&'static str> {
+    match state {
+        RunState::Finished => None,
+        RunState::Running => Some("is still running"),
+        RunState::Interrupted => Some("was interrupted"),
+        RunState::Stopped => Some("was stopped"),
+    }
 }

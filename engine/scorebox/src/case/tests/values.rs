@@ -104,7 +104,7 @@ fn every_spelling_of_usage_is_read_and_the_first_one_wins() {
         let expected = Usage { total_tokens: Some(u64::MAX), ..Usage::default() };
         assert_eq!(usage(&format!("{{\"{key}\":18446744073709551615}}")), expected, "{key}");
     }
-    for key in ["costUsd", "cost_usd"] {
+    for key in ["costUsd", "cost_usd", "costUSD"] {
         let expected = Usage { cost_usd: Some(0.25), ..Usage::default() };
         assert_eq!(usage(&format!("{{\"{key}\":25e-2}}")), expected, "{key}");
     }
