@@ -37,6 +37,21 @@ fn a_report_shows_how_a_run_went_and_what_did_not_pass() {
 }
 
 #[test]
+fn a_score_that_is_not_its_threshold_does_not_look_like_it() {
+    let folder = Folder::new();
+    folder.write("almost.js", "export default () => 0.99999999;\n");
+    folder.write(
+        "suite.toml",
+        "[scorers.almost]\nuse = \"./almost.js\"\nseverity = \"gate\"\nthreshold = 1\n",
+    );
+    folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 1}\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --report html=report.html").exits_with(3);
+    let page = fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(page.contains("almost</b> 0.99999999"), "the line of the case");
+    assert!(page.contains("<span class=\"value\">0.99999999</span>"), "the case in full");
+}
+
+#[test]
 fn a_link_to_a_case_opens_it_with_its_difference_and_what_the_agent_did() {
     let folder = folder();
     folder.sh("scorebox report -o report.html").exits_with(0);

@@ -62,7 +62,7 @@ impl Decided {
     pub(crate) fn assertions(&self) -> Markup {
         html! {
             @for Decisive { name, score, threshold, reason, .. } in &self.assertions {
-                "; " b { (Said::line(name, 120)) } " " (figure::score(*score))
+                "; " b { (Said::line(name, 120)) } " " (figure::score_beside(*score, *threshold))
                 ", at least " (figure::tick(*threshold))
                 @if let Some(reason) = reason { ": " (Said::line(reason, 240)) }
             }
@@ -234,7 +234,7 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
                     @if let Some(threshold) = word::threshold(record.threshold, direction) { ", " (threshold) }
                 }
                 @if let Some(label) = &answer.label { span.small { "label " b { (Said::line(label, 200)) } } }
-                @if let Some(score) = answer.score { span.value { (figure::score(score)) } }
+                @if let Some(score) = answer.score { span.value { (figure::score_beside(score, record.threshold)) } }
             }
             @if let Some(error) = &answer.error {
                 p.reason { b { (Said::line(&error.kind, 100)) } ": " (Said::most(&error.message, showing.most)) }
@@ -278,7 +278,7 @@ fn assertions(record: &ScoreRecord, against: Option<(Policy, Standing)>, most: u
                     @for check in checks.iter().take(most) {
                         tr {
                             th.name scope="row" { (Said::line(&check.name, 400)) }
-                            td.number { (figure::score(check.score)) }
+                            td.number { (figure::score_beside(check.score, check.threshold)) }
                             td {
                                 @let threshold = word::threshold(check.threshold, Direction::HigherIsBetter);
                                 @match (check.severity, threshold) {

@@ -1,16 +1,7 @@
 //! Numbers, sizes and times as people read them. Computes nothing.
 
 use jiff::Timestamp;
-pub(crate) use scorebox::verdict::percent;
-
-/// A score, with four decimals, or as many digits as a large one needs.
-pub(crate) fn score(value: f64) -> String {
-    match value.abs() {
-        size if size >= 1e6 => format!("{value:.3e}"),
-        size if size >= 100.0 => format!("{value:.1}"),
-        _ => format!("{value:.4}"),
-    }
-}
+pub(crate) use scorebox::verdict::{figure as score, percent, score_beside};
 
 /// A difference with its sign; what is rounded to 0 has none.
 pub(crate) fn difference(value: f64) -> String {

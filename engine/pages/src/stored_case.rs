@@ -22,7 +22,7 @@ pub(crate) fn why(case: &CaseInFull) -> Markup {
             b { (Said::line(&decided.scorer_id, 80)) }
             @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == decided.scorer_id) {
                 @let answer = &record.row.answer;
-                @if let Some(score) = answer.score { " " (figure::score(score)) }
+                @if let Some(score) = answer.score { " " (figure::score_beside(score, record.threshold)) }
                 @match (&answer.error, &answer.reason) {
                     (Some(error), _) => { ": " (Said::line(&error.message, MOST_REASON)) },
                     (None, Some(reason)) => { ": " (Said::line(reason, MOST_REASON)) },

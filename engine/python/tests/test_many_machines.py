@@ -58,7 +58,7 @@ def test_all_scorers_of_a_suite_score_a_table():
         assert same["score"] == (0.0 if count % 3 else 1.0)
         assert some["status"] in ("scored", "skipped")
         assert (broken["status"], broken["score"], broken["error_kind"]) == ("error", None, "failed")
-    assert rows[1]["case"] == '{"id":"c1","output":"ab","groundTruth":"a","metadata":{"n":1}}'
+    assert rows[1]["case"] == '{"id":"c1","output":"ab","groundTruth":"a","metadata":{"n": 1}}'
     taken = {row["results"][1]["status"] for row in rows}
     assert taken == {"scored", "skipped"}
     assert scored.schema.metadata[b"scorebox.schema"] == b"1"

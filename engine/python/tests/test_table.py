@@ -193,7 +193,7 @@ def test_texts_of_parts_that_are_documents_are_json():
     tell = misbehaving("tell")
     table = pyarrow.table({"output": [1, 1], "metadata": ['{"a": 1}', None], "input": ['{"a": 1}', "x"]})
     assert tell.score_table(table)["reason"].to_pylist() == [
-        r'Some("\"{\\\"a\\\": 1}\"") Some("{\"a\":1}")',
+        r'Some("\"{\\\"a\\\": 1}\"") Some("{\"a\": 1}")',
         r'Some("\"x\"") None',
     ]
 

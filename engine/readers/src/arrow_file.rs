@@ -104,7 +104,8 @@ fn footer_of(file: &mut File) -> Result<(Vec<u8>, u64), Problem> {
     Ok((footer, start))
 }
 
-/// Whether each block is before `end`, and no two have a byte in common: the same one a thousand times would be more than the file has.
+/// Whether each block is before `end`, and all together are no more than that: the same one a thousand times would be more than the
+/// file has.
 fn check_blocks<'a>(blocks: impl Iterator<Item = &'a Block>, end: u64) -> Result<(), Problem> {
     let mut left = end;
     for block in blocks {
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_inside_of_the_file_and_apart() {
+    fn blocks_are_inside_of_the_file_and_together_no_more_than_it() {
         let said = |blocks: &[Block]| {
             check_blocks(blocks.iter(), 1000).map_err(|problem| problem.to_string())
         };

@@ -3,7 +3,7 @@
 
 use scorebox::{
     aggregate::Aggregate,
-    store::{RunRecord, ScoreFilter, ScoreRecord, ScorerRecord, Store},
+    store::{RunRecord, RunState, ScoreFilter, ScoreRecord, ScorerRecord, Store},
     suite::Skip,
 };
 
@@ -15,7 +15,10 @@ const LOOKED_AT: usize = 1000;
 /// Warns of each scorer of the run that is for no case, and of those that apply to none.
 pub(super) fn say(store: &Store, run: &RunRecord, aggregates: &[Aggregate]) -> Result<(), Failure> {
     let scorers = store.scorers(run.key)?;
-    aggregates.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))?;
+    // The cases that one is for may be among those that were not read.
+    if run.state == RunState::Finished {
+        aggregates.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))?;
+    }
     say_if_never_applicable(store, run, aggregates)
 }
 
