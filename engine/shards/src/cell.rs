@@ -23,7 +23,7 @@ pub(crate) fn refusal(kind: &DataType) -> Option<String> {
         | DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View
-        // Bytes are texts; those that are none are for their row to report.
+        // Bytes are texts; a row reports those that are not UTF-8.
         | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView

@@ -31,7 +31,7 @@ pub(super) struct Seen {
     /// connections know nothing. They change while a run is stored, too, whenever SQLite moves its log into the
     /// file; to open it again then costs a millisecond.
     written: (u64, Option<SystemTime>),
-    /// `None`: there is none.
+    /// `None` if it is not there.
     index: Option<Identity>,
 }
 
@@ -108,7 +108,7 @@ impl Files {
         for ending in ["-wal", "-shm"] {
             let mut path = self.index.clone().into_os_string();
             path.push(ending);
-            // Mostly there is none.
+            // They are usually not there.
             let _ = fs::remove_file(path);
         }
     }

@@ -298,7 +298,7 @@ impl Store {
     }
 
     /// The first recordings behind a run's scores that are not what their digests say, at most so many. A recording that is missing
-    /// is none of them.
+    /// does not count.
     pub(crate) fn altered_recordings(
         &self,
         run: RunKey,
