@@ -19,9 +19,9 @@ use serde_json::json;
 /// messages, for example), the result decides: an exit code other than 0 (a key, or `Exit code: 1` as
 /// a text's first line), an object with an `error` that is not `false`, 0, `null` or empty, or a text
 /// that begins with `Error:`, `Error!`, a line of `Error` alone, `Error executing`, `Error calling`,
-/// `Error invoking`, `Error running` (in any case; `Exception` likewise) or `Traceback (most recent
-/// call last)`. `trustResults: false` relies on the trace alone. A call that a person rejected is not a
-/// failure. Equals niceeval's `noFailedActions`.
+/// `Error invoking`, `Error running` (in any case; `Exception` likewise), `Traceback (most recent
+/// call last)` or `An error occurred while running the tool`. `trustResults: false` relies on the trace
+/// alone. A call that a person rejected is not a failure. Equals niceeval's `noFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedActions {

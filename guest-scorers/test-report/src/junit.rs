@@ -74,13 +74,23 @@ struct Suite {
     counts: Counts,
     tests_before: usize,
     failures_before: usize,
+    /// Whether something failed that is no test's, such as the set-up of all.
+    has_failure: bool,
 }
 
 impl Suite {
     /// Why it fails, if it counts failures and contains none. Tools differ in how they count
     /// several failures of a test, and those of suites in the suite, so different numbers are not an error.
     fn contradiction(&self, tests: usize, failures: usize) -> Option<String> {
-        let counted = self.counts.words().filter(|_| failures == self.failures_before)?;
+        if failures != self.failures_before {
+            return None;
+        }
+        let counted = match self.counts.words() {
+            None if self.has_failure => {
+                return Some("it reports an error outside of its tests".to_owned());
+            }
+            counted => counted?,
+        };
         let found =
             if tests == self.tests_before { "has no tests" } else { "none of its tests fails" };
         Some(format!("it reports {counted}, but {found}"))
@@ -194,6 +204,12 @@ impl State {
                 test.failure.get_or_insert_with(|| Failure { message: said, ..Failure::default() });
                 Element::Failure
             }
+            ("failure" | "error", None) if self.open.last() == Some(&Element::Suite) => {
+                if let Some(suite) = self.suites.last_mut() {
+                    suite.has_failure = true;
+                }
+                Element::Other
+            }
             ("skipped" | "disabled", Some(test)) if self.open.last() == Some(&Element::Test) => {
                 test.is_skipped = true;
                 test.may_fail |= MAY_FAIL.contains(&attributes(start)?.kind.as_str());
@@ -225,6 +241,7 @@ impl State {
                     counts,
                     tests_before: self.tests.len(),
                     failures_before: self.failures,
+                    has_failure: false,
                 });
             }
             Element::Test => {

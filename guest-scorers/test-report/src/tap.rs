@@ -165,7 +165,9 @@ fn result(line: &str) -> Option<Found> {
         (_, Some(rest)) => (true, rest),
         _ => return None,
     };
-    if !rest.is_empty() && !rest.starts_with(' ') {
+    // What Go says of a package, with a tab before its name, is no result of a test.
+    if !rest.is_empty() && !rest.starts_with(' ') || rest.trim_start_matches(' ').starts_with('\t')
+    {
         return None;
     }
     let rest = rest.trim_start();

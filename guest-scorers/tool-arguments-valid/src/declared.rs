@@ -51,7 +51,14 @@ fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
         into.extend(declarations_of_google(functions)?);
         return Ok(());
     }
-    let inner = object.get("function").or_else(|| object.get("toolSpec"));
+    // A namespace of the Responses API declares the tools that are in it.
+    if let (Some("namespace"), Some(tools)) =
+        (object.get("type").and_then(Value::as_str), object.get("tools"))
+    {
+        into.extend(declarations(tools)?);
+        return Ok(());
+    }
+    let inner = ["function", "custom", "toolSpec"].iter().find_map(|key| object.get(*key));
     let object = inner.and_then(Value::as_object).unwrap_or(object);
     match object.get("name").and_then(Value::as_str) {
         Some(name) => {

@@ -89,6 +89,20 @@ fn every_provider_declares_tools_in_its_own_way() {
 }
 
 #[test]
+fn the_responses_api_declares_tools_in_namespaces_and_items() {
+    let function = json!({"type": "function", "name": "book", "parameters": parameters()});
+    let space = json!([{"type": "namespace", "name": "crm", "tools": [function]}]);
+    assert_eq!(score_with(json!({"tools": space}), calls(&[GOOD, "{}"])).score, Some(0.5));
+    let custom = json!([{"type": "custom", "custom": {"name": "book"}}]);
+    assert_eq!(score_with(json!({"tools": custom}), calls(&[GOOD])).score, Some(1.0));
+    let listed = json!({"type": "mcp_list_tools", "tools": [{"name": "book", "input_schema": parameters()}]});
+    let called = |arguments: &str| json!({"type": "mcp_call", "id": "m", "name": "book", "arguments": arguments, "output": "x"});
+    let tools = json!([{"type": "mcp", "server_label": "s"}]);
+    let trace = json!({"object": "response", "tools": tools, "output": [listed, called(GOOD), called("{}")]});
+    assert_eq!(score_with(json!({}), trace).score, Some(0.5));
+}
+
+#[test]
 fn geminis_types_are_in_capitals_and_may_be_null() {
     let flight = json!({"type": "OBJECT", "properties": {"number": {"type": "STRING"}}, "required": ["number"]});
     let parameters = json!({"type": "OBJECT", "properties": {

@@ -28,7 +28,8 @@ use serde_json::{Value, json};
 /// `superset` allows calls then.
 ///
 /// Equals agentevals' trajectory match evaluators. Deliberate differences: calls are paired as well
-/// as possible (`assignment: greedy` pairs as agentevals does), and `true` is not 1.
+/// as possible (`assignment: greedy` pairs as agentevals does), `true` is not 1, and an empty list is a
+/// reference without calls: a run without calls matches it, whatever was said.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

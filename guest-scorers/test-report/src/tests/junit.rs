@@ -128,3 +128,13 @@ fn a_junit_suite_may_count_failures_otherwise_than_its_tests() {
     let status = "<testsuite name='x' errors='1'><testcase name='a' status='error'/></testsuite>";
     assert_eq!(of(status), "- x > a: it failed\n");
 }
+
+#[test]
+fn an_error_outside_of_the_tests_of_a_junit_suite_fails() {
+    let of = |inside: &str| outline(&format!("<testsuite name='x'>{inside}</testsuite>"));
+    let outside = "- x: it reports an error outside of its tests\n";
+    assert_eq!(of("<error message='no'/><testcase name='a'/>"), format!("+ x > a\n{outside}"));
+    assert_eq!(of("<testcase name='a'/><failure/>"), format!("+ x > a\n{outside}"));
+    let both = "<error message='no'/><testcase name='a'><failure message='no'/></testcase>";
+    assert_eq!(of(both), "- x > a: no\n");
+}

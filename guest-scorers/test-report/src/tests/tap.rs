@@ -100,3 +100,9 @@ fn a_run_of_tap_fails_whose_numbers_are_not_those_of_the_plan() {
     // Subtests have numbers of their own.
     assert_eq!(run("    ok 1 - x\nok 1 - a\n    ok 1 - x\nok 2 - b\n"), "+ a > x\n+ b > x\n");
 }
+
+#[test]
+fn what_go_says_of_a_package_is_no_tap() {
+    assert!(Format::of("ok  \tp\t0.1s\n").is_err());
+    assert_eq!(outline("1..1\nok  \tp\t0.1s\nok 1 - a\n"), "+ a\n");
+}

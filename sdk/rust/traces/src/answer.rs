@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::parts;
+use crate::part_types;
 
 /// What a text holds that may be a trace: its JSON, or its calls with what is said around them. Nothing
 /// for other texts.
@@ -39,7 +39,7 @@ fn call(line: &str) -> Option<Map<String, Value>> {
     }
     let object: Map<String, Value> = serde_json::from_str(line).ok()?;
     let kind = object.get("type").and_then(Value::as_str);
-    kind.is_some_and(parts::is_call).then_some(object)
+    kind.is_some_and(part_types::is_call).then_some(object)
 }
 
 /// The lines so far as a part of what the model says.

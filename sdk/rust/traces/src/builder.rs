@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
+use crate::TraceError;
 use crate::fields::Object;
 use crate::names;
 use crate::reported::Calls;
@@ -17,6 +18,9 @@ use scorebox_sdk::Usage;
 
 /// The most steps, and the most events, of one trace. A guest's memory holds no more.
 pub(super) const STEP_LIMIT: usize = 100_000;
+
+/// How many of the last calls of a tool are compared with one that ended.
+const PARALLEL: usize = 16;
 
 /// What a call answered, before it is known which call.
 #[derive(Debug, Default)]
@@ -50,10 +54,14 @@ pub(super) struct Builder {
     pub overflow: bool,
     /// What a call is that cannot be read: the first of them.
     pub refused: Option<String>,
+    /// What an item is that cannot be read, and without which the steps would be others: the first of them.
+    pub unread: Option<TraceError>,
     /// The calls of messages that are repeated.
     pub repeated: Calls,
     /// Agents that calls hand work to, by the calls' ids, if the trace says so elsewhere.
     pub handoffs: BTreeMap<String, VecDeque<String>>,
+    /// The calls that a person was asked about, by the ids of the questions.
+    pub approvals: BTreeMap<String, String>,
     /// Items that began, until they are done, and where the last of an id stands among them.
     pub started: Vec<Object>,
     pub started_by_id: BTreeMap<String, usize>,
@@ -183,6 +191,7 @@ impl Builder {
         if answered {
             self.event("action.result");
             self.settle(step, status);
+            self.remember(step);
         } else {
             self.open.add(step, id, name);
         }
@@ -190,7 +199,7 @@ impl Builder {
     }
 
     /// A result goes to the oldest open call of its id; without an id on either side, to the oldest
-    /// open call of its name, or of all. One that belongs to no call becomes a call itself.
+    /// open call of its name (one without an id before others), or of all. One that belongs to no call becomes a call itself.
     pub(super) fn result(&mut self, mut result: CallResult) {
         result.name = result.name.filter(|name| !name.is_empty());
         let step = self.claim(result.id.as_deref(), result.name.as_deref()).or_else(|| {
@@ -210,7 +219,29 @@ impl Builder {
 
     /// The call that a result belongs to; it is no longer open.
     pub(super) fn claim(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
-        self.open.take(id, name)
+        let step = self.open.take(id, name)?;
+        self.remember(step);
+        Some(step)
+    }
+
+    /// Claims a call that waits for its result, if it is the same as this one: formats that write when a call began and
+    /// when it ended name its tool and its arguments in both.
+    pub(super) fn claim_same(&mut self, same: &ToolCall) -> Option<usize> {
+        let step = self.open.look(same.id.as_deref(), &same.name).find(|step| {
+            let kind = self.steps.get(*step).map(|step| &step.kind);
+            matches!(kind, Some(StepKind::ToolCall(call))
+                if call.name == same.name && call.arguments == same.arguments)
+        })?;
+        self.claim_step(step).then_some(step)
+    }
+
+    /// A later result with the id of an answered call is that call's, however the call was found.
+    fn remember(&mut self, step: usize) {
+        if let Some(StepKind::ToolCall(ToolCall { id: Some(id), .. })) =
+            self.steps.get(step).map(|step| &step.kind)
+        {
+            self.open.answered.insert(id.clone(), step);
+        }
     }
 
     /// Whether a call waits for its result.
@@ -220,7 +251,11 @@ impl Builder {
 
     /// Claims one call; false if it is no longer open.
     pub(super) fn claim_step(&mut self, step: usize) -> bool {
-        self.open.open.remove(&step)
+        let was_open = self.open.open.remove(&step);
+        if was_open {
+            self.remember(step);
+        }
+        was_open
     }
 
     /// Ends a call that was claimed.
@@ -352,16 +387,27 @@ impl OpenCalls {
         self.by_name.entry(name).or_default().push_back(step);
     }
 
+    /// The open ones among the last calls of an id, or else of a name.
+    fn look(&self, id: Option<&str>, name: &str) -> impl Iterator<Item = usize> + use<'_> {
+        let queue = match id {
+            Some(id) => self.by_id.get(id),
+            None => self.by_name.get(name),
+        };
+        let open = |step: &usize| self.open.contains(step);
+        queue.into_iter().flatten().copied().rev().take(PARALLEL).filter(open)
+    }
+
     fn take(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         let open = &mut self.open;
         let Some(id) = id else {
-            return match name {
-                Some(name) => next(self.by_name.get_mut(name)?, open),
-                None => next(&mut self.all, open),
-            };
+            let Some(name) = name else { return next(&mut self.all, open) };
+            // Where some calls have ids and others have none, so do their results.
+            let without = self.by_name_without_id.get_mut(name);
+            return without
+                .and_then(|queue| next(queue, open))
+                .or_else(|| next(self.by_name.get_mut(name)?, open));
         };
         if let Some(step) = self.by_id.get_mut(id).and_then(|queue| next(queue, open)) {
-            self.answered.insert(id.to_owned(), step);
             return Some(step);
         }
         // The calls may lack the ids that their results have.

@@ -7,16 +7,18 @@ use crate::builder::Builder;
 use crate::fields::{self, Object, has, id, keys, kind, text, word};
 use crate::span_messages::parsed;
 use crate::step::{Status, ToolCall};
+use crate::{items, part_types};
 
 /// Where a call's id stands.
-const IDS: [&str; 6] = ["call_id", "tool_call_id", "toolCallId", "callId", "toolUseId", "id"];
+const IDS: [&str; 8] =
+    ["call_id", "tool_call_id", "toolCallId", "callId", "callID", "toolUseId", "id", "tool_id"];
 
 /// What a call without arguments may have beside its name, ids and results, as DeepEval's `ToolCall` does.
 const BESIDE: [&str; 7] =
     ["name", "type", "description", "reasoning", "status", "error", "durationMs"];
 
 /// Where a call's arguments stand, when they are an object or free text.
-const INPUTS: [&str; 13] = [
+const INPUTS: [&str; 14] = [
     "input",
     "args",
     "kwargs",
@@ -30,6 +32,7 @@ const INPUTS: [&str; 13] = [
     "tool_kwargs",
     "input_parameters",
     "inputParameters",
+    "rawInput",
 ];
 
 /// Where a plain step has its tool's name.
@@ -183,6 +186,26 @@ pub(super) fn is_name_alone(object: &Object) -> bool {
     is_tool
         && word(object, "name").is_some()
         && object.keys().map(String::as_str).all(|key| known(&key))
+}
+
+/// Whether an object holds calls, one level down: alone or in a list.
+pub(super) fn holds_calls(object: &Object) -> bool {
+    let is_one = |value: &Value| value.as_object().is_some_and(looks_like_call);
+    object.values().any(|value| match value {
+        Value::Array(values) => values.iter().any(is_one),
+        value => is_one(value),
+    })
+}
+
+/// Whether an object is a call by its type, or by a name beside arguments.
+fn looks_like_call(object: &Object) -> bool {
+    match word(object, "type") {
+        Some(kind) if part_types::is_call(kind) || items::is_call(kind) => true,
+        _ => {
+            has(object, &["arguments", "tool_args", "tool_input"])
+                && NAMES.iter().chain(&TOOL_NAMES).any(|key| word(object, key).is_some())
+        }
+    }
 }
 
 /// Whether a call states its arguments, so that they are more than left out.

@@ -56,6 +56,16 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
             let total =
                 line.get("payload").and_then(|event| event.pointer("/info/total_token_usage"));
             builder.tally.whole(fields::usage(total));
+            let event = line.get("payload").and_then(Value::as_object);
+            match event.and_then(|event| word(event, "type")) {
+                Some("turn_aborted") => {
+                    let why = event.and_then(|event| word(event, "reason"));
+                    builder.outcome = Some(Outcome::Failed(why.map(str::to_owned)));
+                }
+                // The session goes on.
+                Some("task_started" | "turn_started" | "user_message") => builder.outcome = None,
+                _ => {}
+            }
             builder.event(kind.to_owned());
         }
         _ => {
@@ -140,6 +150,13 @@ fn called(kind: &str, item: &mut Object) -> Option<(String, Value)> {
         "mcp_tool_call" => {
             let name = text(item, &["tool"]).unwrap_or_else(|| "mcp".to_owned());
             return Some((name, take(item, &["arguments"]).unwrap_or_default()));
+        }
+        // Its other agents.
+        "collab_tool_call" => {
+            let name = text(item, &["tool"]).unwrap_or_else(|| kind.to_owned());
+            let prompt = take(item, &["prompt"]);
+            let to = take(item, &["receiver_thread_ids"]);
+            return Some((name, json!({ "prompt": prompt, "receiver_thread_ids": to })));
         }
         _ => return None,
     };

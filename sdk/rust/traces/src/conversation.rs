@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::builder::Builder;
 use crate::fields::{Object, word};
-use crate::messages::read_message;
-use crate::parts;
+use crate::item::{is_item, read_item};
+use crate::messages::{langchain_role, read_message};
 use crate::reported::Reading;
 use crate::step::Role;
+use crate::{part_types, parts};
 
 /// What was said so far, and how often.
 #[derive(Debug, Default)]
@@ -30,6 +31,18 @@ impl Conversation {
             }
         }
         builder.repeated.end();
+    }
+
+    /// Knows messages that a model has just written and that are read elsewhere, until the caller ends it.
+    pub(super) fn expect<'m>(
+        &mut self,
+        builder: &mut Builder,
+        messages: impl Iterator<Item = &'m Object>,
+    ) {
+        for message in messages {
+            *self.said.entry(fingerprint(message)).or_default() += 1;
+        }
+        builder.repeated.begin(Reading::New);
     }
 
     /// Reads the messages of one list that are new: a message that was said twice is new if the
@@ -54,8 +67,16 @@ impl Conversation {
 }
 
 fn say(builder: &mut Builder, message: Object) {
-    let role = word(&message, "role").map_or(Role::Assistant, Role::from_name);
-    read_message(builder, role, message);
+    match word(&message, "role").map(Role::from_name) {
+        Some(role) => read_message(builder, role, message),
+        // An item of the Responses API, or a message of a format that has no roles.
+        None if is_item(&message) || langchain_role(&message).is_some() => {
+            if let Err(what) = read_item(builder, Value::Object(message)) {
+                builder.refuse(format!("an item in it {what}"));
+            }
+        }
+        None => read_message(builder, Role::Assistant, message),
+    }
 }
 
 /// The same for the same words of the same role with the same calls, however they are written: who
@@ -64,7 +85,11 @@ fn say(builder: &mut Builder, message: Object) {
 /// they only hide each other.
 fn fingerprint(message: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
-    word(message, "role").hash(&mut hasher);
+    let role = word(message, "role");
+    role.hash(&mut hasher);
+    if role.is_none() && message.contains_key("type") {
+        hash_object(message, false, &mut hasher);
+    }
     for key in ["content", "parts", "tool_calls"] {
         match message.get(key) {
             None | Some(Value::Null) => {}
@@ -91,19 +116,23 @@ fn hash_text(text: &str, hasher: &mut DefaultHasher) {
 }
 
 fn hash_part(part: &Value, is_call: bool, hasher: &mut DefaultHasher) {
-    let Some(object) = part.as_object() else {
-        return hash_text(part.as_str().unwrap_or_default(), hasher);
-    };
+    match part.as_object() {
+        Some(object) => hash_object(object, is_call, hasher),
+        None => hash_text(part.as_str().unwrap_or_default(), hasher),
+    }
+}
+
+fn hash_object(object: &Object, is_call: bool, hasher: &mut DefaultHasher) {
     let kind = word(object, "type").unwrap_or("text");
     let ids = ["call_id", "id", "tool_use_id", "tool_call_id", "toolCallId"];
     let id = ids.iter().find_map(|key| word(object, key));
     match id {
-        _ if parts::is_thinking(kind) => {}
-        Some(id) if is_call || parts::is_call(kind) => ("call", id).hash(hasher),
-        Some(id) if parts::is_result(kind) => ("result", id).hash(hasher),
+        _ if part_types::is_thinking(kind) => {}
+        Some(id) if is_call || part_types::is_call(kind) => ("call", id).hash(hasher),
+        Some(id) if part_types::is_result(kind) => ("result", id).hash(hasher),
         _ => match parts::words(object) {
             Some(text) => hash_text(text, hasher),
-            None => part.to_string().hash(hasher),
+            None => serde_json::to_string(object).unwrap_or_default().hash(hasher),
         },
     }
 }

@@ -9,7 +9,7 @@ use crate::calls::{is_call, names_a_tool, read_call, states_arguments};
 use crate::fields::{Object, has, word};
 use crate::messages::langchain_role;
 use crate::{Role, StepKind, ToolCall, Trace};
-use crate::{parts, spans};
+use crate::{part_types, spans};
 use scorebox_sdk::{
     Case, ConfigError, Configured, ExpectedValue, ExpectedValues, ScoreError, equal, excerpt,
 };
@@ -196,8 +196,8 @@ fn is_bare_call(call: &Object) -> bool {
     let of_a_run = ["role", "step", "thought", "observation", "attributes", "children", "messages"];
     let kind = word(call, "type");
     let names = match kind {
-        Some(kind) if parts::is_result(kind) => false,
-        Some(kind) if parts::is_call(kind) => is_call(call),
+        Some(kind) if part_types::is_result(kind) => false,
+        Some(kind) if part_types::is_call(kind) => is_call(call),
         _ => word(call, "name").is_some() || names_a_tool(call) || names_in_part(call),
     };
     names && !has(call, &of_a_run) && langchain_role(call).is_none() && !spans::is_span(call)

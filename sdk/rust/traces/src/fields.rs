@@ -150,9 +150,13 @@ pub(super) fn status(word: &str) -> Status {
     }
 }
 
-/// The word that an answer, a message or a step has for why it ended.
+/// The word that an answer, a message or a step has for why it ended; LangChain's messages have it in what the
+/// provider said.
+#[inline(never)]
 pub(super) fn finish_reason(object: &Object) -> Option<&str> {
-    ["stop_reason", "finish_reason", "finishReason"].iter().find_map(|key| word(object, key))
+    let keys = ["stop_reason", "finish_reason", "finishReason", "stopReason", "done_reason"];
+    let of = |object| keys.iter().find_map(|key| word(object, key));
+    of(object).or_else(|| of(object.get("response_metadata")?.as_object()?))
 }
 
 /// What cut an answer off, by the word that models' answers have for why they end; `None` if they

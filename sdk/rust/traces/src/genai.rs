@@ -12,7 +12,7 @@ use crate::span_messages::{
     event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
 };
 use crate::spans::Span;
-use crate::step::{Outcome, Role, Status, SubAgentCall, ToolCall};
+use crate::step::{Outcome, Role, Status, StepKind, SubAgentCall, ToolCall};
 use scorebox_sdk::Usage;
 
 /// What a span is.
@@ -45,6 +45,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
         steps: vec![None; spans.len()],
         called: BTreeSet::new(),
         answered: BTreeSet::new(),
+        unasked: BTreeSet::new(),
         has_answers: false,
     };
     for (index, ends) in moments {
@@ -206,6 +207,8 @@ struct Reader<'b> {
     called: BTreeSet<String>,
     /// Ids of calls whose result a tool's span reported.
     answered: BTreeSet<String>,
+    /// The calls of tools' spans that no model's answer had before them.
+    unasked: BTreeSet<usize>,
     /// Whether the span of a model had what it answered.
     has_answers: bool,
 }
@@ -327,20 +330,18 @@ impl Reader<'_> {
             _ => std::mem::take(&mut span.name),
         });
         let id = id(&mut span.attributes, &["gen_ai.tool.call.id", "tool_call.id"]);
-        let step = self.builder.claim(id.as_deref(), Some(&name)).or_else(|| {
+        if self.is_inside_itself(id.as_deref(), &name) {
+            return;
+        }
+        let claimed = self.builder.claim(id.as_deref(), Some(&name));
+        let step = claimed.filter(|step| !self.unasked.contains(step)).or_else(|| {
             self.builder.turn(Role::Assistant);
             let mut call = ToolCall { id: id.clone(), name: name.clone(), ..ToolCall::default() };
-            let keys = [
-                "gen_ai.tool.call.arguments",
-                "tool.parameters",
-                "input.value",
-                "traceloop.entity.input",
-            ];
-            let written = take(&mut span.attributes, &keys);
-            fields::arguments(&mut call, written, false);
+            fields::arguments(&mut call, tool_input(&mut span.attributes), false);
             self.called.extend(id.clone());
             let step = self.builder.call(call)?;
             self.builder.claim_step(step);
+            self.unasked.insert(step);
             Some(step)
         });
         let Some(step) = step else {
@@ -370,6 +371,17 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a call is the one whose span is around it, as a client and its server report a call of a tool.
+    fn is_inside_itself(&self, id: Option<&str>, name: &str) -> bool {
+        let around = self.builder.parent.and_then(|step| self.builder.steps.get(step));
+        match around.map(|step| &step.kind) {
+            Some(StepKind::ToolCall(call)) => {
+                call.name == name && (id.is_none() || id == call.id.as_deref())
+            }
+            _ => false,
+        }
+    }
+
     fn agent(&mut self, index: usize, span: &mut Span, is_root: bool) {
         let name = text(&mut span.attributes, &["gen_ai.agent.name", "agent.name"]);
         let host = text(&mut span.attributes, &["url.full", "server.address"]);
@@ -389,6 +401,30 @@ impl Reader<'_> {
             ..SubAgentCall::default()
         };
         self.steps[index] = self.builder.sub_agent(call);
+    }
+}
+
+/// What a tool's span says the tool was called with. OpenInference has the tool's schema under a name that others have
+/// the arguments under.
+fn tool_input(attributes: &mut Object) -> Option<Value> {
+    let is_schema = |value: &Value| value.get("properties").is_some();
+    take(attributes, &["gen_ai.tool.call.arguments", "input.value"])
+        .or_else(|| Some(unwrapped(take(attributes, &["traceloop.entity.input"])?)))
+        .or_else(|| Some(parsed(take(attributes, &["tool.parameters"])?)).filter(|v| !is_schema(v)))
+}
+
+/// The arguments without what OpenLLMetry puts around them: the ways in which Python passes them, or LangChain's inputs.
+fn unwrapped(input: Value) -> Value {
+    let mut input = parsed(input);
+    let is_empty = |key: &str| input.get(key).is_none_or(fields::is_blank);
+    let inside = match input.get("args") {
+        Some(_) if is_empty("args") => "kwargs",
+        None if input.get("input_str").is_some() => "inputs",
+        _ => return input,
+    };
+    match input.get_mut(inside).map(Value::take) {
+        Some(arguments @ Value::Object(_)) => arguments,
+        _ => input,
     }
 }
 

@@ -60,6 +60,8 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
         builder.handoffs = handoffs(&events);
         Conversation::default().add(builder, messages);
         complete(builder, events);
+        let why = sample.get("output").and_then(|output| output.pointer("/choices/0/stop_reason"));
+        builder.cut_off = why.and_then(Value::as_str).and_then(fields::cut_off);
     }
     builder.understood += 1;
     let models = sample.get("model_usage").and_then(Value::as_object);
@@ -137,7 +139,7 @@ fn begins_agent(event: &Object) -> bool {
     word(event, "event") == Some("span_begin") && word(event, "type") == Some("agent")
 }
 
-/// Adds to the calls in messages what their events report: failures, times, hand-offs.
+/// Adds to the calls in messages what their events report: failures, times, hand-offs, and the calls inside of those.
 fn complete(builder: &mut Builder, events: Vec<Value>) {
     let mut calls: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
     for (index, step) in builder.steps.iter().enumerate() {
@@ -147,7 +149,7 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
     }
     let mut agents = Agents::of(&events);
     for event in events {
-        let Value::Object(mut event) = event else {
+        let Value::Object(event) = event else {
             continue;
         };
         match word(&event, "event") {
@@ -155,15 +157,12 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
                 read_event(builder, &mut Conversation::default(), &agents, event);
             }
             Some("tool") => {
-                let id = id(&mut event, &["id"]);
-                let step = id.and_then(|id| calls.get_mut(&id)?.pop_front());
+                let step = word(&event, "id").and_then(|id| calls.get_mut(id)?.pop_front());
                 if let Some(step) = step.and_then(|step| builder.steps.get_mut(step)) {
                     complete_call(step, event);
-                } else if let Some(name) = text(&mut event, &["agent"]) {
-                    // A hand-off inside of another, which the sample's messages do not have.
-                    let (status, error) = fields::ending(&mut event);
-                    let agent = SubAgentCall { name, status, error, ..SubAgentCall::default() };
-                    builder.sub_agent(agent);
+                } else {
+                    // A call inside a sub-agent, which the sample's messages do not have.
+                    tool(builder, event);
                 }
             }
             Some("input" | "error") => {
@@ -255,9 +254,13 @@ fn model(builder: &mut Builder, conversation: &mut Conversation, mut event: Obje
     };
     let usage = fields::usage(output.get("usage"));
     let choices = list(&mut output, &["choices"]).unwrap_or_default();
-    if let Some(message) =
-        choices.into_iter().next().and_then(|mut choice| choice.get_mut("message").map(Value::take))
-    {
+    let Some(Value::Object(mut choice)) = choices.into_iter().next() else {
+        return;
+    };
+    if let Some(Value::Object(mut message)) = take(&mut choice, &["message"]) {
+        let why = take(&mut choice, &["stop_reason"]);
+        message.extend(why.map(|why| ("stop_reason".to_owned(), why)));
+        let message = Value::Object(message);
         let first = builder.steps.len();
         conversation.add(builder, vec![message]);
         builder.usage(first, usage);

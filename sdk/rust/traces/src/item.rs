@@ -3,12 +3,17 @@
 
 use serde_json::Value;
 
-use crate::builder::Builder;
+use crate::TraceError;
+use crate::builder::{Builder, CallResult};
 use crate::calls::{self, read_call};
 use crate::fields::{self, Object, holds_list, keys, kind, take, word};
 use crate::messages::{langchain_fields, langchain_role, read_message};
-use crate::step::Role;
-use crate::{atif, codex, items, openhands, parts, plain, pydantic, stream};
+use crate::step::{Role, ToolCall};
+use crate::{atif, codex, items, openhands, part_types, parts, plain, pydantic, stream};
+
+/// Why chunks are refused.
+pub(super) const CHUNKS: &str =
+    "holds chunks of a stream: store the message that the client made of them";
 
 /// Whether an object is one item of a list, and not a wrapper around it.
 pub(super) fn is_item(object: &Object) -> bool {
@@ -38,8 +43,14 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     // OpenAI's agents wrap each item of the Responses API.
     let mut object = match object {
         mut object if object.get("raw_item").is_some_and(Value::is_object) => {
+            let hands_over = word(&object, "type") == Some("handoff_call_item");
             match object.remove("raw_item") {
-                Some(Value::Object(raw)) => raw,
+                Some(Value::Object(raw)) => {
+                    if hands_over {
+                        hand_over(builder, &raw);
+                    }
+                    raw
+                }
                 _ => object,
             }
         }
@@ -76,6 +87,9 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
         atif::read_step(builder, object);
     } else if let Some(error) = adk_error(&mut object) {
         builder.error(error);
+    } else if object.get("partial") == Some(&Value::Bool(true)) && object.contains_key("author") {
+        // A piece of what a later event of Google's agent kit has whole.
+        builder.event("partial");
     } else if let Some(role) = google_role(&mut object) {
         read_message(builder, role, object);
     } else if is_result(&object) {
@@ -85,15 +99,47 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
         read_message(builder, Role::Assistant, object);
     } else if plain::is_step(&object) {
         read_plain(builder, object)?;
+    } else if plain::is_task(&object) {
+        plain::read_task(builder, object);
     } else if let Some(name) = text_of(&object, &["type", "event", "kind", "step"]) {
         // A kind of item that is not known, in a list of known ones.
         builder.understood -= 1;
-        builder.other(&name);
+        read_unknown(builder, &name, &object);
     } else {
         return Err(keys(&object));
     }
     builder.raw_name = None;
     Ok(())
+}
+
+/// Remembers the agent that a call of OpenAI's agents hands work to.
+fn hand_over(builder: &mut Builder, call: &Object) {
+    if let (Some(id), Some(name)) = (word(call, "call_id"), word(call, "name")) {
+        let agent = name.strip_prefix("transfer_to_").unwrap_or(name);
+        builder.handoffs.entry(id.to_owned()).or_default().push_back(agent.to_owned());
+    }
+}
+
+/// An item of a type that is not known: it is kept by its name, unless that would leave out calls.
+fn read_unknown(builder: &mut Builder, name: &str, item: &Object) {
+    if is_piece(name) {
+        builder.unread.get_or_insert_with(|| TraceError::new(CHUNKS));
+    } else if calls::holds_calls(item) {
+        builder.unread.get_or_insert_with(|| {
+            TraceError::unknown(&format!("an item that holds a tool call {}", keys(item)))
+        });
+    }
+    // The last part of the AI SDK's streams.
+    if let Some(reason) = fields::finish_reason(item) {
+        builder.cut_off = fields::cut_off(reason);
+    }
+    builder.other(name);
+}
+
+/// Whether the type is one of a piece of an answer, as the Responses API and Anthropic stream it.
+fn is_piece(kind: &str) -> bool {
+    let starts = ["response.output_", "response.function_call_", "content_block_"];
+    kind == "message_start" || starts.iter().any(|start| kind.starts_with(start))
 }
 
 /// Calls share a turn; other steps start their own.
@@ -112,12 +158,24 @@ fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
     {
         object.entry("result").or_insert(content);
     }
-    builder.turn(Role::Assistant);
-    match read_call(object) {
-        Some(call) => {
-            builder.call(call);
-        }
-        None => builder.other("step"),
+    // CrewAI writes its calls down when they begin and when they end, and gives them no ids.
+    let ends = matches!(word(&object, "type"), Some("tool_usage_finished" | "tool_usage_error"));
+    let Some(call) = read_call(object) else {
+        builder.turn(Role::Assistant);
+        builder.other("step");
+        return Ok(());
+    };
+    let begun = (ends || call.id.is_some() && call.result.is_some())
+        .then(|| builder.claim_same(&call))
+        .flatten();
+    if let Some(step) = begun {
+        let ToolCall { result, stated_status: status, error, .. } = call;
+        let value = result.unwrap_or_default();
+        builder.turn(Role::Tool);
+        builder.answer(step, CallResult { value, status, error, ..CallResult::default() });
+    } else {
+        builder.turn(Role::Assistant);
+        builder.call(call);
     }
     Ok(())
 }
@@ -132,7 +190,7 @@ fn is_step_in_parts(object: &Object) -> bool {
 fn has_calls(step: &Object) -> bool {
     let is_call = |part: &Value| {
         let kind = part.get("type").and_then(Value::as_str);
-        kind.is_some_and(|kind| parts::is_call(kind) || parts::is_result(kind))
+        kind.is_some_and(|kind| part_types::is_call(kind) || part_types::is_result(kind))
     };
     step.get("content").and_then(Value::as_array).is_some_and(|parts| parts.iter().any(is_call))
 }
@@ -168,7 +226,11 @@ fn google_role(object: &mut Object) -> Option<Role> {
     let inside = object.get("content").and_then(Value::as_object);
     let role = match inside {
         Some(inside) if inside.get("parts").is_some_and(Value::is_array) => word(inside, "role"),
-        _ if object.get("parts").is_some_and(Value::is_array) => word(object, "author"),
+        _ if object.get("parts").is_some_and(Value::is_array) => {
+            // OpenCode has it in what it says about the message.
+            let info = || word(object.get("info")?.as_object()?, "role");
+            word(object, "author").or_else(info)
+        }
         _ => return None,
     };
     Some(role.map_or(Role::Assistant, Role::from_name))

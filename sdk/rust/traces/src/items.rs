@@ -24,6 +24,11 @@ pub(super) fn is_item(kind: &str) -> bool {
         || answer_of(kind).is_some()
 }
 
+/// Whether the type is one of a call that the service itself carries out.
+pub(super) fn is_call(kind: &str) -> bool {
+    hosted(kind).is_some()
+}
+
 /// The tool of a call that the service itself carries out.
 fn hosted(kind: &str) -> Option<&'static str> {
     Some(match kind {
@@ -35,11 +40,14 @@ fn hosted(kind: &str) -> Option<&'static str> {
         "local_shell_call" => "local_shell",
         "shell_call" => "shell",
         "apply_patch_call" => "apply_patch",
-        "tool_search_call" => "tool_search",
+        "tool_search_call" => TOOL_SEARCH,
         "mcp_call" => "mcp",
         _ => return None,
     })
 }
+
+/// The search for tools, whose call and output have separate ids if the service carries it out.
+const TOOL_SEARCH: &str = "tool_search";
 
 fn answer_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
@@ -47,7 +55,7 @@ fn answer_of(kind: &str) -> Option<&'static str> {
         "local_shell_call_output" => "local_shell",
         "shell_call_output" => "shell",
         "apply_patch_call_output" => "apply_patch",
-        "tool_search_output" => "tool_search",
+        "tool_search_output" => TOOL_SEARCH,
         _ => return None,
     })
 }
@@ -77,6 +85,10 @@ pub(super) fn read_item(builder: &mut Builder, kind: &str, mut item: Object) {
             prompt: None,
         }),
         "mcp_approval_response" => builder.event("input.answered"),
+        "mcp_list_tools" => {
+            builder.tools.extend(list(&mut item, &["tools"]).unwrap_or_default());
+            builder.event(kind.to_owned());
+        }
         _ => match (hosted(kind), answer_of(kind)) {
             (Some(tool), _) => hosted_call(builder, kind, tool, item),
             (_, Some(tool)) => answer(builder, Some(tool.to_owned()), item),
@@ -92,10 +104,16 @@ fn answer(builder: &mut Builder, name: Option<String>, mut item: Object) {
     if !patch {
         item.remove("status");
     }
-    let id = id(&mut item, &["call_id", "id"]);
+    let id = call_id(name.as_deref(), &mut item);
     let (status, error) = fields::ending(&mut item);
     let value = take(&mut item, &["output", "tools"]).unwrap_or(Value::Null);
     builder.result(CallResult { id, name, value, status, error });
+}
+
+/// What a hosted call and its answer know each other by: the item's own id too, where they share it.
+fn call_id(tool: Option<&str>, item: &mut Object) -> Option<String> {
+    let own = ["call_id", "id"];
+    id(item, if tool == Some(TOOL_SEARCH) { &own[..1] } else { &own })
 }
 
 /// A summary of the thought, or the thought.
@@ -117,7 +135,7 @@ fn thought(item: &mut Object) -> String {
 /// A call that the service carried out. If its result is in the item, it ends here.
 fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) {
     builder.assistant_turn();
-    let mut call = ToolCall { id: id(&mut item, &["call_id", "id"]), ..ToolCall::default() };
+    let mut call = ToolCall { id: call_id(Some(tool), &mut item), ..ToolCall::default() };
     call.name = match kind {
         "mcp_call" => text(&mut item, &["name"]).unwrap_or_else(|| tool.to_owned()),
         _ => tool.to_owned(),
@@ -128,6 +146,9 @@ fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) 
         }
         "code_interpreter_call" => take(&mut item, &["code"]).map(|code| json!({ "code": code })),
         "apply_patch_call" => take(&mut item, &["operation"]),
+        "computer_call" if item.get("actions").is_some_and(Value::is_array) => {
+            take(&mut item, &["actions"]).map(|actions| json!({ "actions": actions }))
+        }
         _ => take(&mut item, &["action", "arguments"]),
     };
     fields::arguments(&mut call, arguments, kind == "mcp_call");
@@ -135,7 +156,9 @@ fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) 
     // These are answered by an item that follows.
     let answered_later =
         matches!(kind, "computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call");
-    if !answered_later {
+    if tool == TOOL_SEARCH {
+        call.stated_status = status;
+    } else if !answered_later {
         let result = take(&mut item, &["output", "outputs", "results", "result"]);
         call.result = match (result, &error, status) {
             (Some(result), ..) => Some(result),

@@ -27,7 +27,7 @@
 //! | Pydantic AI's messages | `part_kind` in the `parts` | `pydantic` |
 //! | OpenHands' events | `source` beside `action` and `args`, or beside `observation` | `openhands` |
 //! | lines of Codex | `type` of `item.completed`, `response_item` … | `codex` |
-//! | niceeval's event stream, Claude Code's transcript lines | `type` of `action.called` …; `type` beside `message` | `stream` |
+//! | niceeval's event stream, lines of Claude Code and the last one of Gemini CLI | `type` of `action.called` …; `type` beside `message` | `stream` |
 //! | Responses API items | `type` of `function_call`, `function_call_output`, `reasoning` … | `items` |
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
 //! | content blocks and parts without a message, the AI SDK's streams | `type` of `tool_use`, `tool_result`, `tool-input-available` …; `functionCall` … | `parts` |
@@ -40,7 +40,7 @@
 //! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
 //! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item.
 //!
-//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that cannot
+//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`], unless it holds a call. One that cannot
 //! be recognized is an error, which says where it is and which keys it has; so is a call that does not
 //! say which tool it calls, and what looks like a call and cannot be read.
 //!
@@ -75,6 +75,7 @@ mod logs;
 mod messages;
 mod names;
 mod openhands;
+mod part_types;
 mod parts;
 mod pattern;
 mod plain;
@@ -175,7 +176,12 @@ impl Trace {
     /// # Errors
     /// As [`Trace::parse`].
     pub fn read(value: Value) -> Result<Self, TraceError> {
-        let trace = Self::read_events(value)?;
+        let mut builder = builder::Builder::default();
+        read::read(&mut builder, value)?;
+        if let Some(unread) = builder.unread.take() {
+            return Err(unread);
+        }
+        let trace = Self::made_of(builder);
         if trace.understood == 0
             && let Some(event) = trace.events.first()
         {
@@ -192,9 +198,13 @@ impl Trace {
     pub fn read_events(value: Value) -> Result<Self, TraceError> {
         let mut builder = builder::Builder::default();
         read::read(&mut builder, value)?;
+        Ok(Self::made_of(builder))
+    }
+
+    fn made_of(builder: builder::Builder) -> Self {
         let usage = builder.tally.total(&builder.steps);
         let builder::Builder { steps, turns, events, tools, outcome, understood, .. } = builder;
-        Ok(Self { steps, turns, events, tools, outcome, usage, understood })
+        Self { steps, turns, events, tools, outcome, usage, understood }
     }
 
     /// The list of step dictionaries as it stands in a document: the document itself, or under the
@@ -222,7 +232,7 @@ impl Trace {
         &self.events
     }
 
-    /// The tools that the trace declares, as it declares them.
+    /// The tools that the trace declares, as it declares them: beside its steps, and in items of them.
     #[must_use]
     pub fn tools(&self) -> &[Value] {
         &self.tools

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::{RESULTS, add_call, has_arguments, invalid_call, listed};
+use crate::calls::{RESULTS, add_call, has_arguments, holds_calls, invalid_call, listed};
 use crate::fields::{self, Object, has, id, list, take, text, word};
 use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
 use crate::step::{Role, Status, Step, StepKind};
@@ -27,18 +27,14 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     let answer = usage.and_then(|_| word(&message, "id").map(str::to_owned));
     match content(&mut message, &role) {
         Content::Parts(parts) if role == Role::Tool || all_results(&parts) => {
-            if parts.iter().any(is_result) {
+            if parts.iter().any(|part| is_result(part) || is_approval(part)) {
                 read_results(builder, parts);
             } else {
                 tool_answer(builder, message, Value::Array(parts));
             }
         }
         Content::Parts(parts) => {
-            if let (Some(what), true) =
-                (parts.first().and_then(unknown), parts.iter().all(|part| unknown(part).is_some()))
-            {
-                builder.refuse(format!("a part of a message in it {what}"));
-            }
+            refuse_unknown(builder, &parts);
             // Anthropic sends results and words of the user in one message.
             let (results, parts) = parts.into_iter().partition(is_result_of_user(&role));
             read_results(builder, results);
@@ -68,6 +64,15 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     }
     builder.usage_of(first, answer.as_deref(), usage);
     builder.start_ms = outer;
+}
+
+/// Refuses parts of which none is known: one may be a call.
+pub(super) fn refuse_unknown(builder: &mut Builder, parts: &[Value]) {
+    if let (Some(what), true) =
+        (parts.first().and_then(unknown), parts.iter().all(|part| unknown(part).is_some()))
+    {
+        builder.refuse(format!("a part of a message in it {what}"));
+    }
 }
 
 /// Where a message has what it says or does.
@@ -212,6 +217,11 @@ fn is_result_part(part: &Object) -> bool {
     }
 }
 
+/// Whether a part is what a person said about a call of the AI SDK. It is no result.
+fn is_approval(part: &Value) -> bool {
+    part.get("type").is_some_and(|kind| kind == "tool-approval-response")
+}
+
 fn all_results(parts: &[Value]) -> bool {
     !parts.is_empty() && parts.iter().all(is_result)
 }
@@ -283,6 +293,7 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
         _ => Object::new(),
     };
     calls.extend(listed(builder, &mut provider, &["tool_calls"]));
+    let has_calls = !calls.is_empty();
     read_calls(builder, calls, &given);
     // The first way in which OpenAI's models called functions.
     let mut first_way = listed(builder, message, &["function_call"]);
@@ -297,6 +308,10 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
         if !is_given(&call, &given) {
             invalid_call(builder, call);
         }
+    }
+    let is_call = |step: &Step| matches!(step.kind, StepKind::ToolCall(_));
+    if !has_calls && holds_calls(message) && !builder.steps.iter().skip(first).any(is_call) {
+        builder.refuse(format!("a message in it {}", fields::keys(message)));
     }
 }
 

@@ -171,6 +171,10 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
                 || acts.iter().any(|act| rest.starts_with(act))
         }
         "traceback" => rest.starts_with(" (most recent call last)"),
+        // What OpenAI's agents tell the model of a tool that raised an exception.
+        "an" => [" error occurred while running the tool", " error occurred while parsing tool"]
+            .iter()
+            .any(|told| rest.starts_with(told)),
         _ => text.starts_with("<error>") || text.starts_with("<tool_use_error>"),
     }
 }
@@ -201,14 +205,22 @@ pub(super) fn exit_code(result: &Value) -> Option<i64> {
     }
 }
 
-/// The exit code in the first line, into which Codex and Claude Code write it.
+/// The exit code in the first line, into which Codex and Claude Code write it, or in a later one of the lines that Codex
+/// writes before an output.
 fn written_exit_code(text: &str) -> Option<i64> {
-    let line = text.lines().next()?;
-    let rest = ["Exit code: ", "Exit code ", "exit code: ", "Process exited with code "]
-        .iter()
-        .find_map(|start| line.strip_prefix(start))?;
-    rest.split_whitespace().next()?.parse().ok()
+    let starts = ["Exit code: ", "Exit code ", "exit code: ", EXITED];
+    let mut lines = text.lines();
+    let first = lines.next()?;
+    let is_header = ["Chunk ID: ", "Wall time: "].iter().any(|start| first.starts_with(start));
+    let rest = match is_header {
+        true => lines.take_while(|line| *line != "Output:").find_map(|l| l.strip_prefix(EXITED)),
+        false => starts.iter().find_map(|start| first.strip_prefix(start)),
+    };
+    rest?.split_whitespace().next()?.parse().ok()
 }
+
+/// What Codex writes before the exit code of a command that ran in a terminal.
+const EXITED: &str = "Process exited with code ";
 
 /// A value in words: a text itself, the texts of content parts, else JSON.
 pub(super) fn words(value: &Value) -> Cow<'_, str> {

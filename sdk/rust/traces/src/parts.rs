@@ -5,8 +5,11 @@
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::{add_call, invalid_call};
+use crate::calls::{add_call, holds_calls, invalid_call};
 use crate::fields::{self, Object, id, take, text, word};
+use crate::part_types::{
+    is_call, is_input_piece, is_item_output, is_result, is_thinking, named_tool,
+};
 use crate::step::{InputRequest, Role, Status, ToolCall};
 use crate::{items, names};
 
@@ -79,8 +82,18 @@ pub(super) fn is_part(part: &Object) -> bool {
                 || is_input_piece(kind)
                 || kind == "text"
         }
-        None => GOOGLE_AND_BEDROCK.iter().any(|key| part.get(*key).is_some_and(Value::is_object)),
+        None => keyed(part).is_some(),
     }
+}
+
+/// The key that says what a part without a type is.
+fn keyed(part: &Object) -> Option<&'static str> {
+    let holds = |key: &&str| part.get(*key).is_some_and(Value::is_object);
+    // Others have the same words for other things.
+    let of_google =
+        |key: &&str| part.get(*key).is_some_and(|inside| inside["toolType"].is_string());
+    let known = GOOGLE_AND_BEDROCK.into_iter().find(holds);
+    known.or_else(|| ["toolCall", "toolResponse"].into_iter().find(of_google))
 }
 
 /// What a part may have without meaning.
@@ -120,72 +133,6 @@ const GOOGLE_AND_BEDROCK: [&str; 11] = [
     "reasoningContent",
 ];
 
-pub(super) fn is_call(kind: &str) -> bool {
-    matches!(
-        kind,
-        "tool_use"
-            | "server_tool_use"
-            | "mcp_tool_use"
-            | "tool_call"
-            | "tool-call"
-            | "server_tool_call"
-            | "dynamic-tool"
-            | "toolCall"
-            | "tool-invocation"
-            | "tool-input-available"
-            | "tool-input-error"
-            | "function_call"
-            | "custom_tool_call"
-    ) || named_tool(kind).is_some()
-}
-
-/// The tool that a type names, as the AI SDK's parts of a page do: `tool-NAME`. Parts of its streams begin with
-/// the same word.
-fn named_tool(kind: &str) -> Option<&str> {
-    let name = kind.strip_prefix("tool-")?;
-    let is_other = matches!(name, "call" | "invocation" | "result" | "error")
-        || matches!(name, "input-available" | "input-error")
-        || matches!(name, "output-available" | "output-error" | "output-denied")
-        || name.starts_with("approval")
-        || is_input_piece(kind);
-    (!is_other).then_some(name)
-}
-
-/// Whether a part of the AI SDK's streams has a piece of a call that another part has whole.
-fn is_input_piece(kind: &str) -> bool {
-    matches!(
-        kind,
-        "tool-input-start"
-            | "tool-input-delta"
-            | "tool-input-end"
-            | "tool-call-streaming-start"
-            | "tool-call-delta"
-    )
-}
-
-pub(super) fn is_result(kind: &str) -> bool {
-    matches!(
-        kind,
-        "tool_call_response"
-            | "server_tool_call_response"
-            | "tool-result"
-            | "tool-error"
-            | "tool-output-available"
-            | "tool-output-error"
-            | "tool-output-denied"
-    ) || is_item_output(kind)
-        || kind.ends_with("tool_result")
-}
-
-/// Whether a part is a result as the Responses API writes it.
-fn is_item_output(kind: &str) -> bool {
-    matches!(kind, "function_call_output" | "custom_tool_call_output")
-}
-
-pub(super) fn is_thinking(kind: &str) -> bool {
-    matches!(kind, "thinking" | "redacted_thinking" | "reasoning" | "reasoning_content")
-}
-
 /// Reads a part that is not plain text. A part of an unknown kind becomes an event with its name.
 pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
     let kind = text(&mut part, &["type"]);
@@ -203,27 +150,59 @@ pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
         kind if is_call(kind) => call(builder, kind, part),
         kind if is_result(kind) => typed_result(builder, kind, part),
         "invalid_tool_call" => invalid_call(builder, part),
-        "tool-approval-request" => builder.input_request(InputRequest {
-            id: id(&mut part, &["approvalId", "id"]),
-            action: id(&mut part, &["toolCallId"]),
-            prompt: None,
-        }),
-        "tool-approval-response" => builder.event("input.answered"),
+        "tool-approval-request" => {
+            let asked = id(&mut part, &["approvalId", "id"]);
+            let action = id(&mut part, &["toolCallId"])
+                .or_else(|| id(part.get_mut("toolCall")?.as_object_mut()?, &["toolCallId"]));
+            builder.approvals.extend(asked.clone().zip(action.clone()));
+            builder.input_request(InputRequest { id: asked, action, prompt: None });
+        }
+        "tool-approval-response" => {
+            builder.event("input.answered");
+            if part.get("approved") == Some(&Value::Bool(false)) {
+                refused(builder, part);
+            }
+        }
+        "tool" if part.get("state").is_some_and(Value::is_object) => of_opencode(builder, part),
         // LangChain has the calls that OpenAI's service carried out in its messages.
         kind if items::is_item(kind) => {
             builder.join_turn();
             items::read_item(builder, kind, part);
         }
-        _ if looks_like_call(&part) => refuse(builder, &part),
+        kind if is_input_piece(kind) => builder.event(kind.to_owned()),
+        // What an application put beside the model's parts is not looked into.
+        kind if looks_like_call(&part) || !kind.starts_with("data-") && holds_calls(&part) => {
+            refuse(builder, &part);
+        }
         // Pictures, files, steps' borders.
         _ => builder.event(kind.clone()),
     }
     builder.raw_name = outer;
 }
 
-/// Whether a part of an unknown kind has what calls have.
+/// Whether a part of an unknown kind has what calls have: the id of a call, or a name beside arguments.
 fn looks_like_call(part: &Object) -> bool {
-    word(part, "name").is_some() && fields::has(part, &["arguments", "input", "args"])
+    let has = |keys: &[&str]| keys.iter().any(|key| word(part, key).is_some());
+    has(&["toolCallId", "tool_call_id", "call_id", "callId", "callID"])
+        || has(&["name", "tool"]) && fields::has(part, &["arguments", "input", "args", "state"])
+}
+
+/// A call with its state, as OpenCode has them in one part.
+fn of_opencode(builder: &mut Builder, mut part: Object) {
+    if let Some(Value::Object(state)) = part.remove("state") {
+        part.extend(state);
+    }
+    add_call(builder, part);
+}
+
+/// A person did not allow a call. The model may still be told what came of it.
+fn refused(builder: &mut Builder, mut answer: Object) {
+    let asked = id(&mut answer, &["approvalId", "id"]);
+    let call = asked.and_then(|asked| builder.approvals.remove(&asked));
+    // The empty name belongs to no call.
+    if let Some(call) = call.and_then(|call| builder.claim(Some(&call), Some(""))) {
+        builder.set_status(call, Status::Rejected);
+    }
 }
 
 fn refuse(builder: &mut Builder, part: &Object) {
@@ -261,9 +240,12 @@ fn call(builder: &mut Builder, kind: &str, mut part: Object) {
     {
         return builder.event(kind.to_owned());
     }
-    if let Some(state) = part.get("state").and_then(Value::as_str)
-        && state == "approval-requested"
+    let state = word(&part, "state");
+    if state == Some("approval-responded")
+        && part.get("approval").and_then(|answer| answer.get("approved")) == Some(&false.into())
     {
+        part.insert("status".to_owned(), "denied".into());
+    } else if state == Some("approval-requested") {
         let action = part.get("toolName").and_then(Value::as_str).map(str::to_owned);
         add_call(builder, part);
         builder.input_request(InputRequest { action, ..InputRequest::default() });
@@ -280,8 +262,16 @@ fn call(builder: &mut Builder, kind: &str, mut part: Object) {
 }
 
 /// What a result refers to its call by.
-const IDS: [&str; 7] =
-    ["tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "callId", "id"];
+const IDS: [&str; 8] = [
+    "tool_use_id",
+    "toolCallId",
+    "tool_call_id",
+    "toolUseId",
+    "call_id",
+    "callId",
+    "id",
+    "tool_id",
+];
 
 /// Where a result has its tool's name.
 const NAMES: [&str; 4] = ["toolName", "tool_name", "name", "tool"];
@@ -341,12 +331,10 @@ pub(super) fn says_rejected(text: &str) -> bool {
 
 /// Parts that have no type: the key says what they are.
 fn read_keyed_part(builder: &mut Builder, mut part: Object) {
-    let keys = GOOGLE_AND_BEDROCK;
-    let Some(key) = keys.into_iter().find(|key| part.get(*key).is_some_and(Value::is_object))
-    else {
+    let Some(key) = keyed(&part) else {
         if part.get("thought") == Some(&Value::Bool(true)) {
             builder.reasoning(text(&mut part, &["text"]).unwrap_or_default());
-        } else if looks_like_call(&part) {
+        } else if looks_like_call(&part) || holds_calls(&part) {
             refuse(builder, &part);
         }
         return;
@@ -360,6 +348,15 @@ fn read_keyed_part(builder: &mut Builder, mut part: Object) {
             add_call(builder, inside);
         }
         "functionResponse" | "function_response" => result(builder, inside, false),
+        // What Google's service itself carried out.
+        "toolCall" | "toolResponse" => {
+            let name = inside.remove("toolType").unwrap_or_default();
+            inside.insert("name".to_owned(), name);
+            match key {
+                "toolCall" => drop(add_call(builder, inside)),
+                _ => result(builder, inside, false),
+            }
+        }
         "toolResult" => result(builder, inside, true),
         "executableCode" | "executable_code" => {
             let name = "code_execution".to_owned();

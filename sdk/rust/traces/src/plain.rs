@@ -1,13 +1,13 @@
 //! Reads step dictionaries that follow no published format: `{step, action, observation}`,
-//! `{tool, args, result}`, LangChain's actions with their observations, the AI SDK's steps, bare
-//! calls.
+//! `{tool, args, result}`, LangChain's actions with their observations, the AI SDK's steps, those of
+//! smolagents, bare calls.
 
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::{RESULTS, add_call, is_call, listed, names_a_tool, take_input};
+use crate::calls::{RESULTS, add_call, holds_calls, is_call, listed, names_a_tool, take_input};
 use crate::fields::{self, Object, has, keys, list, take, text, word};
-use crate::messages::read_message;
+use crate::messages::{read_message, refuse_unknown};
 use crate::parts;
 use crate::step::{Role, Status};
 
@@ -94,7 +94,14 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
             calls.extend(add_call(builder, action));
         }
     }
-    for call in listed(builder, &mut step, &["tool_calls", "toolCalls"]) {
+    let mut listed_calls = listed(builder, &mut step, &["tool_calls", "toolCalls"]);
+    // A step of smolagents whose tool failed has its calls only in what its model wrote.
+    if let (true, Some(Value::Object(mut written))) =
+        (listed_calls.is_empty(), take(&mut step, &["model_output_message"]))
+    {
+        listed_calls = listed(builder, &mut written, &["tool_calls"]);
+    }
+    for call in listed_calls {
         calls.extend(add_call(builder, call));
     }
     let found = if names_a_tool(&step) {
@@ -106,6 +113,9 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
         Ok(())
     } else {
         read_results(builder, results, &calls);
+        if calls.is_empty() && !has(&step, &OF_AI_SDK) {
+            read_content(builder, &mut step)?;
+        }
         calls.retain(|call| builder.is_open(*call));
         answer(builder, &mut step, observation, &calls);
         rest(builder, step, first)
@@ -113,6 +123,25 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
     builder.usage(first, usage);
     builder.start_ms = None;
     found
+}
+
+/// Whether an object is a step of smolagents in which nothing is done: the task, or a plan.
+pub(super) fn is_task(step: &Object) -> bool {
+    has(step, &["task_images", "model_output_message"]) && has(step, &["task", "plan"])
+}
+
+/// Reads such a step.
+pub(super) fn read_task(builder: &mut Builder, mut step: Object) {
+    match text(&mut step, &["task"]) {
+        Some(task) => {
+            builder.turn(Role::User);
+            builder.message(Role::User, task);
+        }
+        None => {
+            builder.turn(Role::Assistant);
+            builder.reasoning(text(&mut step, &["plan"]).unwrap_or_default());
+        }
+    }
 }
 
 /// An action in a separate object: a call, or a message.
@@ -167,6 +196,15 @@ fn read_results(builder: &mut Builder, results: Vec<Value>, calls: &[usize]) {
             },
         }
     }
+}
+
+/// What a step without calls says or does in parts. Calls in another place are not known.
+fn read_content(builder: &mut Builder, step: &mut Object) -> Result<(), String> {
+    if let Some(parts) = list(step, &["content"]) {
+        refuse_unknown(builder, &parts);
+        parts::read_parts(builder, &Role::Assistant, parts);
+    }
+    if holds_calls(step) { Err(keys(step)) } else { Ok(()) }
 }
 
 /// A step without a tool: an answer, an error, or its number alone.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::builder::Builder;
 use crate::calls::add_call;
-use crate::fields::{self, Object, list, take, text};
+use crate::fields::{self, Object, list, take, text, word};
 use crate::parts::{read_parts, result};
 use crate::step::Role;
 
@@ -19,6 +19,9 @@ pub(super) fn read_message(builder: &mut Builder, mut message: Object) {
     builder.start_ms = fields::time_ms(message.get("timestamp"));
     let first = builder.steps.len();
     let usage = fields::usage(message.get("usage"));
+    if word(&message, "kind") != Some("request") {
+        builder.cut_off = fields::finish_reason(&message).and_then(fields::cut_off);
+    }
     for part in list(&mut message, &["parts"]).unwrap_or_default() {
         if let Value::Object(part) = part {
             read_part(builder, part);
@@ -48,6 +51,12 @@ fn read_part(builder: &mut Builder, mut part: Object) {
         }
         "tool-return" | "builtin-tool-return" => {
             builder.turn(Role::Tool);
+            let outcome = match word(&part, "outcome") {
+                // The model is asked to call again.
+                Some("retried" | "interrupted") => Some("failed".into()),
+                _ => take(&mut part, &["outcome"]),
+            };
+            part.extend(outcome.map(|outcome| ("status".to_owned(), outcome)));
             result(builder, part, true);
         }
         // What a tool refused, or what the model must say again.

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::builder::{Builder, STEP_LIMIT};
 use crate::calls;
+use crate::conversation::Conversation;
 use crate::fields::{self, LISTS, Object, kind, list, take, word};
-use crate::item::{is_item, read_item};
+use crate::item::{CHUNKS, is_item, read_item};
 use crate::step::{Outcome, Status};
 use crate::{TraceError, atif, codex, genai, inspect, logs, spans};
 use scorebox_sdk::{Usage, excerpt};
@@ -97,8 +98,9 @@ fn read_list(
         && !items.is_empty()
         && items.iter().all(|item| item.as_object().is_some_and(is_answer))
     {
-        for answer in items {
-            read_value(builder, answer, deeper)?;
+        let mut conversation = Conversation::default();
+        for answer in items.into_iter().filter_map(object) {
+            read_exchange(builder, &mut conversation, answer, deeper)?;
         }
         return Ok(());
     }
@@ -114,6 +116,50 @@ fn read_list(
         })?;
     }
     Ok(())
+}
+
+fn object(value: Value) -> Option<Object> {
+    match value {
+        Value::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// Reads what a model was asked, which repeats what was asked and answered before, and what it answered.
+fn read_exchange(
+    builder: &mut Builder,
+    conversation: &mut Conversation,
+    mut answer: Object,
+    deeper: usize,
+) -> Result<(), TraceError> {
+    if let Some(asked) = asked(&mut answer) {
+        // What refers to the answer before it repeats nothing.
+        match word(&answer, "previous_response_id") {
+            Some(_) => conversation.add(builder, asked),
+            None => conversation.read(builder, asked),
+        }
+    }
+    builder.understood += 1;
+    conversation.expect(builder, answered(&answer));
+    let read = read_object(builder, answer, deeper);
+    builder.repeated.end();
+    read
+}
+
+/// What a model was asked, beside its answer. Google's clients that call functions themselves have it with these calls.
+fn asked(answer: &mut Object) -> Option<Vec<Value>> {
+    let keys = ["automatic_function_calling_history", "automaticFunctionCallingHistory"];
+    let asked = list(answer, &["messages", "contents", "input"]);
+    list(answer, &keys).filter(|history| !history.is_empty()).or(asked)
+}
+
+/// The messages and items that a model answered with.
+fn answered(answer: &Object) -> impl Iterator<Item = &Object> {
+    let first = |key| answer.get(key).and_then(|answers: &Value| answers.get(0));
+    let of_chat = first("choices").and_then(|choice| choice.get("message"));
+    let of_google = first("candidates").and_then(|candidate| candidate.get("content"));
+    let items = answer.get("output").and_then(Value::as_array).into_iter().flatten();
+    items.chain(of_chat).chain(of_google).filter_map(Value::as_object)
 }
 
 /// Whether an object is what an API answered, as a whole.
@@ -172,7 +218,8 @@ fn read_spans(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
     let understood = genai::read_spans(builder, found);
     builder.understood += understood;
     if understood == 0 && count > 0 {
-        let what = "none of its spans has attributes of `gen_ai.*`; the first are called";
+        let what = "none of its spans says by attributes such as `gen_ai.operation.name` that it is a \
+                    model's, a tool's or an agent's; the first are called";
         return Err(TraceError::unknown(&format!("{what} {}", names.join(", "))));
     }
     Ok(())
@@ -224,7 +271,7 @@ fn read_object(
     };
     if !is_one && has_answer(&object) {
         // What a model was asked stands beside what it answered.
-        if let Some(asked) = list(&mut object, &["messages", "contents", "input"]) {
+        if let Some(asked) = asked(&mut object) {
             read_list(builder, asked, deeper)?;
         }
         if let Some(Value::Object(response)) = take(&mut object, &["response"]) {
@@ -321,9 +368,6 @@ fn no_answer(what: &str) -> TraceError {
     TraceError::unknown(&format!("what should be a model's answer {what}"))
 }
 
-/// Why chunks are refused.
-const CHUNKS: &str = "holds chunks of a stream: store the message that the client made of them";
-
 /// Whether an object is a piece of an answer of OpenAI's chat.
 fn is_chunk(object: &Object) -> bool {
     let is_piece = |choice: &Value| {
@@ -362,7 +406,7 @@ fn has_answer(object: &Object) -> bool {
 }
 
 /// The key under which a wrapper has its steps: the first of a list that is not empty, or else the
-/// first.
+/// first of an empty one.
 fn inner_list(object: &Object) -> Option<&'static str> {
     let holds = |key: &&str| match object.get(*key) {
         Some(Value::Array(items)) => Some(!items.is_empty()),
@@ -370,7 +414,18 @@ fn inner_list(object: &Object) -> Option<&'static str> {
         _ => None,
     };
     let filled = LISTS.into_iter().find(|key| holds(key) == Some(true));
-    filled.or_else(|| LISTS.into_iter().find(|key| holds(key).is_some()))
+    // Where another list has something, the empty one is not where the steps are.
+    let is_empty =
+        || !object.iter().any(|(key, value)| is_filled(value) && !BESIDE.contains(&key.as_str()));
+    filled.or_else(|| LISTS.into_iter().find(|key| holds(key).is_some() && is_empty()))
+}
+
+/// Lists of objects that stand beside steps.
+const BESIDE: [&str; 6] =
+    ["scores", "warnings", "sources", "files", "attachments", "tool_definitions"];
+
+fn is_filled(value: &Value) -> bool {
+    value.as_array().is_some_and(|found| found.iter().any(Value::is_object))
 }
 
 /// How the run ended, if the wrapper says so.

@@ -108,6 +108,13 @@ pub(super) fn of_openinference(attributes: &mut Object, prefix: &str) -> Vec<Val
             let calls = calls.into_values().map(Value::Object).collect();
             message.insert("tool_calls".to_owned(), calls);
         }
+        // The first way in which OpenAI's models called functions.
+        let name = take(&mut message, &["function_call_name"]).filter(|name| name != "");
+        if let Some(name) = name {
+            let arguments = take(&mut message, &["function_call_arguments_json"]);
+            let call = json!({ "name": name, "arguments": arguments });
+            message.insert("function_call".to_owned(), call);
+        }
         Value::Object(message)
     };
     found.into_values().map(message).collect()
@@ -156,6 +163,7 @@ pub(super) fn from_event(mut event: Object, asked: &mut Vec<Value>, said: &mut V
     let role = match name.as_str() {
         "gen_ai.choice" => {
             let message = take(&mut body, &["message"]).map(parsed);
+            let reason = take(&mut body, &["finish_reason"]);
             let mut message = match message {
                 Some(Value::Object(message)) => message,
                 Some(text) => {
@@ -166,6 +174,7 @@ pub(super) fn from_event(mut event: Object, asked: &mut Vec<Value>, said: &mut V
                 None => body,
             };
             message.entry("role").or_insert_with(|| "assistant".into());
+            message.extend(reason.map(|reason| ("finish_reason".to_owned(), reason)));
             return said.push(Value::Object(message));
         }
         name => name.strip_prefix("gen_ai.").and_then(|name| name.strip_suffix(".message")),

@@ -1,5 +1,5 @@
-//! Reads events of agents' streams: niceeval's standard events, and the lines of a Claude Code
-//! transcript. Inspect's events are read elsewhere.
+//! Reads events of agents' streams: niceeval's standard events, the lines of a Claude Code
+//! transcript, and the result of Gemini CLI. Inspect's events are read elsewhere.
 
 use serde_json::Value;
 
@@ -126,7 +126,11 @@ pub(super) fn is_transcript_line(kind: &str, line: &Object) -> bool {
     match kind {
         "user" | "assistant" => line.get("message").is_some_and(Value::is_object),
         "system" => fields::has(line, &["subtype", "sessionId", "session_id"]),
-        "result" => fields::has(line, &["subtype", "is_error", "session_id"]),
+        // Gemini CLI's has a status, with an error or what the run consumed.
+        "result" => {
+            fields::has(line, &["subtype", "is_error", "session_id", "stats"])
+                || word(line, "status") == Some("error")
+        }
         "summary" => fields::has(line, &["summary", "leafUuid"]),
         _ => false,
     }
@@ -153,13 +157,14 @@ pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: 
         "result" => {
             let cost = fields::cost(&line, &["total_cost_usd"]);
             let cost = cost.map(|cost| Usage { cost_usd: Some(cost), ..Usage::default() });
-            let usage = fields::usage(line.get("usage"));
+            let usage = ["usage", "stats"].iter().find_map(|key| fields::usage(line.get(*key)));
             builder.tally.whole(usage.map(|usage| usage.or(cost)).or(cost));
             let (status, error) = fields::ending(&mut line);
             let broke = word(&line, "subtype").is_some_and(|word| word.starts_with("error"));
             let reason = error.or_else(|| text(&mut line, &["result"])).or_else(|| {
                 list(&mut line, &["errors"]).map(|errors| Value::from(errors).to_string())
             });
+            let reason = reason.or_else(|| text(&mut line, &["subtype"]).filter(|_| broke));
             builder.outcome = Some(match status == Status::Failed || broke {
                 true => Outcome::Failed(reason),
                 false => Outcome::Completed,

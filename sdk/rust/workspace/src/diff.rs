@@ -83,7 +83,7 @@ impl Reader<'_> {
                 section.is_binary |= line.text.starts_with("Binary ");
                 section.header_names = Some(names);
                 section.end = self.cursor.at;
-            } else if let Some(why) = refusal(line.text) {
+            } else if let Some(why) = refusal(line.text, self.cursor.peek()) {
                 return Err(format!("line {}: {why}", line.number));
             } else if was_after_hunk
                 && line.text.starts_with(['+', '-', ' '])
@@ -292,9 +292,19 @@ impl Section {
     }
 }
 
-/// Why a line cannot be read over.
-fn refusal(line: &str) -> Option<&'static str> {
+/// Why a line cannot be read over. `next`: the line after it.
+fn refusal(line: &str, next: Option<&str>) -> Option<&'static str> {
     let starts = |prefix: &str| line.starts_with(prefix);
+    // A header in colours would be read over, and its file would look unchanged.
+    if starts("\x1b[") {
+        return Some("it is coloured; write the diff with `git diff --no-color`");
+    }
+    if summarized_submodule(line).is_some_and(|name| !begins_inside(next, name)) {
+        return Some(
+            "it says of a submodule only which commits are new; write the diff with \
+             `git diff --submodule=short`",
+        );
+    }
     if starts("diff --cc ") || starts("diff --combined ") || starts("@@@ ") {
         return Some(
             "the combined diff of a merge is not understood; write the diff against one commit",
@@ -304,6 +314,21 @@ fn refusal(line: &str) -> Option<&'static str> {
         "`Only in …` does not say what is in the file; write the diff with `git diff`, or \
          `diff -ruN`",
     )
+}
+
+/// The submodule of a line `Submodule NAME OLD..NEW:`.
+fn summarized_submodule(line: &str) -> Option<&str> {
+    let (name, rest) = line.strip_prefix("Submodule ")?.split_once(' ')?;
+    let (old, new) = rest.split_whitespace().next()?.split_once("..")?;
+    let new = new.trim_start_matches('.').trim_end_matches(':');
+    let is_commit = |id: &str| id.len() > 3 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_commit(old) && is_commit(new)).then_some(name)
+}
+
+/// Whether a line begins a file inside a submodule, as `--submodule=diff` has them after its line.
+fn begins_inside(line: Option<&str>, name: &str) -> bool {
+    let names = line.and_then(|line| line.strip_prefix("diff --git "));
+    names.is_some_and(|names| names.contains(&format!("/{name}/")))
 }
 
 /// First line and number of lines, of the old side and the new.

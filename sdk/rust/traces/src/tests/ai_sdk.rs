@@ -194,3 +194,76 @@ fn a_step_in_parts_may_have_its_calls_in_lists_too() {
     assert_eq!(calls(json!([step])), expected);
     assert_eq!(calls(json!({"steps": [step]})), expected);
 }
+
+#[test]
+fn what_a_person_said_about_a_call_is_no_result() {
+    let asks = json!({"role": "assistant", "content": [
+        {"type": "tool-call", "toolCallId": "c", "toolName": "rm", "input": {"p": "/"}},
+        {"type": "tool-approval-request", "approvalId": "a", "toolCallId": "c"}]});
+    let says = |approved: bool| json!({"role": "tool", "content": [{"type": "tool-approval-response", "approvalId": "a", "approved": approved}]});
+    let denied = json!({"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c",
+        "toolName": "rm", "output": {"type": "execution-denied"}}]});
+    let failed = json!({"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c",
+        "toolName": "rm", "output": {"type": "error-text", "value": "no"}}]});
+    let nothing = ["call rm {\"p\":\"/\"} -> nothing (unknown)"];
+    let refused = ["call rm {\"p\":\"/\"} -> nothing (rejected)"];
+    assert_eq!(calls(json!([asks, says(true)])), nothing);
+    assert_eq!(calls(json!([asks, says(false)])), refused);
+    assert_eq!(
+        calls(json!([asks, says(false), denied])),
+        ["call rm {\"p\":\"/\"} -> null (rejected)"]
+    );
+    assert_eq!(
+        calls(json!([asks, says(true), failed])),
+        ["call rm {\"p\":\"/\"} -> \"no\" (failed)"]
+    );
+    assert!(Trace::read(json!([asks])).unwrap().is_parked());
+    assert!(!Trace::read(json!([asks, says(true)])).unwrap().is_parked());
+
+    let page = |approved: bool| {
+        json!([{"role": "assistant", "parts": [{"type": "tool-rm", "toolCallId": "c",
+        "state": "approval-responded", "input": {"p": "/"}, "approval": {"id": "a", "approved": approved}}]}])
+    };
+    assert_eq!(calls(page(true)), nothing);
+    assert_eq!(calls(page(false)), refused);
+    // The steps of a run have the whole call in the question.
+    let call =
+        json!({"type": "tool-call", "toolCallId": "c", "toolName": "rm", "input": {"p": "/"}});
+    let step = json!({"content": [call, {"type": "tool-approval-request", "approvalId": "a", "toolCall": call}],
+        "finishReason": "tool-calls"});
+    assert_eq!(calls(json!([step, says(false)])), refused);
+}
+
+#[test]
+fn an_invalid_call_and_its_error_are_one_call() {
+    let call = json!({"type": "tool-call", "toolCallId": "c", "toolName": "w", "input": {}, "invalid": true,
+        "error": {"message": "no such tool"}});
+    let error = json!({"type": "tool-error", "toolCallId": "c", "toolName": "w", "input": {}, "error": "no"});
+    let expected = ["call w {} -> \"no\" (failed)"];
+    assert_eq!(calls(json!([{"role": "assistant", "content": [call, error]}])), expected);
+    let stream = json!([{"type": "tool-input-error", "toolCallId": "c", "toolName": "w", "input": {}, "errorText": "no"},
+        {"type": "tool-output-error", "toolCallId": "c", "errorText": "no"}]);
+    assert_eq!(calls(stream), expected);
+}
+
+#[test]
+fn an_input_that_could_not_be_read_is_shown_as_it_came() {
+    let part = json!({"type": "tool-w", "toolCallId": "1", "state": "output-error", "rawInput": {"c": "x"},
+        "errorText": "no"});
+    let expected = ["call w {\"c\":\"x\"} -> \"no\" (failed)"];
+    assert_eq!(calls(json!([{"role": "assistant", "parts": [part]}])), expected);
+}
+
+#[test]
+fn the_last_part_of_a_stream_says_why_it_ended() {
+    let stream = |reason: &str| {
+        json!([{"type": "start"}, {"type": "tool-call", "toolCallId": "1", "toolName": "w", "input": {}},
+            {"type": "finish", "finishReason": reason}])
+    };
+    let outcome = |reason: &str| Trace::read(stream(reason)).unwrap().outcome().cloned();
+    assert_eq!(
+        outcome("length"),
+        Some(Outcome::Failed(Some("the answer was cut off: length".into())))
+    );
+    assert_eq!(outcome("stop"), None);
+}

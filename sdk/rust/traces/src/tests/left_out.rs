@@ -192,3 +192,128 @@ fn a_result_without_its_call_was_a_call() {
     assert_eq!(names, ["a", "b", "unknown"]);
     assert_eq!(trace.tool_calls().count(), 1);
 }
+
+#[test]
+fn googles_clients_and_servers_call_too() {
+    for key in ["automatic_function_calling_history", "automaticFunctionCallingHistory"] {
+        let history = json!([{"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "w", "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "w", "response": {"error": "no"}}}]}]);
+        let answer =
+            json!({"content": {"role": "model", "parts": [{"text": "x"}]}, "finishReason": "STOP"});
+        let trace = json!({"contents": [history[0]], "candidates": [answer], key: history});
+        let expected = ["user: q", "call w {} -> {\"error\":\"no\"} (unknown)", "assistant: x"];
+        assert_eq!(told(trace), expected);
+    }
+    let parts = json!([{"toolCall": {"id": "a", "toolType": "GOOGLE_SEARCH_WEB", "args": {"q": 1}}},
+        {"toolResponse": {"id": "a", "toolType": "GOOGLE_SEARCH_WEB", "response": {}}}, {"text": "x"}]);
+    let expected = ["call GOOGLE_SEARCH_WEB {\"q\":1} -> {} (unknown)", "assistant: x"];
+    assert_eq!(told(json!([{"role": "model", "parts": parts}])), expected);
+}
+
+#[test]
+fn a_part_with_a_tool_or_the_id_of_a_call_is_refused() {
+    for part in [
+        json!({"type": "call_of_tomorrow", "tool": "w", "input": {}}),
+        json!({"type": "x", "call_id": "1"}),
+    ] {
+        let said = json!({"type": "text", "text": "x"});
+        let found = refusal(json!([{"role": "assistant", "content": [said, part]}]));
+        assert!(found.contains("a part of a message in it is an object with the keys"), "{found}");
+    }
+}
+
+#[test]
+fn a_call_inside_an_unknown_part_or_key_is_refused() {
+    let call = json!({"tool_name": "w", "arguments": {}, "id": "1"});
+    let of_haystack =
+        json!([{"role": "assistant", "content": [{"text": "x"}, {"tool_call": call}]}]);
+    let expected = "a part of a message in it is an object with the keys `tool_call`";
+    assert!(refusal(of_haystack).contains(expected));
+    let wrapped = json!([{"role": "assistant", "content": [{"type": "text", "text": "x"},
+        {"type": "non_standard", "value": {"type": "tool_use", "id": "1", "name": "w", "input": {}}}]}]);
+    assert!(refusal(wrapped).contains("a part of a message in it"));
+    let beside = json!([{"role": "assistant", "content": "x", "toolUses": [call]}]);
+    assert!(
+        refusal(beside)
+            .contains("a message in it is an object with the keys `content`, `role`, `toolUses`")
+    );
+
+    let data = json!([{"role": "assistant", "parts": [{"type": "data-form", "data": {"name": "x", "arguments": {}}}]}]);
+    assert_eq!(told(data), [""; 0]);
+    // Where the call was read, what repeats it is none.
+    let twice = json!([{"role": "assistant", "content": "", "raw": [call],
+        "tool_calls": [{"id": "1", "name": "w", "arguments": {}}]}]);
+    assert_eq!(told(twice), ["call w {} -> nothing (unknown)"]);
+}
+
+#[test]
+fn a_part_that_refers_to_a_tool_is_no_call() {
+    let of_mistral = json!([{"type": "text", "text": "x"}, {"type": "tool_reference", "tool": "web_search", "title": "t"}]);
+    assert_eq!(told(json!([{"role": "assistant", "content": of_mistral}])), ["assistant: x"]);
+}
+
+#[test]
+fn a_step_may_have_calls_in_its_content() {
+    let autogen =
+        json!([{"thought": null, "content": [{"id": "1", "name": "w", "arguments": "{}"}]}]);
+    let expected = "a part of a message in it is an object with the keys `arguments`, `id`, `name`";
+    assert!(refusal(autogen).contains(expected));
+    let blocks = json!([{"thought": "Hm.", "content": [{"type": "text", "text": "x"},
+        {"type": "tool_use", "id": "1", "name": "w", "input": {}}]}]);
+    assert_eq!(told(blocks), ["thinks: Hm.", "assistant: x", "call w {} -> nothing (unknown)"]);
+    let elsewhere = json!([{"thought": "Hm.", "output": [{"type": "function_call", "call_id": "1", "name": "w"}]}, {"thought": ""}]);
+    assert!(refusal(elsewhere).contains("item 0 is an object with the keys `output`, `thought`"));
+    // A step of the AI SDK has its text twice, and says it once.
+    let text = json!([{"type": "text", "text": "x"}]);
+    let twice = json!([{"text": "x", "content": text, "toolCalls": [], "toolResults": [], "finishReason": "stop"}]);
+    assert_eq!(told(twice), ["assistant: x"]);
+}
+
+#[test]
+fn an_item_of_an_unknown_type_is_refused_if_it_holds_a_call() {
+    let user = json!({"role": "user", "content": "q"});
+    let call = json!({"id": "1", "name": "w", "arguments": "{}"});
+    let of_autogen = json!({"type": "ToolCallRequestEvent", "content": [call]});
+    let alone = json!({"type": "call.began", "data": {"toolName": "w", "arguments": {}}});
+    let typed = json!({"type": "added", "item": {"type": "web_search_call", "id": "1"}});
+    for item in [of_autogen, alone, typed] {
+        let found = refusal(json!([user, item]));
+        let expected = "an item that holds a tool call is an object with the keys";
+        assert!(found.contains(expected), "{found}");
+        // Events are counted by their types alone.
+        assert!(Trace::read_events(json!([user, item])).is_ok());
+    }
+    let other = json!({"type": "attachment", "attachment": {"type": "x", "name": "y"}});
+    assert_eq!(told(json!([user, other])), ["user: q", "other attachment"]);
+}
+
+#[test]
+fn pieces_of_streamed_answers_are_refused() {
+    let user = json!({"role": "user", "content": "q"});
+    let kinds = [
+        "response.output_item.done",
+        "response.output_text.delta",
+        "message_start",
+        "content_block_start",
+    ];
+    for kind in kinds {
+        let expected =
+            "the trace holds chunks of a stream: store the message that the client made of them";
+        assert_eq!(refusal(json!([user, {"type": kind}])), expected);
+    }
+}
+
+#[test]
+fn an_empty_list_is_no_trace_beside_a_filled_one() {
+    let run = json!({"name": "w", "run_type": "tool", "inputs": {}, "error": "no", "events": []});
+    let of_langsmith = json!({"name": "a", "run_type": "chain", "events": [], "child_runs": [run]});
+    assert!(refusal(of_langsmith).contains("`child_runs`, `events`"));
+    assert!(
+        refusal(json!({"steps": [], "toolUses": [{"name": "w", "input": {}}]}))
+            .contains("`toolUses`")
+    );
+    let nothing =
+        json!({"messages": [], "metadata": {"a": 1}, "tags": ["x"], "scores": [{"name": "s"}]});
+    assert_eq!(told(nothing), [""; 0]);
+}

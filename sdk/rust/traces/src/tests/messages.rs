@@ -311,3 +311,16 @@ fn googles_code_in_pythons_spelling() {
     let call = trace.tool_calls().next().unwrap();
     assert_eq!((call.name.as_str(), call.stated_status), ("code_execution", Status::Failed));
 }
+
+#[test]
+fn results_without_ids_go_to_calls_without_ids_first() {
+    let call =
+        |id: Value, a: u8| json!({"functionCall": {"id": id, "name": "w", "args": {"a": a}}});
+    let result = |id: Value, r: u8| json!({"functionResponse": {"id": id, "name": "w", "response": {"r": r}}});
+    let contents = json!([
+        {"role": "model", "parts": [call(json!("f"), 1), call(json!(null), 2)]},
+        {"role": "user", "parts": [result(json!(null), 2), result(json!("f"), 1)]}]);
+    let expected =
+        ["call w {\"a\":1} -> {\"r\":1} (unknown)", "call w {\"a\":2} -> {\"r\":2} (unknown)"];
+    assert_eq!(told(contents), expected);
+}

@@ -4,6 +4,7 @@
 mod ai_sdk;
 mod answers;
 mod hostile;
+mod inspect;
 mod left_out;
 mod matching;
 mod messages;

@@ -207,3 +207,192 @@ fn a_message_of_unknown_parts_is_refused() {
     let one_call = json!([{"role": "assistant", "tool_calls": {"id": "1", "function": {"name": "f", "arguments": "{}"}}}]);
     assert_eq!(Trace::read(one_call).unwrap().tool_calls().count(), 1);
 }
+
+#[test]
+fn pydantic_ai_says_of_a_result_how_the_call_ended() {
+    let ended = |outcome: &str| {
+        told(json!([
+            {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "w", "args": {}, "tool_call_id": "1"}]},
+            {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": "w", "content": "x",
+                "tool_call_id": "1", "outcome": outcome}]}]))
+    };
+    let statuses = [
+        ("success", "succeeded"),
+        ("failed", "failed"),
+        ("retried", "failed"),
+        ("interrupted", "failed"),
+        ("denied", "rejected"),
+    ];
+    for (outcome, status) in statuses {
+        assert_eq!(ended(outcome), [format!("call w {{}} -> \"x\" ({status})")], "{outcome}");
+    }
+}
+
+#[test]
+fn codex_writes_an_exit_code_below_other_lines() {
+    let output = |code: &str| {
+        let output = format!(
+            "Chunk ID: 1a\nWall time: 0.1 seconds\n{code}Output:\nProcess exited with code 9"
+        );
+        let item = |payload: Value| json!({"type": "response_item", "payload": payload});
+        let trace = Trace::read(json!([
+            item(
+                json!({"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "c"})
+            ),
+            item(json!({"type": "function_call_output", "call_id": "c", "output": output}))
+        ]));
+        let trace = trace.unwrap();
+        let call = trace.tool_calls().next().unwrap();
+        (call.exit_code(), call.status())
+    };
+    assert_eq!(output("Process exited with code 101\n"), (Some(101), Status::Failed));
+    assert_eq!(output("Process exited with code 0\n"), (Some(0), Status::Succeeded));
+    assert_eq!(output("Process running with session ID 7\n"), (None, Status::Succeeded));
+}
+
+#[test]
+fn codex_breaks_off_turns_and_has_other_agents() {
+    let event = |payload: Value| json!({"type": "event_msg", "payload": payload});
+    let aborted = event(json!({"type": "turn_aborted", "reason": "interrupted"}));
+    let outcome = |trace: Value| Trace::read(trace).unwrap().outcome().cloned();
+    let said = json!({"type": "response_item", "payload": {"type": "message", "role": "assistant",
+        "content": [{"type": "output_text", "text": "x"}]}});
+    let broke_off = Some(Outcome::Failed(Some("interrupted".to_owned())));
+    assert_eq!(outcome(json!([said, aborted])), broke_off);
+    assert_eq!(outcome(json!([aborted, event(json!({"type": "task_started"})), said])), None);
+    let spawn = json!([{"type": "item.completed", "item": {"id": "1", "type": "collab_tool_call",
+        "tool": "spawn_agent", "receiver_thread_ids": ["b"], "prompt": "do", "status": "failed"}}]);
+    let expected =
+        ["call spawn_agent {\"prompt\":\"do\",\"receiver_thread_ids\":[\"b\"]} -> null (failed)"];
+    assert_eq!(told(spawn), expected);
+}
+
+#[test]
+fn why_an_answer_ended_may_stand_beside_it() {
+    let outcome = |trace: Value| Trace::read(trace).unwrap().outcome().cloned();
+    let cut = |why: &str| Some(Outcome::Failed(Some(format!("the answer was cut off: {why}"))));
+    let langchain = |key: &str, why: &str| {
+        outcome(json!([{"type": "ai", "content": "x", "response_metadata": {key: why}}]))
+    };
+    assert_eq!(langchain("finish_reason", "length"), cut("length"));
+    assert_eq!(langchain("stop_reason", "max_tokens"), cut("max_tokens"));
+    assert_eq!(langchain("finish_reason", "stop"), None);
+    let pydantic = |why: &str| {
+        let parts = json!([{"part_kind": "text", "content": "x"}]);
+        outcome(json!([{"kind": "response", "parts": parts, "finish_reason": why}]))
+    };
+    assert_eq!((pydantic("length"), pydantic("stop")), (cut("length"), None));
+}
+
+#[test]
+fn smolagents_keep_the_task_and_the_calls_that_failed() {
+    let call =
+        json!({"id": "2", "type": "function", "function": {"name": "w", "arguments": {"c": 2}}});
+    let steps = json!([
+        {"task": "Weather?", "task_images": null},
+        {"plan": "Ask.", "model_output_message": {"role": "assistant", "content": "Ask."}},
+        {"step_number": 1, "tool_calls": [call], "error": null, "observations": "sun",
+            "model_output_message": {"role": "assistant", "content": "", "tool_calls": [call]}},
+        {"step_number": 2, "tool_calls": [], "error": {"message": "no"}, "observations": null,
+            "model_output_message": {"role": "assistant", "content": "", "tool_calls": [call]}}]);
+    let expected = [
+        "user: Weather?",
+        "thinks: Ask.",
+        "call w {\"c\":2} -> \"sun\" (unknown)",
+        "call w {\"c\":2} -> \"no\" (failed)",
+    ];
+    assert_eq!(told(steps), expected);
+}
+
+#[test]
+fn gemini_cli_names_calls_by_the_ids_of_tools() {
+    let call = |id: &str| json!({"type": "tool_use", "tool_name": "read", "tool_id": id, "parameters": {"p": id}});
+    let lines_of_stream = json!([call("a"), call("b"),
+        {"type": "tool_result", "tool_id": "b", "status": "success", "output": "B"},
+        {"type": "tool_result", "tool_id": "a", "status": "error", "output": "A"},
+        {"type": "result", "status": "error", "error": {"message": "max turns"}}]);
+    let trace = Trace::read(lines_of_stream).unwrap();
+    let expected = [
+        "call read {\"p\":\"a\"} -> \"A\" (failed)",
+        "call read {\"p\":\"b\"} -> \"B\" (succeeded)",
+    ];
+    assert_eq!(lines(&trace), expected);
+    assert_eq!(trace.outcome(), Some(&Outcome::Failed(Some("max turns".to_owned()))));
+    let done =
+        json!([call("a"), {"type": "result", "status": "success", "stats": {"input_tokens": 3}}]);
+    let trace = Trace::read(done).unwrap();
+    assert_eq!(trace.outcome(), Some(&Outcome::Completed));
+    assert_eq!(trace.usage().unwrap().input_tokens, Some(3));
+}
+
+#[test]
+fn opencode_keeps_a_call_in_its_state() {
+    let exported = json!({"info": {"id": "s"}, "messages": [
+        {"info": {"role": "user"}, "parts": [{"type": "text", "text": "q"}]},
+        {"info": {"role": "assistant"}, "parts": [{"type": "step-start"}, {"type": "tool", "callID": "c", "tool": "bash",
+            "state": {"status": "error", "input": {"command": "ls"}, "error": "no"}}]}]});
+    let expected = ["user: q", "call bash {\"command\":\"ls\"} -> \"no\" (failed)"];
+    assert_eq!(told(exported), expected);
+}
+
+#[test]
+fn openais_agents_hand_over_and_tell_the_model_of_failures() {
+    let call = json!({"type": "function_call", "call_id": "1", "name": "transfer_to_billing", "arguments": "{}"});
+    let handed = json!([{"type": "handoff_call_item", "raw_item": call}]);
+    let expected = ["call transfer_to_billing {} -> nothing (unknown)", "agent billing (unknown)"];
+    assert_eq!(told(handed), expected);
+    let failed = json!([call, {"type": "function_call_output", "call_id": "1",
+        "output": "An error occurred while running the tool. Please try again. Error: no"}]);
+    let trace = Trace::read(failed).unwrap();
+    assert_eq!(trace.tool_calls().next().unwrap().status(), Status::Failed);
+}
+
+#[test]
+fn a_call_that_begins_and_ends_is_one() {
+    let crew = |kind: &str, a: u8| json!({"type": kind, "tool_name": "w", "tool_args": {"a": a}});
+    let mut ended = [
+        crew("tool_usage_finished", 1),
+        crew("tool_usage_error", 2),
+        crew("tool_usage_finished", 3),
+    ];
+    ended[0]["output"] = json!("x");
+    ended[1]["error"] = json!("no");
+    ended[2]["output"] = json!("z");
+    let [first, second, third] = ended;
+    let begins = |a: u8| crew("tool_usage_started", a);
+    let events = json!([begins(1), begins(2), second, first, third]);
+    let expected = [
+        "call w {\"a\":1} -> \"x\" (unknown)",
+        "call w {\"a\":2} -> \"no\" (failed)",
+        "call w {\"a\":3} -> \"z\" (unknown)",
+    ];
+    assert_eq!(told(events), expected);
+
+    let llama = json!({"tool_name": "w", "tool_kwargs": {"a": 1}, "tool_id": "t"});
+    let mut done = llama.clone();
+    done["tool_output"] = json!({"content": "x", "is_error": true});
+    let trace = Trace::read(json!([llama, done])).unwrap();
+    let statuses: Vec<_> = trace.calls_and_results().map(ToolCall::status).collect();
+    assert_eq!(statuses, [Status::Failed]);
+    // Without the type of an end, two calls with the same arguments are two.
+    let twice =
+        json!([{"tool": "w", "args": {"a": 1}}, {"tool": "w", "args": {"a": 1}, "result": 1}]);
+    assert_eq!(told(twice).len(), 2);
+}
+
+#[test]
+fn googles_agent_kit_has_pieces_of_an_event_before_it() {
+    let event = |partial: bool, text: &str| {
+        json!({"author": "a", "partial": partial, "content": {"role": "model", "parts": [
+            {"text": text}, {"functionCall": {"name": "w", "args": {}}}]}})
+    };
+    let expected = ["assistant: hello", "call w {} -> nothing (unknown)"];
+    assert_eq!(told(json!([event(true, "hel"), event(false, "hello")])), expected);
+}
+
+#[test]
+fn claude_code_says_why_it_ended() {
+    let ended = json!([{"type": "result", "subtype": "error_max_turns", "is_error": false}]);
+    let trace = Trace::read(ended).unwrap();
+    assert_eq!(trace.outcome(), Some(&Outcome::Failed(Some("error_max_turns".to_owned()))));
+}

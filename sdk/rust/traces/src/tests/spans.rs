@@ -113,3 +113,115 @@ fn why_a_model_ended_may_stand_in_an_attribute() {
     later["endTimeUnixNano"] = json!("4");
     assert_eq!(outcome(json!([ended(json!(["length"])), later])), None);
 }
+
+#[test]
+fn a_result_finds_the_call_that_a_span_has_answered() {
+    let attributes = |message: usize, of: &str, role: &str| {
+        let prefix = format!("gen_ai.{of}.{message}");
+        json!({(format!("{prefix}.role")): role, (format!("{prefix}.tool_calls.0.id")): "c",
+            (format!("{prefix}.tool_calls.0.name")): "w", (format!("{prefix}.tool_calls.0.arguments")): "{}"})
+    };
+    let mut again = attributes(0, "prompt", "assistant");
+    again["gen_ai.prompt.1.role"] = json!("tool");
+    again["gen_ai.prompt.1.tool_call_id"] = json!("c");
+    again["gen_ai.prompt.1.content"] = json!("x");
+    let spans = json!([
+        {"spanId": "1", "name": "chat", "startTimeUnixNano": "1000000000000000000", "attributes": attributes(0, "completion", "assistant")},
+        {"spanId": "2", "name": "w.tool", "startTimeUnixNano": "1000000001000000000", "attributes": {
+            "traceloop.span.kind": "tool", "traceloop.entity.name": "w", "traceloop.entity.output": "x"}},
+        {"spanId": "3", "name": "chat", "startTimeUnixNano": "1000000002000000000", "attributes": again}]);
+    assert_eq!(told(spans), ["call w {} -> \"x\" (succeeded)"]);
+}
+
+#[test]
+fn two_spans_of_one_id_are_two_calls_where_no_model_asked() {
+    let span = |id: &str| {
+        json!({"spanId": id, "name": "execute_tool w", "attributes": {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "w", "gen_ai.tool.call.id": "0"}})
+    };
+    assert_eq!(told(json!([span("1"), span("2")])).len(), 2);
+}
+
+#[test]
+fn the_schema_of_a_tool_is_not_its_arguments() {
+    let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}}"#;
+    let tool = |input: Value| {
+        let mut attributes =
+            json!({"openinference.span.kind": "TOOL", "tool.name": "w", "tool.parameters": schema});
+        attributes.as_object_mut().unwrap().extend(input.as_object().cloned().unwrap_or_default());
+        told(json!([{"spanId": "1", "name": "w", "attributes": attributes}]))
+    };
+    assert_eq!(
+        tool(json!({"input.value": "{\"a\":1}"})),
+        ["call w {\"a\":1} -> nothing (succeeded)"]
+    );
+    assert_eq!(tool(json!({})), ["call w {} -> nothing (succeeded)"]);
+    assert_eq!(
+        tool(json!({"tool.parameters": "{\"a\":1}"})),
+        ["call w {\"a\":1} -> nothing (succeeded)"]
+    );
+}
+
+#[test]
+fn openinference_has_the_first_function_calls_too() {
+    let name = "llm.output_messages.0.message.function_call_name";
+    let said = |called: &str| {
+        told(json!([{"spanId": "1", "name": "LLM", "attributes": {"openinference.span.kind": "LLM",
+            "llm.output_messages.0.message.role": "assistant", name: called,
+            "llm.output_messages.0.message.function_call_arguments_json": "{\"a\":1}"}}]))
+    };
+    assert_eq!(said("w"), ["call w {\"a\":1} -> nothing (unknown)"]);
+    assert_eq!(said(""), [""; 0]);
+}
+
+#[test]
+fn openllmetry_wraps_arguments() {
+    let tool = |input: &str| {
+        told(json!([{"spanId": "1", "name": "w.tool", "attributes": {"traceloop.span.kind": "tool",
+            "traceloop.entity.name": "w", "traceloop.entity.input": input}}]))
+    };
+    let expected = ["call w {\"a\":1} -> nothing (succeeded)"];
+    assert_eq!(tool(r#"{"args": [], "kwargs": {"a": 1}}"#), expected);
+    assert_eq!(
+        tool(r#"{"input_str": "x", "tags": [], "inputs": {"a": 1}, "kwargs": {}}"#),
+        expected
+    );
+    assert_eq!(tool(r#"{"a": 1}"#), expected);
+    let by_place = ["call w {\"args\":[1],\"kwargs\":{}} -> nothing (succeeded)"];
+    assert_eq!(tool(r#"{"args": [1], "kwargs": {}}"#), by_place);
+}
+
+#[test]
+fn a_choice_says_why_it_ended() {
+    let outcome = |trace: Value| Trace::read(trace).unwrap().outcome().cloned();
+    let cut = Some(Outcome::Failed(Some("the answer was cut off: length".to_owned())));
+    let attributes =
+        json!({"finish_reason": "length", "message": "{\"role\":\"assistant\",\"content\":\"x\"}"});
+    let span = json!([{"spanId": "1", "name": "chat", "attributes": {"gen_ai.operation.name": "chat"},
+        "events": [{"name": "gen_ai.choice", "attributes": attributes}]}]);
+    assert_eq!(outcome(span), cut);
+    let record = |reason: &str| json!([{"eventName": "gen_ai.choice", "body": {"finish_reason": reason, "message": {"content": "x"}}}]);
+    assert_eq!((outcome(record("length")), outcome(record("stop"))), (cut, None));
+}
+
+#[test]
+fn a_client_and_its_server_report_one_call() {
+    let span = |id: &str, parent: &str, attributes: Value| {
+        let mut span = json!({"spanId": id, "parentSpanId": parent, "name": "tools/call w", "attributes": {
+            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "w"}});
+        let found = span["attributes"].as_object_mut().unwrap();
+        found.extend(attributes.as_object().cloned().unwrap_or_default());
+        span
+    };
+    let asked = json!({"spanId": "0", "name": "chat", "attributes": {"gen_ai.operation.name": "chat",
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [
+            {"type": "tool_call", "id": "a", "name": "w", "arguments": {}},
+            {"type": "tool_call", "id": "b", "name": "w", "arguments": {}}]}]}});
+    let outer = span("1", "", json!({"gen_ai.tool.call.id": "a", "gen_ai.tool.call.result": "A"}));
+    let inner = span("2", "1", json!({}));
+    let expected = ["call w {} -> \"A\" (succeeded)", "call w {} -> nothing (unknown)"];
+    assert_eq!(told(json!([asked, outer, inner])), expected);
+    // A tool that calls itself gives its calls ids.
+    let other = span("2", "1", json!({"gen_ai.tool.call.id": "z"}));
+    assert_eq!(told(json!([outer, other])).len(), 2);
+}

@@ -219,3 +219,21 @@ fn niceevals_events_say_what_a_tool_does() {
     let status = |word: &str| serde_json::from_value::<Status>(json!(word)).unwrap();
     assert_eq!((status("completed"), status("pending")), (Status::Succeeded, Status::Unknown));
 }
+
+#[test]
+fn a_hosted_search_for_tools_is_one_call() {
+    let items = json!([
+        {"type": "tool_search_call", "id": "a", "call_id": null, "status": "completed", "arguments": {"paths": ["x"]}},
+        {"type": "tool_search_output", "id": "b", "call_id": null, "status": "completed", "tools": []}]);
+    assert_eq!(told(items), ["call tool_search {\"paths\":[\"x\"]} -> [] (succeeded)"]);
+}
+
+#[test]
+fn a_computer_may_do_several_things_at_once() {
+    let click =
+        json!([{"type": "computer_call", "call_id": "1", "actions": [{"type": "click", "x": 1}]}]);
+    assert_eq!(
+        told(click),
+        ["call computer {\"actions\":[{\"type\":\"click\",\"x\":1}]} -> nothing (unknown)"]
+    );
+}

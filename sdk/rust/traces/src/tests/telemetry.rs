@@ -193,8 +193,7 @@ fn spans_of_something_else_are_refused_by_name() {
         Trace::read(json!([span("GET /", "1", None, (1, 2), json!({"http.method": "GET"}))]));
     let message = error.unwrap_err().to_string();
     assert!(
-        message
-            .contains("none of its spans has attributes of `gen_ai.*`; the first are called GET /"),
+        message.contains("a model's, a tool's or an agent's; the first are called GET /"),
         "{message}"
     );
 }

@@ -153,3 +153,43 @@ fn googles_models_may_answer_nothing() {
     assert_eq!(lines(&trace), ["user: Hi"]);
     assert_eq!(trace.usage().unwrap().input_tokens, Some(4));
 }
+
+#[test]
+fn answers_with_what_was_asked_repeat_the_conversation() {
+    let call = json!({"id": "c", "type": "function", "function": {"name": "w", "arguments": "{}"}});
+    let user = json!({"role": "user", "content": "q"});
+    let asks = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let told_so = json!({"role": "tool", "tool_call_id": "c", "content": "1"});
+    let exchange = |asked: Value, message: Value| json!({"messages": asked, "choices": [{"message": message}]});
+    let done = json!({"role": "assistant", "content": "x"});
+    let chat = json!([
+        exchange(json!([user]), asks.clone()),
+        exchange(json!([user, asks, told_so]), done)
+    ]);
+    let expected = ["user: q", "call w {} -> \"1\" (unknown)", "assistant: x"];
+    assert_eq!(told(chat), expected);
+
+    let call = json!({"type": "function_call", "id": "fc", "call_id": "c", "name": "w", "arguments": "{}", "status": "completed"});
+    let again = json!({"type": "function_call", "call_id": "c", "name": "w", "arguments": "{}"});
+    let output = json!({"type": "function_call_output", "call_id": "c", "output": "1"});
+    let says = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]});
+    let response = |input: Value, output: Value| json!({"object": "response", "input": input, "output": output});
+    let responses = json!([
+        response(json!([user]), json!([call])),
+        response(json!([user, again, output]), json!([says]))
+    ]);
+    assert_eq!(told(responses), expected);
+    // What refers to an earlier answer repeats nothing.
+    let mut second = response(json!([user]), json!([says]));
+    second["previous_response_id"] = json!("r1");
+    let responses = json!([response(json!([user]), json!([says])), second]);
+    assert_eq!(told(responses), ["user: q", "assistant: x", "user: q", "assistant: x"]);
+}
+
+#[test]
+fn a_list_of_tools_is_declared_by_the_item_that_has_it() {
+    let listed = json!({"type": "mcp_list_tools", "server_label": "s", "tools": [{"name": "roll", "input_schema": {}}]});
+    let response = json!({"object": "response", "tools": [{"type": "mcp", "server_label": "s"}], "output": [listed]});
+    let trace = Trace::read(response).unwrap();
+    assert_eq!(trace.tools().len(), 2);
+}

@@ -171,3 +171,32 @@ fn hunks_have_the_lines_that_they_count() {
     // An editor cut the space of an empty line, which is still a line.
     assert_eq!(lines(&of("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n\n+a\n b\n"), "x"), ["+2 a"]);
 }
+
+#[test]
+fn a_header_in_colours_is_refused() {
+    let colored = "\x1b[1mdiff --git a/s.env b/s.env\x1b[m\n\x1b[1m--- /dev/null\x1b[m\n\x1b[1m+++ b/s.env\x1b[m\n\x1b[36m@@ -0,0 +1 @@\x1b[m\n\x1b[32m+\x1b[m\x1b[32mkey\x1b[m\n";
+    let why = "line 1: it is coloured; write the diff with `git diff --no-color`";
+    assert_eq!(wrong(colored), why);
+    assert_eq!(wrong(&format!("{colored}Binary files a/b.bin and b/b.bin differ\n")), why);
+    // In a file, colours are text.
+    let inside = "--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+\x1b[1mbold\x1b[m\n";
+    assert_eq!(lines(&of(inside), "x"), ["+1 \x1b[1mbold\x1b[m"]);
+}
+
+#[test]
+fn a_submodule_is_refused_where_only_its_commits_are_listed() {
+    let file = "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n";
+    let why = "line 1: it says of a submodule only which commits are new; write the diff with `git diff --submodule=short`";
+    for line in [
+        "sub 1111111..2222222:\n  > two\n",
+        "sub 0000000...2222222 (new submodule)\n",
+        "sub 2222222..1111111 (rewind):\n  < two\n",
+    ] {
+        assert_eq!(wrong(&format!("Submodule {line}{file}")), why, "{line}");
+    }
+    let inside = "Submodule sub 1111111..2222222:\ndiff --git a/sub/x b/sub/x\nold mode 100644\nnew mode 100755\n";
+    assert_eq!(outline(&of(inside)), ["modified sub/x"]);
+    let short = "diff --git a/sub b/sub\n--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n";
+    assert_eq!(outline(&of(short)), ["modified sub"]);
+    assert_eq!(outline(&of(&format!("Submodule sub is new\n{short}"))), ["modified sub"]);
+}
