@@ -87,5 +87,42 @@ fn a_cost_that_nobody_knows_is_not_shown_as_nothing() {
     let unknown = with_judge(&server, "");
     let judged = unknown.sh(&format!("{RUN} --format json")).exits_with(0).json();
     let judged = &judged["judges"][0];
-    assert_eq!((&judged["costUsd"], &judged["costUnknown"]), (&json!(null), &json!(2)));
+    let figures = ["costUsd", "costUnknown", "tokensUnknown"].map(|figure| &judged[figure]);
+    assert_eq!(json!(figures), json!([null, 2, 1]));
+}
+
+#[test]
+fn what_answers_that_are_not_recorded_consumed_is_said_below_the_table() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = with_judge(&server, "price = { input = 1, output = 2 }\n");
+    let run = folder.sh(&format!("{RUN} --judge-cache off")).exits_with(0);
+    assert!(
+        run.stdout.ends_with(
+            "judge of  answers  tokens in  tokens out  cost\none             2          -           -     -\n"
+        ),
+        "{run}"
+    );
+    let line =
+        "2 answers are not recorded: they took 24 tokens of questions and 4 of answers, $0.000032";
+    assert!(run.stderr.contains(line), "{run}");
+    let recorded = folder.sh(RUN).exits_with(0);
+    assert!(!recorded.stderr.contains("not recorded"), "{recorded}");
+}
+
+#[test]
+fn without_network_only_recordings_answer_and_nobody_is_to_be_asked_again() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = with_judge(&server, "");
+    folder.sh(RUN).exits_with(0);
+    for options in ["--offline", "--offline --judge-cache only"] {
+        folder.sh(&format!("{RUN} {options}")).exits_with(0);
+    }
+    for cache in ["off", "refresh"] {
+        let refused = folder.sh(&format!("{RUN} --offline --judge-cache {cache}")).exits_with(2);
+        let why = format!(
+            "error: --judge-cache {cache} asks every question, and --offline uses no network"
+        );
+        assert!(refused.stderr.contains(&why), "{refused}");
+    }
+    assert_eq!(server.asked().len(), 2);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
-    model_server::{Asked, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
+    model_server::{Asked, CHARGED_ELSEWHERE, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
 };
 
 #[test]
@@ -160,6 +160,23 @@ fn money_is_counted_by_the_price_and_ends_a_budget() {
     // Two leave something of it, and the third spends that: no call is sent while another might.
     assert_eq!(server.asked().len(), 3, "{run}");
     assert!(folder.rows("SELECT DISTINCT cost_usd FROM calls") == ["0.000016"], "{run}");
+}
+
+#[test]
+fn a_price_counts_before_what_a_gateway_says_and_without_one_the_gateway_is_believed() {
+    let server = ModelServer::saying(|_| CHARGED_ELSEWHERE.into());
+    let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
+    let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let folder = folder(&server.base_url(), &outputs, &entries);
+    let run = sh(&folder, RUN);
+    assert_eq!((run.code, server.asked().len()), (Some(1), 3), "{run}");
+    let price = "price = { input = 1.0, output = 2.0 }\n";
+    let unpriced = fs::read_to_string(folder.path("suite.toml")).unwrap().replace(price, "");
+    let unpriced = unpriced.split("judge = {").next().unwrap();
+    folder.write("suite.toml", unpriced);
+    sh(&folder, &format!("{RUN} --judge-cache refresh --judge-budget calls=30")).exits_with(0);
+    assert_eq!(folder.rows("SELECT DISTINCT cost_usd FROM calls ORDER BY 1"), ["0", "0.000016"]);
 }
 
 #[test]
@@ -404,6 +421,26 @@ fn each_judge_of_a_suite_is_asked_once_to_check_it() {
     assert_eq!((&judges[1]["judge"], &judges[1]["structured"]), (&json!("default"), &json!(true)));
     assert_eq!(judges[1]["costUsd"], 0.000_016);
     assert!(!fs::exists(folder.path("scorebox.db")).unwrap());
+}
+
+#[test]
+fn a_model_for_vectors_is_asked_to_check_it() {
+    let server = ModelServer::saying(|_| r#"{"answer": "yes"}"#.into());
+    let other = "embedding_model = \"vectors\"\n";
+    let folder = folder(&server.base_url(), &[], &format!("{other}{ONE}"));
+    let checked = sh(&folder, "scorebox judges check suite.toml --format json").exits_with(0);
+    let of = |line: &Value| {
+        let figures = ["judge", "model", "structured", "inputTokens", "costUsd"];
+        json!(figures.map(|figure| &line[figure]))
+    };
+    let lines: Vec<Value> = checked.json().as_array().unwrap().iter().map(of).collect();
+    assert_eq!(
+        json!(lines),
+        json!([
+            ["default", "tiny-2026", true, 12, 0.000_016],
+            ["default", "vectors-2026", null, 3, 0.000_003]
+        ])
+    );
 }
 
 /// The server takes forms and ignores them, so that the first question is asked with a schema and in words, and two greetings

@@ -73,6 +73,16 @@ fn a_jury_of_models_gives_one_score_and_says_who_gave_which() {
 }
 
 #[test]
+fn a_mean_that_is_the_threshold_passes() {
+    let server = by_model();
+    let entry = jury("mean", r#"{ models = ["of-0.7", "of-0.8", "of-0.9"] }"#);
+    let entry = format!("{entry}threshold = 0.8\nseverity = \"gate\"\n");
+    let folder = folder(&server.base_url(), &["a"], &entry);
+    sh(&folder, RUN).exits_with(0);
+    assert_eq!(row(&folder, "mean")["score"], 0.8);
+}
+
+#[test]
 fn samples_are_independent_questions_of_which_the_first_is_that_of_a_scorer_without_a_jury() {
     let server = ModelServer::saying(|_| "1".into());
     let alone = "[scorers.alone]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\n";

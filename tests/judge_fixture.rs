@@ -29,6 +29,16 @@ pub(crate) fn suite(folder: &Folder, server: &str, entries: &str) {
     folder.write("suite.toml", format!("{judge}{entries}"));
 }
 
+/// A suite whose scorer `r` asks a program that gives every case this score, as the model of this name.
+pub(crate) fn scores_of_a_program(score: u32, model: &str) -> Value {
+    let answer = json!({"text": json!({"reason": "so", "score": score}).to_string()});
+    let command = format!("cat >/dev/null; echo '{answer}'");
+    json!({
+        "judges": {"default": {"provider": "command", "command": ["sh", "-c", command], "model": model}},
+        "scorers": {"r": {"use": "relevancy", "grants": ["judge"]}},
+    })
+}
+
 pub(crate) const ONE: &str = "[scorers.one]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\n";
 
 pub(crate) fn entry(name: &str, config: &str) -> String {

@@ -42,6 +42,9 @@ pub(crate) const REFUSES_UNCOUNTED: &str = "(refuses, uncounted)";
 /// What a server says that does not count tokens.
 pub(crate) const UNCOUNTED: &str = "1e0";
 
+/// What a gateway says that counts tokens, and charges nothing because the model's own server is paid elsewhere.
+pub(crate) const CHARGED_ELSEWHERE: &str = "1e00";
+
 type Answering = Box<dyn Fn(&Asked) -> (u16, String) + Send + Sync>;
 
 /// A server, until it is dropped.
@@ -157,6 +160,7 @@ fn reply(asked: &Value, status: u16, text: &str) -> Value {
     };
     let usage = match text {
         UNCOUNTED | REFUSES_UNCOUNTED => Value::Null,
+        CHARGED_ELSEWHERE => json!({"prompt_tokens": 12, "completion_tokens": 2, "cost": 0}),
         _ => json!({"prompt_tokens": 12, "completion_tokens": 2}),
     };
     json!({

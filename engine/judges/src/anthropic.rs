@@ -155,7 +155,7 @@ fn said(answer: Answer, way: Option<Way>) -> Result<Said, Unsaid> {
     }
     let truncated = matches!(stop_reason, Some("max_tokens" | "model_context_window_exceeded"));
     let text = match way {
-        Some(Way::Tool) => content.arguments.or(content.text),
+        Some(Way::Tool) => content.calls.arguments().or(content.text),
         _ => content.text,
     };
     let text = text.or_else(|| truncated.then(String::new));

@@ -13,6 +13,9 @@ pub enum ConnectError {
     /// What is to be sent beside what the protocol needs cannot be sent.
     #[error("{0}")]
     Extra(String),
+    /// The environment variable of this name is to name a proxy, and does not.
+    #[error("the environment variable `{0}` does not have the address of a proxy")]
+    Proxy(&'static str),
     /// A command without a program.
     #[error("`command` names no program")]
     NoProgram,

@@ -15,6 +15,7 @@ use crate::{
     error::ConnectError,
     failure::{Failure, Refusal, Remedy},
     key::Key,
+    proxy,
     quote::quote,
     retry,
 };
@@ -38,6 +39,8 @@ pub(crate) struct Server {
     headers: HeaderMap,
     timeout: Duration,
     key: Option<Key>,
+    /// ` through the proxy HOST:PORT`, or nothing.
+    through: String,
 }
 
 impl Server {
@@ -61,12 +64,15 @@ impl Server {
             // The certificates of the machine, which may have none, are not needed then.
             builder = builder.tls_certs_only([]);
         }
+        let mut through = String::new();
         if is_this_machine(&base_url) {
             builder = builder.no_proxy();
+        } else if let Some(proxy) = proxy::of(&base_url)? {
+            through = format!(" through the proxy {proxy}");
         }
         let client =
             builder.build().map_err(|error| ConnectError::Prepare(cause(&error.without_url())))?;
-        Ok(Server { client, base_url, headers, timeout: settings.timeout, key })
+        Ok(Server { client, base_url, headers, timeout: settings.timeout, key, through })
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -113,7 +119,7 @@ impl Server {
             return Err(self.points_elsewhere(&response));
         }
         if !status.is_success() {
-            return Err(self.refusal(response).await);
+            return Err(self.refusal(response, path).await);
         }
         // From here on there is an answer, which is paid for, but not one that says how much it consumed.
         self.read(&mut response, most_bytes).await.map_err(Failure::uncounted)
@@ -160,22 +166,23 @@ impl Server {
     }
 
     fn timed_out(&self) -> Failure {
-        let message = format!("{} did not answer within {:?}", self.base_url, self.timeout);
+        let Server { base_url, timeout, through, .. } = self;
+        let message = format!("{base_url} did not answer within {timeout:?}{through}");
         Failure::timed_out(message, Remedy::AgainOnce)
     }
 
     /// The connection failed, or broke.
     fn broken(&self, error: &reqwest::Error) -> Failure {
         let because = self.foreign(&cause(error));
-        let base_url = &self.base_url;
+        let Server { base_url, through, .. } = self;
         if is_of_certificates(error) {
             return Failure::unavailable(format!(
-                "the certificate of {base_url} is not trusted: {because}"
+                "the certificate of {base_url} is not trusted{through}: {because}"
             ));
         }
         Failure::passing(match error.is_connect() {
-            true => format!("cannot connect to {base_url}: {because}"),
-            false => format!("the connection to {base_url} broke: {because}"),
+            true => format!("cannot connect to {base_url}{through}: {because}"),
+            false => format!("the connection to {base_url}{through} broke: {because}"),
         })
     }
 
@@ -198,7 +205,7 @@ impl Server {
     }
 
     /// An answer that is an error, with the server's own message.
-    async fn refusal(&self, mut response: Response) -> Failure {
+    async fn refusal(&self, mut response: Response, path: &str) -> Failure {
         let status = response.status();
         let mut body = Vec::new();
         let reading = async {
@@ -219,7 +226,14 @@ impl Server {
             said if said.is_empty() => String::new(),
             said => format!(": {said}"),
         };
-        let message = format!("{} answered with status {}{said}", self.base_url, status.as_u16());
+        let Server { base_url, through, .. } = self;
+        let is_found = status != StatusCode::NOT_FOUND;
+        let hint = match is_found || format!("{base_url}{path}").contains("/v1/") {
+            true => "",
+            false => " (most servers have a `base_url` that ends with `/v1`)",
+        };
+        let status_code = status.as_u16();
+        let message = format!("{base_url} answered with status {status_code}{hint}{through}{said}");
         let is_of_the_question = status.is_client_error() && !is_of_the_moment(status);
         let is_of_the_form = is_of_the_form(status, &text);
         let refusal = Some(Refusal { status: status.as_u16(), text });

@@ -9,7 +9,7 @@
 //! - `spoken`: what is asked and what was said, whatever the protocol.
 //! - `pieces`: parts of answers that are read without keeping the rest.
 //! - `form`: how an answer of a given form is asked for.
-//! - `http`: one exchange with a server, within bounds of time and size.
+//! - `http`: one exchange with a server, within bounds of time and size; `proxy`: whether it goes through a proxy.
 //! - `gate`: how many calls at once, how many a minute, and who waits; `retry`: what is tried again, and when.
 //! - `failure`: why an attempt failed; `error`: why there is no provider.
 //! - `command`: a program as a provider; `process`: its processes, which end together.
@@ -56,6 +56,7 @@ mod knowledge;
 mod openai;
 mod pieces;
 mod process;
+mod proxy;
 mod quote;
 mod retry;
 mod served;

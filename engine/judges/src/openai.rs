@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     form::{NAME, Way},
-    pieces::{Amount, Arguments, Content, Count, First, counted},
+    pieces::{Amount, Calls, Content, Count, First, counted},
     spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
@@ -134,6 +134,8 @@ struct Completion {
 struct Choice {
     message: Option<Message>,
     finish_reason: Option<String>,
+    /// OpenRouter's, if the model's own server fails while it answers.
+    error: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -142,17 +144,7 @@ struct Message {
     content: Content,
     refusal: Option<String>,
     #[serde(default)]
-    tool_calls: First<Call>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    function: Option<Called>,
-}
-
-#[derive(Deserialize)]
-struct Called {
-    arguments: Option<Arguments>,
+    tool_calls: Calls,
 }
 
 #[derive(Default, Deserialize)]
@@ -196,6 +188,12 @@ fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
         return Err(Unsaid::Misshapen(format!("an error: {}", error.get())));
     }
     let choice = completion.choices.0.ok_or_else(|| misshapen("no `choices`"))?;
+    if let Some(error) = choice.error {
+        return Err(Unsaid::Failed(error.get().to_owned()));
+    }
+    if choice.finish_reason.as_deref() == Some("error") {
+        return Err(Unsaid::Failed("`finish_reason` is `error`".to_owned()));
+    }
     let message = choice.message.ok_or_else(|| misshapen("no `message`"))?;
     let refusal = message.refusal.or(message.content.refusal).filter(|it| !it.is_empty());
     if let Some(refusal) = refusal {
@@ -205,9 +203,8 @@ fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
         return Err(Unsaid::Refused("content_filter".to_owned()));
     }
     let truncated = choice.finish_reason.as_deref() == Some("length");
-    let arguments = message.tool_calls.0.and_then(|call| call.function?.arguments).map(|it| it.0);
     let text = match way {
-        Some(Way::Tool) => arguments.or(message.content.text),
+        Some(Way::Tool) => message.tool_calls.arguments().or(message.content.text),
         _ => message.content.text,
     };
     // A model that thought until it had no tokens left says nothing.

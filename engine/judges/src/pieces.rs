@@ -50,8 +50,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
 pub(crate) struct Content {
     /// The texts of all parts in a row; `None` if there is none.
     pub(crate) text: Option<String>,
-    /// The arguments of the first call of a tool, as JSON.
-    pub(crate) arguments: Option<String>,
+    /// The arguments of the calls of a tool.
+    pub(crate) calls: Calls,
     /// Why the model refuses.
     pub(crate) refusal: Option<String>,
 }
@@ -72,9 +72,7 @@ impl Content {
             ("text" | "output_text", Some(text), ..) => {
                 self.text.get_or_insert_default().push_str(&text);
             }
-            ("tool_use", _, Some(input), _) if self.arguments.is_none() => {
-                self.arguments = Some(input.get().to_owned());
-            }
+            ("tool_use", _, Some(input), _) => self.calls.add(input.get()),
             ("refusal", .., Some(refusal)) => {
                 self.refusal.get_or_insert(refusal);
             }
@@ -115,9 +113,75 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
+/// The arguments of the calls of a tool, as JSON: those of the first call, and below them those of each one that has others.
+/// Which one counts is not decided here.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    first: Option<String>,
+    others: String,
+}
+
+/// One call, as OpenAI has it.
+#[derive(Deserialize)]
+struct Call {
+    function: Option<Called>,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    arguments: Option<Arguments>,
+}
+
+impl Calls {
+    fn add(&mut self, arguments: &str) {
+        match &self.first {
+            None => self.first = Some(arguments.to_owned()),
+            Some(first) if first == arguments => {}
+            Some(_) => {
+                self.others.push('\n');
+                self.others.push_str(arguments);
+            }
+        }
+    }
+
+    /// All of them; `None` if there was no call.
+    pub(crate) fn arguments(self) -> Option<String> {
+        self.first.map(|first| first + &self.others)
+    }
+}
+
+impl<'de> Deserialize<'de> for Calls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Calls, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = Calls;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of calls")
+            }
+
+            fn visit_unit<E>(self) -> Result<Calls, E> {
+                Ok(Calls::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Calls, A::Error> {
+                let mut calls = Calls::default();
+                while let Some(call) = items.next_element::<Call>()? {
+                    let arguments = call.function.and_then(|called| called.arguments);
+                    arguments.iter().for_each(|it| calls.add(&it.0));
+                }
+                Ok(calls)
+            }
+        }
+
+        deserializer.deserialize_any(List)
+    }
+}
+
 /// The arguments of a tool: JSON in a string, as OpenAI has it, or the object itself, as some servers do.
 #[derive(Debug)]
-pub(crate) struct Arguments(pub(crate) String);
+struct Arguments(String);
 
 impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Arguments, D::Error> {
@@ -228,6 +292,22 @@ mod tests {
         let arguments = |json: &str| serde_json::from_str::<Arguments>(json).unwrap().0;
         assert_eq!(arguments(r#""{\"b\": 1, \"a\": 2}""#), r#"{"b": 1, "a": 2}"#);
         assert_eq!(arguments(r#"{"b": 1, "a": 2}"#), r#"{"b": 1, "a": 2}"#);
+    }
+
+    #[test]
+    fn calls_with_other_arguments_are_all_kept() {
+        let calls = |json: &str| serde_json::from_str::<Calls>(json).unwrap().arguments();
+        let call = |arguments: &str| format!(r#"{{"function": {{"arguments": {arguments}}}}}"#);
+        let [one, other] = [r#"{"a":1}"#, r#"{"a":2}"#];
+        assert_eq!(calls(&format!("[{}]", call(one))).as_deref(), Some(one));
+        let list = [one, one, other, one].map(call).join(", ");
+        assert_eq!(calls(&format!("[{list}]")).unwrap(), format!("{one}\n{other}"));
+        for none in ["null", "[]", "[{}]", r#"[{"function": null}]"#] {
+            assert_eq!(calls(none), None, "{none}");
+        }
+        let parts = [one, other].map(|it| format!(r#"{{"type": "tool_use", "input": {it}}}"#));
+        let content: Content = serde_json::from_str(&format!("[{}]", parts.join(","))).unwrap();
+        assert_eq!(content.calls.arguments().unwrap(), format!("{one}\n{other}"));
     }
 
     #[test]

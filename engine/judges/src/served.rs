@@ -236,6 +236,10 @@ impl Served {
                 "the model behind {place} refuses to answer: {}",
                 self.server.foreign(&words)
             )),
+            Unsaid::Failed(words) => Failure::passing(format!(
+                "the model behind {place} fails while it answers: {}",
+                self.server.foreign(&words)
+            )),
             Unsaid::Misshapen(what) => Failure::unavailable(format!(
                 "cannot read the answer of {place}: {}: {}",
                 self.server.foreign(&what),

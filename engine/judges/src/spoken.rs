@@ -55,6 +55,8 @@ pub(crate) struct Said {
 pub(crate) enum Unsaid {
     /// The model, or a filter before it, refuses: in whose words, if there are any.
     Refused(String),
+    /// Whoever runs the model failed while it answered, and may not the next time: in whose words.
+    Failed(String),
     /// The answer is not of the protocol: in what way.
     Misshapen(String),
 }

@@ -137,6 +137,10 @@ async fn an_answer_without_its_parts_is_an_error_that_quotes_it() {
         (json!({"choices": [{"message": {"content": null}}]}), "no text"),
         (json!({"choices": [{"message": {"content": 1}}]}), "expected a string"),
         (json!({"error": {"message": "overloaded"}}), "overloaded"),
+        (
+            json!({"choices": [{"error": {"message": "lost"}, "message": {"content": "a"}}]}),
+            "fails while it answers: {\"message\":\"lost\"}",
+        ),
         (json!([1, 2]), "[1,2]"),
     ] {
         let (kind, message) = outcome(answer).await.unwrap_err();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use scorebox::judge::{AskError, AskErrorKind};
+use serde_json::json;
 
 use crate::{
     asking::{LONG, asked, judge, judge_with, question, refuses, says, settings},
@@ -39,6 +40,15 @@ async fn what_passes_is_tried_again() {
         Some(Answer::status(500, "<html>oops</html>")),
         Some(Answer::status(502, "")),
         Some(Answer::status(529, "")),
+        // OpenRouter's, if the model's own server fails.
+        Some(Answer::json(
+            &json!({"choices": [{"error": {"code": 502, "message": "Provider error"},
+            "finish_reason": "error", "message": {"content": ""}}]}),
+        )),
+        Some(Answer::json(&json!({"choices": [{"error": {"code": 502}, "message": null}]}))),
+        Some(Answer::json(
+            &json!({"choices": [{"finish_reason": "error", "message": {"content": "Y"}}]}),
+        )),
         // A connection that ends before an answer, and one that ends within it.
         None,
         Some(says("Yes.").broken()),
@@ -180,5 +190,17 @@ async fn servers_state_their_errors_in_several_ways() {
         let server = Server::start(move |_: &Asked| Some(Answer::status(404, body))).await;
         let error = asked(&*judge(&server), &question("Is it?")).await.unwrap_err();
         assert!(error.message.ends_with("status 404: model 'm' not found"), "{}", error.message);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_found_below_an_address_without_a_version_may_be_below_it() {
+    for (path, has_hint) in [("", true), ("/v1", false)] {
+        let server = Server::start(|_| Some(refuses(404, "Not Found"))).await;
+        let judge = scorebox_judges::connect(&settings(server.url(path)), None).unwrap();
+        let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+        assert_eq!(error.kind, AskErrorKind::Refused);
+        let hint = "status 404 (most servers have a `base_url` that ends with `/v1`): Not Found";
+        assert_eq!(error.message.ends_with(hint), has_hint, "{}", error.message);
     }
 }

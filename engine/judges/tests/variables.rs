@@ -3,7 +3,7 @@
 use std::{env, process::Stdio};
 
 use scorebox::judge::AskErrorKind;
-use scorebox_judges::Key;
+use scorebox_judges::{ConnectError, Key};
 
 use crate::{
     asking::{KEY, LONG, asked, question, says, settings},
@@ -15,6 +15,12 @@ const ADDRESS: &str = "SCOREBOX_JUDGES_TEST_ADDRESS";
 
 /// The variable with the address whose certificate is wrong; in the child only.
 const WRONG_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_WRONG_ADDRESS";
+
+/// The address that cannot be asked; in the child only.
+const VAIN_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_VAIN_ADDRESS";
+
+/// The address for which no judge can be made; in the child only.
+const REFUSED_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_REFUSED_ADDRESS";
 
 /// What a machine may have set, and a test does not want.
 const USUAL: [&str; 11] = [
@@ -37,6 +43,26 @@ async fn asks_in_a_child() {
     let Ok(address) = env::var(ADDRESS) else { return };
     let judge = scorebox_judges::connect(&settings(address), None).unwrap();
     assert_eq!(asked(&*judge, &question("Is it?")).await.unwrap(), "Yes.");
+}
+
+/// Does nothing unless the tests below start it.
+#[tokio::test]
+async fn names_the_proxy_in_a_child() {
+    let Ok(address) = env::var(VAIN_ADDRESS) else { return };
+    let mut settings = settings(address);
+    settings.retries = 0;
+    let judge = scorebox_judges::connect(&settings, None).unwrap();
+    let message = judge.ask(&question("Is it?"), LONG).await.unwrap_err().message;
+    let expected = "cannot connect to http://judge.test/v1 through the proxy 127.0.0.1:1: ";
+    assert!(message.starts_with(expected) && !message.contains("secret"), "{message}");
+}
+
+/// Does nothing unless the tests below start it.
+#[test]
+fn refuses_the_proxy_in_a_child() {
+    let Ok(address) = env::var(REFUSED_ADDRESS) else { return };
+    let error = scorebox_judges::connect(&settings(address), None).unwrap_err();
+    assert_eq!(error, ConnectError::Proxy("HTTP_PROXY"));
 }
 
 /// Does nothing unless the tests below start it.
@@ -75,6 +101,22 @@ async fn a_server_elsewhere_is_asked_through_the_proxy_and_one_on_this_machine_i
     let server = Server::start(|_| Some(says("Yes."))).await;
     ask_in_a_child(&server.url("/v1"), "HTTP_PROXY", &proxy.url("")).await;
     assert_eq!((proxy.count(), server.count()), (1, 1));
+}
+
+#[tokio::test]
+async fn an_error_names_the_proxy_without_its_password() {
+    let variable = ("HTTP_PROXY", "http://user:secret@127.0.0.1:1");
+    let address = (VAIN_ADDRESS, "http://judge.test/v1");
+    assert!(in_a_child("names_the_proxy", address, variable).await);
+}
+
+#[tokio::test]
+async fn a_variable_that_names_no_proxy_is_refused_where_it_counts() {
+    let variable = ("HTTP_PROXY", "not a url :::");
+    let address = (REFUSED_ADDRESS, "http://judge.test/v1");
+    assert!(in_a_child("refuses_the_proxy", address, variable).await);
+    let server = Server::start(|_| Some(says("Yes."))).await;
+    ask_in_a_child(&server.url("/v1"), variable.0, variable.1).await;
 }
 
 /// Where the variable is read, which other systems do not.

@@ -23,7 +23,9 @@ use serde_json::{Value, json};
 /// unless `similarityWeight` is 0: an empty text has no meaning to compare and is `invalid-input`. If the judge
 /// finds no statements at all, its answer counts as unreadable (`judge-unreadable`). `meta` has the statements.
 ///
-/// Equals RAGAS' answer correctness, with a single prompt of its own.
+/// Equals RAGAS' answer correctness with its default `beta` of 1, with a single prompt of its own. Deliberate
+/// differences: a cosine below 0 counts as 0, and two texts without statements, whose F1 is 1 in RAGAS, are
+/// unreadable.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 /// Needs a judge and a model for embeddings. An empty input, which has no meaning to compare, is
 /// `invalid-input`. `meta.questions` has the questions with their cosines.
 ///
-/// Equals RAGAS' response relevancy, with its own prompt.
+/// Equals RAGAS' response relevancy, with its own prompt. Deliberate difference: a mean below 0 scores 0.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

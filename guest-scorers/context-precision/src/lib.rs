@@ -24,7 +24,7 @@ use serde_json::json;
 /// texts, or of objects with a `text`, `content` or `pageContent`, best first. Each document is a
 /// separate question; all are asked at the same time. `meta.useful` has the verdicts. An empty
 /// context, because nothing was retrieved, scores 0, and no judge is asked; a case without a context
-/// is `invalid-input`.
+/// or with more than 128 documents is `invalid-input`.
 ///
 /// Equals RAGAS' context precision with and without reference, with its own prompt.
 #[derive(Deserialize, JsonSchema)]

@@ -49,9 +49,9 @@ pub(crate) struct Calls {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "score", "scorer", "format"], help_heading = "Recordings")]
     import: Option<PathBuf>,
 
-    /// Show at most N calls (0: all)
-    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Output")]
-    limit: usize,
+    /// Show at most N calls (0: all) [default: 50 for a table]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// How to print them
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
@@ -79,10 +79,7 @@ impl Calls {
             return self.import(file);
         }
         let store = self.database.read()?;
-        let most = match (self.limit, self.format) {
-            (0, _) => usize::MAX,
-            (limit, _) => limit,
-        };
+        let most = self.format.most(self.limit, 50);
         let (mut calls, mut all) = (Vec::new(), 0_u64);
         let (run, score) = self.place(&store)?;
         store.for_each_call(run, score, |call| {
@@ -90,7 +87,7 @@ impl Calls {
                 return;
             }
             all += 1;
-            if calls.len() < most {
+            if all <= most {
                 calls.push(call);
             }
         })?;

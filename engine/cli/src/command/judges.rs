@@ -1,10 +1,10 @@
-//! `scorebox judges`: whether the judges of a suite answer. Scores nothing and records nothing.
+//! `scorebox judges`: whether the judges of a suite answer, and make vectors. Scores nothing and records nothing.
 
 use std::path::PathBuf;
 
 use scorebox::judge::{
-    Answer, Generation, JudgeChoice, JudgeSettings, Message, ProviderSettings, Question,
-    RecordedFile, Reply, Role,
+    Answer, Embedding, Generation, JudgeChoice, JudgeSettings, Message, Provider, ProviderSettings,
+    Question, RecordedFile, Reply, Role,
 };
 use serde::Serialize;
 
@@ -34,7 +34,8 @@ enum Command {
     Check(Check),
 }
 
-/// Send one question to each judge: whether it answers, how fast, in which form and at what price
+/// Send one question to each judge: whether it answers, how fast, in which form and at what price; and one text to its
+/// `embedding_model`
 #[derive(Debug, clap::Args)]
 struct Check {
     /// The suite file
@@ -93,7 +94,7 @@ impl Check {
             let mut checked = Vec::new();
             for (name, judge) in &suite.judges {
                 waiting.say(format!("asking judge `{name}`"));
-                checked.push(check(name, &judge.settings).await);
+                checked.extend(check(name, &judge.settings).await);
             }
             checked
         });
@@ -107,13 +108,12 @@ impl Check {
     }
 }
 
-async fn check(name: &str, settings: &JudgeSettings) -> Checked {
-    let model = settings.model.clone().unwrap_or_default();
-    let provider = settings.provider.kind().to_owned();
-    let checked = Checked {
+/// What comes of a question to the model, and of a text for the model that makes vectors, if the judge has one.
+async fn check(name: &str, settings: &JudgeSettings) -> Vec<Checked> {
+    let of = |model: &Option<String>| Checked {
         judge: name.to_owned(),
-        provider,
-        model: model.clone(),
+        provider: settings.provider.kind().to_owned(),
+        model: model.clone().unwrap_or_default(),
         error: None,
         recorded: None,
         latency_ms: None,
@@ -123,18 +123,19 @@ async fn check(name: &str, settings: &JudgeSettings) -> Checked {
         output_tokens: None,
         cost_usd: None,
     };
+    let checked = of(&settings.model);
     if let ProviderSettings::Recorded { file } = &settings.provider {
-        return match RecordedFile::open(file) {
+        return vec![match RecordedFile::open(file) {
             Ok(recorded) => Checked { recorded: Some(recorded.len()), ..checked },
             Err(error) => Checked { error: Some(error.to_string()), ..checked },
-        };
+        }];
     }
     let provider = match connected(name, settings) {
         Ok(provider) => provider,
-        Err(failure) => return Checked { error: Some(failure.message), ..checked },
+        Err(failure) => return vec![Checked { error: Some(failure.message), ..checked }],
     };
     let question = Question::Generate(Generation {
-        model,
+        model: checked.model.clone(),
         messages: vec![Message { role: Role::User, text: QUESTION.to_owned() }],
         response_schema: Some(FORM.to_owned()),
         temperature: settings.temperature,
@@ -142,7 +143,24 @@ async fn check(name: &str, settings: &JudgeSettings) -> Checked {
         extra_body: settings.extra_body.clone(),
         ..Generation::default()
     });
-    match provider.ask(&question, settings.timeout.max(JudgeChoice::DEFAULT_TIMEOUT)).await {
+    let mut outcomes = vec![asked(checked, &*provider, &question, settings).await];
+    if settings.embedding_model.is_some() {
+        let checked = of(&settings.embedding_model);
+        let texts = vec![QUESTION.to_owned()];
+        let embedding = Embedding { model: checked.model.clone(), texts };
+        let question = Question::Embed(embedding);
+        outcomes.push(asked(checked, &*provider, &question, settings).await);
+    }
+    outcomes
+}
+
+async fn asked(
+    checked: Checked,
+    provider: &dyn Provider,
+    question: &Question,
+    settings: &JudgeSettings,
+) -> Checked {
+    match provider.ask(question, settings.timeout.max(JudgeChoice::DEFAULT_TIMEOUT)).await {
         Err(error) => Checked { error: Some(error.to_string()), ..checked },
         Ok(answer) => answered(checked, &answer, settings),
     }
@@ -150,18 +168,21 @@ async fn check(name: &str, settings: &JudgeSettings) -> Checked {
 
 fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Checked {
     let has_form = match &answer.reply {
-        Reply::Text { text, .. } => serde_json::from_str::<serde_json::Value>(text)
-            .is_ok_and(|json| matches!(json["answer"].as_str(), Some("yes" | "no"))),
-        _ => false,
+        Reply::Text { text, .. } => {
+            let json = serde_json::from_str::<serde_json::Value>(text);
+            Some(json.is_ok_and(|json| matches!(json["answer"].as_str(), Some("yes" | "no"))))
+        }
+        // Vectors have no form.
+        _ => None,
     };
     Checked {
         model: answer.model.clone(),
         latency_ms: Some(answer.latency.as_secs_f64() * 1000.0),
-        structured: Some(has_form),
+        structured: has_form,
         attempts: Some(answer.attempts),
         input_tokens: answer.usage.input_tokens,
         output_tokens: answer.usage.output_tokens,
-        cost_usd: answer.cost_usd.or(settings.price.and_then(|price| price.of(answer.usage))),
+        cost_usd: settings.price.and_then(|price| price.of(answer.usage)).or(answer.cost_usd),
         ..checked
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use scorebox::{
-    judge::{JudgeCounts, JudgeIdentity, JuryIdentity, ScoreCall},
+    judge::{Consumed, JudgeCounts, JudgeIdentity, JuryIdentity, ScoreCall},
     store::{CallCounts, SilentJuror},
 };
 
@@ -95,6 +95,21 @@ fn quoted(names: &[&str]) -> String {
 /// What stands for a figure that nobody knows.
 const UNKNOWN: &str = "-";
 
+/// Tokens of questions or answers: at least so many, if those of some are not known.
+fn tokens(known: u64, counts: &CallCounts) -> String {
+    match (known, counts.tokens_unknown) {
+        (_, 0) => count(known),
+        (0, _) => UNKNOWN.to_owned(),
+        (_, _) => format!("≥{}", count(known)),
+    }
+}
+
+/// Whether a figure says something. A cost that is not known has a column only if tokens are not known either: else the judge
+/// has no price.
+fn says_something(figure: &str, counts: &CallCounts) -> bool {
+    !["0", "$0", UNKNOWN].contains(&figure) || (figure == UNKNOWN && counts.tokens_unknown > 0)
+}
+
 /// What the answers for a scorer cost: at least this, if that of some is not known.
 fn cost(counts: &CallCounts) -> String {
     match counts.cost_usd.map(dollars) {
@@ -111,8 +126,8 @@ pub(crate) fn table(counts: &[CallCounts]) -> Table {
         ("answers", |it| count(it.calls)),
         ("recorded", |it| count(it.recorded)),
         ("retries", |it| count(it.retries)),
-        ("tokens in", |it| count(it.input_tokens)),
-        ("tokens out", |it| count(it.output_tokens)),
+        ("tokens in", |it| tokens(it.input_tokens, it)),
+        ("tokens out", |it| tokens(it.output_tokens, it)),
         ("cost", cost),
         ("unreadable", |it| count(it.unreadable)),
         ("unanswered", |it| count(it.unanswered)),
@@ -120,7 +135,7 @@ pub(crate) fn table(counts: &[CallCounts]) -> Table {
         ("disagreements", |it| count(it.disagreements)),
     ];
     let happened = |(title, figure): &&Figure| {
-        *title == "answers" || counts.iter().any(|it| !["0", "$0", UNKNOWN].contains(&&*figure(it)))
+        *title == "answers" || counts.iter().any(|it| says_something(&figure(it), it))
     };
     let figures: Vec<&Figure> = figures.iter().filter(happened).collect();
     let titles = figures.iter().map(|(title, _)| (*title, Align::Right));
@@ -133,25 +148,36 @@ pub(crate) fn table(counts: &[CallCounts]) -> Table {
     table
 }
 
-/// What calls without an answer consumed, which the table leaves out; `None` if nothing.
-pub(crate) fn unanswered(counts: &JudgeCounts) -> Option<String> {
-    let JudgeCounts { unanswered, unanswered_attempts, .. } = counts;
-    if unanswered.calls == 0 {
-        return None;
+/// What calls consumed that the table leaves out: those without an answer, and those whose answers are not recorded.
+pub(crate) fn left_out(counts: &JudgeCounts) -> Vec<String> {
+    let JudgeCounts { unanswered, unanswered_attempts, unrecorded, .. } = counts;
+    let mut lines = Vec::new();
+    if unanswered.calls > 0 {
+        lines.push(format!(
+            "{} no answer, after {}{}",
+            counted(unanswered.calls, "question has", "questions have"),
+            counted(*unanswered_attempts, "attempt", "attempts"),
+            consumed(" that took", unanswered)
+        ));
     }
-    let mut words = format!(
-        "{} no answer, after {}",
-        counted(unanswered.calls, "question has", "questions have"),
-        counted(*unanswered_attempts, "attempt", "attempts")
-    );
-    if unanswered.input_tokens + unanswered.output_tokens > 0 {
-        let (asked, said) = (count(unanswered.input_tokens), count(unanswered.output_tokens));
-        words.push_str(&format!(" that took {asked} tokens of questions and {said} of answers"));
+    if unrecorded.calls > 0 {
+        let answers = counted(unrecorded.calls, "answer is", "answers are");
+        lines.push(format!("{answers} not recorded{}", consumed(": they took", unrecorded)));
     }
-    if unanswered.cost_usd > 0.0 {
-        words.push_str(&format!(", {}", dollars(unanswered.cost_usd)));
+    lines
+}
+
+/// The tokens and the cost of calls, behind words that say that they took them; empty if nobody knows them.
+fn consumed(took: &str, by: &Consumed) -> String {
+    let mut words = String::new();
+    if by.input_tokens + by.output_tokens > 0 {
+        let (asked, said) = (count(by.input_tokens), count(by.output_tokens));
+        words.push_str(&format!("{took} {asked} tokens of questions and {said} of answers"));
     }
-    Some(words)
+    if by.cost_usd > 0.0 {
+        words.push_str(&format!(", {}", dollars(by.cost_usd)));
+    }
+    words
 }
 
 /// Jurors who had no vote in some of the scores, or one that says only that their answer cannot be read.
@@ -244,6 +270,39 @@ mod tests {
         assert_eq!(
             table(&[CallCounts::default()]).to_string(),
             "judge of  answers\n                0\n"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_of_answers_has_a_dash_and_what_is_left_out_has_a_line() {
+        let mut unstored = CallCounts::default();
+        unstored.scorer_id = "humor".into();
+        (unstored.calls, unstored.tokens_unknown, unstored.cost_unknown) = (20, 20, 20);
+        assert_eq!(
+            table(&[unstored.clone()]).to_string(),
+            "judge of  answers  tokens in  tokens out  cost\nhumor          20          -           -     -\n"
+        );
+        (unstored.input_tokens, unstored.tokens_unknown) = (70, 1);
+        assert_eq!(
+            table(&[unstored.clone()]).to_string(),
+            "judge of  answers  tokens in  tokens out  cost\nhumor          20        ≥70           -     -\n"
+        );
+        // A judge without a price.
+        unstored.tokens_unknown = 0;
+        assert_eq!(
+            table(&[unstored]).to_string(),
+            "judge of  answers  tokens in\nhumor          20         70\n"
+        );
+        let mut counts = JudgeCounts::default();
+        assert_eq!(left_out(&counts), Vec::<String>::new());
+        counts.unrecorded.calls = 20;
+        (counts.unrecorded.input_tokens, counts.unrecorded.output_tokens) = (2000, 300);
+        counts.unrecorded.cost_usd = 0.02;
+        assert_eq!(
+            left_out(&counts),
+            [
+                "20 answers are not recorded: they took 2,000 tokens of questions and 300 of answers, $0.02"
+            ]
         );
     }
 

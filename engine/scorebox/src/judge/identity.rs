@@ -82,6 +82,12 @@ impl JudgeIdentity {
         Some(JudgeIdentity { jury, ..first })
     }
 
+    /// Whether both ask the same models of the same provider, in the same way. Two names for one judge make no difference, except
+    /// on a jury, which says of each score who gave it.
+    pub fn answers_like(&self, other: &JudgeIdentity) -> bool {
+        *self == JudgeIdentity { name: self.name.clone(), ..other.clone() }
+    }
+
     /// The settings of a judge like it, as far as they decide its answers.
     pub(super) fn settings(&self) -> Option<JudgeSettings> {
         let base_url = self.place.clone();
@@ -158,6 +164,25 @@ mod tests {
         let expected: [&[&str]; 4] =
             [&[], &["default/one"], &["default/x", "default/y"], &["default/one", "other/other"]];
         assert_eq!(choices().iter().map(models).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_judge_answers_like_itself_under_another_name_and_like_no_other() {
+        let all: Vec<JudgeIdentity> = choices().iter().map(of).collect();
+        for (place, one) in all.iter().enumerate() {
+            let like: Vec<bool> = all.iter().map(|other| one.answers_like(other)).collect();
+            let itself: Vec<bool> = (0..all.len()).map(|it| it == place).collect();
+            assert_eq!(like, itself);
+        }
+        let model = JudgeIdentity { model: Some("z".into()), ..all[0].clone() };
+        let place = JudgeIdentity { place: "http://b/v1".into(), ..all[0].clone() };
+        let temperature = JudgeIdentity { temperature: Some(0.5), ..all[0].clone() };
+        assert!([model, place, temperature].iter().all(|other| !all[0].answers_like(other)));
+        let named = JudgeIdentity { name: "another".into(), ..all[0].clone() };
+        assert!(all[0].answers_like(&named));
+        let mut jury = all[1].clone();
+        jury.jury.as_mut().unwrap().members[0].name = "another".into();
+        assert!(!all[1].answers_like(&jury));
     }
 
     #[test]

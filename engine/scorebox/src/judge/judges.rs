@@ -19,6 +19,7 @@ use super::{
     budget::Beyond,
     in_flight::{Ended, InFlight},
     permit::Permit,
+    provider::answer_of,
 };
 use crate::digest::Digest;
 
@@ -110,13 +111,20 @@ struct Counts {
     unanswered: Mutex<Consumed>,
     /// How often the providers were asked for them.
     attempts: AtomicU64,
+    /// What calls consumed whose answers are recorded nowhere.
+    unrecorded: Mutex<Consumed>,
 }
 
-impl Counts {
-    fn unanswered(&self) -> MutexGuard<'_, Consumed> {
-        // What is behind the lock is consistent after every statement.
-        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What is behind the lock, which is consistent after every statement.
+fn locked(consumed: &Mutex<Consumed>) -> MutexGuard<'_, Consumed> {
+    consumed.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds what one call consumed.
+fn add(consumed: &Mutex<Consumed>, cost_usd: Option<f64>, usage: TokenUsage) {
+    let mut consumed = locked(consumed);
+    consumed.calls += 1;
+    consumed.add(cost_usd, usage);
 }
 
 /// A call that waits, as long as this is not dropped.
@@ -149,6 +157,8 @@ pub struct JudgeCounts {
     pub unanswered: Consumed,
     /// How often the providers were asked for them.
     pub unanswered_attempts: u64,
+    /// What calls consumed whose answers are recorded nowhere, so that no database knows it; it is part of `consumed`.
+    pub unrecorded: Consumed,
     /// What the providers are doing.
     pub load: Load,
     /// What the run may consume.
@@ -276,8 +286,9 @@ impl Judges {
             consumed: meter.map(Meter::consumed).unwrap_or_default(),
             recorded: counts.recorded.load(Ordering::Relaxed),
             failed: counts.failed.load(Ordering::Relaxed),
-            unanswered: *counts.unanswered(),
+            unanswered: *locked(&counts.unanswered),
             unanswered_attempts: counts.attempts.load(Ordering::Relaxed),
+            unrecorded: *locked(&counts.unrecorded),
             load: Load { waiting: load.waiting + waiting, ..load },
             budget: meter.map(Meter::budget).unwrap_or_default(),
         }
@@ -397,7 +408,7 @@ impl Judges {
             let _waiting = Waiting::new(&self.0.counts.waiting);
             Permit::wait(&judge.places, &meters, (name, behalf.scorer)).await?
         };
-        let answer = match provider.ask(&call.question, behalf.within).await {
+        let answer = match answer_of(&**provider, &call.question, behalf.within).await {
             Ok(answer) => answer,
             Err(error) => {
                 self.give_up(permit, &error, &judge.settings);
@@ -414,6 +425,9 @@ impl Judges {
             None => Beyond::Unknown,
         };
         permit.ended(recording.cost_usd, recording.usage, beyond);
+        if !self.records() {
+            add(&self.0.counts.unrecorded, recording.cost_usd, recording.usage);
+        }
         self.keep(&recording).await?;
         Ok(recording)
     }
@@ -432,14 +446,17 @@ impl Judges {
         };
         permit.ended(cost_usd, error.usage, beyond);
         self.0.counts.attempts.fetch_add(error.attempts.into(), Ordering::Relaxed);
-        let mut unanswered = self.0.counts.unanswered();
-        unanswered.calls += 1;
-        unanswered.add(cost_usd, error.usage);
+        add(&self.0.counts.unanswered, cost_usd, error.usage);
+    }
+
+    /// Whether answers are recorded.
+    fn records(&self) -> bool {
+        self.0.recordings.is_some() && self.0.recording_use != RecordingUse::Off
     }
 
     async fn keep(&self, recording: &Arc<Recording>) -> Result<(), JudgeError> {
         match &self.0.recordings {
-            Some(recordings) if self.0.recording_use != RecordingUse::Off => {
+            Some(recordings) if self.records() => {
                 recordings.keep(Arc::clone(recording)).await.map_err(unreadable)
             }
             _ => Ok(()),
@@ -470,10 +487,11 @@ fn recording_of(call: &Call, answer: Answer, settings: &JudgeSettings) -> Record
     }
 }
 
-/// What was paid, in US dollars: what the provider says, or else by the judge's price.
+/// What was paid, in US dollars: by the judge's price, or else what the provider says. A gateway that says 0 because the
+/// model's own server is paid elsewhere does not lift a budget.
 fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
     let stated = stated.filter(|cost| cost.is_finite() && *cost >= 0.0);
-    stated.or_else(|| settings.price.and_then(|price| price.of(usage)))
+    settings.price.and_then(|price| price.of(usage)).or(stated)
 }
 
 /// Whether its tokens cost nothing, however many they are.

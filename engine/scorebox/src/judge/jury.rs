@@ -104,14 +104,30 @@ impl Combine {
     }
 }
 
-/// The mean of sorted scores: never outside of their range, whatever is rounded.
+/// The mean of sorted scores, rounded once: never outside of their range.
 fn mean(scores: &[f64]) -> Option<f64> {
     let (least, most) = (*scores.first()?, *scores.last()?);
-    // No jury has 2^53 members. Each is divided first, so that large ones do not add up to infinity.
+    // No jury has 2^53 members.
     let of = scores.len() as f64;
-    let sum: f64 = scores.iter().sum();
-    let mean = if sum.is_finite() { sum / of } else { scores.iter().map(|it| it / of).sum() };
+    let (sum, lost) = sum(scores);
+    let near = (sum + lost) / of;
+    // What is left of the sum after so many times the quotient, which is exact but for the last bits of a correction.
+    let product = of * near;
+    let left = (sum - product) + (lost - of.mul_add(near, -product));
+    let mean = near + left / of;
+    // Large scores add up to infinity unless each is divided first.
+    let mean = if mean.is_finite() { mean } else { scores.iter().map(|it| it / of).sum() };
     Some(mean.clamp(least, most))
+}
+
+/// The sum, and what its roundings lost (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
+/// ZAMM 54, 1974).
+fn sum(scores: &[f64]) -> (f64, f64) {
+    scores.iter().fold((0.0, 0.0), |(sum, lost), score| {
+        let next: f64 = sum + score;
+        let large = if f64::abs(sum) >= score.abs() { (sum, *score) } else { (*score, sum) };
+        (next, lost + ((large.0 - next) + large.1))
+    })
 }
 
 /// How far the jurors are apart: the largest score less the smallest; 0 if there are none.
@@ -146,6 +162,20 @@ mod tests {
         // statistics.mean, statistics.median, and the mean of statistics.multimode of Python's library.
         assert_eq!(all(&[0.25, 0.75, 0.75, 0.25, 1.0, 0.0]), [Some(0.5); 3]);
         assert_eq!(all(&[0.0, 0.0, 1.0, 0.5, 0.25]), [Some(0.35), Some(0.25), Some(0.0)]);
+    }
+
+    #[test]
+    fn a_mean_is_rounded_once() {
+        // statistics.mean of Python's library, which computes with fractions.
+        for (scores, mean) in [
+            (&[0.7, 0.8, 0.9][..], 0.8),
+            (&[0.1, 0.2, 0.3], 0.2),
+            (&[0.1, 0.7, 0.3, 0.9, 0.2], 0.44),
+            (&[1e16, 1.0, -1e16], 0.333_333_333_333_333_3),
+            (&[f64::MAX, f64::MAX, 0.0], f64::MAX / 1.5),
+        ] {
+            assert_eq!(Combine::Mean.of(scores), Some(mean), "{scores:?}");
+        }
     }
 
     #[test]

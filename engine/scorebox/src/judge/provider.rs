@@ -1,6 +1,15 @@
 //! Who answers questions, as the rest of the library sees it. What speaks HTTP or starts programs is elsewhere.
 
-use std::{fmt, future::Future, pin::Pin, time::Duration};
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    task::Poll,
+    time::Duration,
+};
+
+use crate::panic_words::panic_words;
 
 use super::{Answer, Question, TokenUsage};
 
@@ -100,6 +109,25 @@ impl Load {
     }
 }
 
+/// What a provider answers. One that panics has failed.
+pub(super) async fn answer_of(
+    provider: &dyn Provider,
+    question: &Question,
+    within: Duration,
+) -> Result<Answer, AskError> {
+    let mut asking = pin!(async { provider.ask(question, within).await });
+    // The future is not polled again after a panic.
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| asking.as_mut().poll(context)));
+        polled.unwrap_or_else(|panic| {
+            let message = format!("its provider panicked: {}", panic_words(&*panic));
+            let error = AskError::new(AskErrorKind::Unavailable, message, 1);
+            Poll::Ready(Err(error.with_uncounted(true)))
+        })
+    })
+    .await
+}
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
@@ -157,4 +185,39 @@ pub enum AskErrorKind {
     Unavailable,
     /// No answer within the time-out.
     TimedOut,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Panics;
+
+    impl Provider for Panics {
+        fn ask<'a>(
+            &'a self,
+            question: &'a Question,
+            _: Duration,
+        ) -> BoxFuture<'a, Result<Answer, AskError>> {
+            assert!(matches!(question, Question::Generate(_)), "it makes no vectors");
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                panic!("no model is loaded")
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_panics_has_failed() {
+        let generate = Question::Generate(crate::judge::Generation::default());
+        let embed = Question::Embed(crate::judge::Embedding::default());
+        for (question, words) in [(generate, "no model is loaded"), (embed, "it makes no vectors")]
+        {
+            let error = answer_of(&Panics, &question, Duration::MAX).await.unwrap_err();
+            assert_eq!(error.kind, AskErrorKind::Unavailable);
+            assert_eq!(error.message, format!("its provider panicked: {words}"));
+            assert!(error.is_uncounted);
+        }
+    }
 }

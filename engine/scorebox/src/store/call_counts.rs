@@ -20,10 +20,12 @@ pub struct CallCounts {
     pub recorded: u64,
     /// Attempts beyond the first, of those that were asked.
     pub retries: u64,
-    /// Tokens of the questions that were asked.
+    /// Tokens of the questions that were asked, as far as they are known.
     pub input_tokens: u64,
     /// Tokens of their answers.
     pub output_tokens: u64,
+    /// Those that were asked, and whose tokens are not known: the provider does not count them, or the answer is not recorded.
+    pub tokens_unknown: u64,
     /// What they cost in US dollars, as far as that is known; `None` if it is known of none of them.
     pub cost_usd: Option<f64>,
     /// Those that were asked, and whose cost is not known.
@@ -117,7 +119,8 @@ impl Store {
         let mut query = self.conn.prepare_cached(
             "SELECT count(*), total(is_recorded), total(iif(is_recorded, 0, attempts - 1)),
                  total(iif(is_recorded, 0, input_tokens)), total(iif(is_recorded, 0, output_tokens)),
-                 total(iif(is_recorded, 0, cost_usd)), total(NOT is_recorded AND cost_usd IS NULL)
+                 total(iif(is_recorded, 0, cost_usd)), total(NOT is_recorded AND cost_usd IS NULL),
+                 total(NOT is_recorded AND (input_tokens IS NULL OR output_tokens IS NULL))
              FROM score_calls
              LEFT JOIN calls ON calls.digest = score_calls.digest
                  AND calls.reply_digest = score_calls.reply_digest
@@ -132,6 +135,7 @@ impl Store {
                 retries: count(row, 2)?,
                 input_tokens: count(row, 3)?,
                 output_tokens: count(row, 4)?,
+                tokens_unknown: count(row, 7)?,
                 cost_usd: is_known.then(|| row.get(5)).transpose()?,
                 cost_unknown,
                 ..CallCounts::default()

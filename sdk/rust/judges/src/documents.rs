@@ -3,25 +3,20 @@
 use scorebox_sdk::{Part, ScoreError};
 use serde_json::Value;
 
-/// The most documents of one context.
-const MOST_DOCUMENTS: usize = 200;
+/// The most documents of one context that are asked about one by one: a score may ask 256 questions, and each answer may have
+/// to be asked for twice.
+const MOST_DOCUMENTS: usize = 128;
 /// Where an object has its text.
 const TEXT_KEYS: [&str; 5] = ["text", "content", "pageContent", "page_content", "document"];
 
-/// The documents of a context, in their order: a list of texts or of objects with a `text`, `content`, `pageContent`,
-/// `page_content` or `document`; anything else is one document, and what is not text is its JSON. None if nothing was
-/// retrieved: the list is empty, or all documents are of white space.
+/// The documents of a context, in their order, for a question about each: a list of texts or of objects with a `text`,
+/// `content`, `pageContent`, `page_content` or `document`; anything else is one document, and what is not text is its JSON.
+/// None if nothing was retrieved: the list is empty, or all documents are of white space.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] if there are more than 200.
+/// [`ScoreError::InvalidInput`] if there are more than 128.
 pub fn documents(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
-    let documents: Vec<String> = match context.is_array() {
-        true => context.read::<Vec<Value>>()?.iter().map(text).collect(),
-        false => vec![text(&context.value()?)],
-    };
-    if documents.iter().all(|document| document.trim().is_empty()) {
-        return Ok(Vec::new());
-    }
+    let documents = all(context)?;
     if documents.len() > MOST_DOCUMENTS {
         let (name, count) = (context.name(), documents.len());
         return Err(ScoreError::invalid_input(format!(
@@ -31,12 +26,21 @@ pub fn documents(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
     Ok(documents)
 }
 
-/// All documents of a context as one text, one after the other; empty if nothing was retrieved.
+/// All documents of a context as one text, one after the other, however many there are; empty if nothing was retrieved.
 ///
 /// # Errors
-/// As [`documents`].
+/// [`ScoreError::InvalidInput`] if the context cannot be read.
 pub fn joined_documents(context: &Part<'_>) -> Result<String, ScoreError> {
-    documents(context).map(|documents| documents.join("\n"))
+    all(context).map(|documents| documents.join("\n"))
+}
+
+fn all(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
+    let documents: Vec<String> = match context.is_array() {
+        true => context.read::<Vec<Value>>()?.iter().map(text).collect(),
+        false => vec![text(&context.value()?)],
+    };
+    let is_blank = documents.iter().all(|document| document.trim().is_empty());
+    Ok(if is_blank { Vec::new() } else { documents })
 }
 
 fn text(document: &Value) -> String {

@@ -1,11 +1,11 @@
 //! Hands questions to the host, and its answers back; in native tests, to the script of `testing`.
 
-use crate::{Answer, Question};
+use crate::{Answer, Question, reading::quotations};
 
 /// Asks once.
 #[must_use]
 pub fn ask(question: &Question) -> Answer {
-    imp::ask(question)
+    with_quotations(question, imp::ask(question))
 }
 
 /// Asks several questions at the same time; the answers are in their order.
@@ -14,8 +14,15 @@ pub fn ask_all(questions: &[Question]) -> Vec<Answer> {
     match questions {
         [] => Vec::new(),
         [only] => vec![ask(only)],
-        several => imp::ask_all(several),
+        several => {
+            let answers = imp::ask_all(several);
+            several.iter().zip(answers).map(|(asked, it)| with_quotations(asked, it)).collect()
+        }
     }
+}
+
+fn with_quotations(question: &Question, answer: Answer) -> Answer {
+    Answer { quotations: quotations(question, &answer.text), ..answer }
 }
 
 /// One vector for each text, all of one length, from the suite's model for embeddings unless one is named.
@@ -98,7 +105,7 @@ mod imp {
             cost_usd: usage.cost_usd,
             ..Usage::default()
         };
-        Answer { text, truncated, model, usage }
+        Answer { text, truncated, model, usage, quotations: Vec::new() }
     }
 }
 

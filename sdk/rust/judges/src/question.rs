@@ -109,6 +109,9 @@ pub struct Answer {
     pub model: String,
     /// What the answer consumed.
     pub usage: Usage,
+    /// What of its text stands in a text of the case too, and may be a quotation: no verdict is read out of it unless the whole
+    /// answer is that. [`ask`](crate::ask) and [`ask_all`](crate::ask_all) find it.
+    pub quotations: Vec<String>,
 }
 
 impl From<&str> for Answer {

@@ -10,8 +10,8 @@ use super::{
 /// What is before the verdict of judges that were trained to say it so, such as Prometheus: `[RESULT] 4`.
 const RESULT: &str = "[result]";
 
-/// The verdict of the first line or of the last one: alone, as `alone` reads it in the first and `read` in the last one, or
-/// after a label.
+/// The verdict of the first line or of the last one: alone, as the first of the two readers reads it in the first and the
+/// other one in the last line, or after a label. A line that is a quotation has none.
 ///
 /// # Errors
 /// If it differs from that of JSON or of another line with a label; with a verdict in JSON, only the first and the last
@@ -19,11 +19,12 @@ const RESULT: &str = "[result]";
 pub(super) fn verdict<T: PartialEq + Copy>(
     text: &str,
     in_json: &InJson<T>,
-    alone: impl Fn(&str) -> Option<T>,
-    read: impl Fn(&str) -> Option<T>,
+    quotations: &[String],
+    (alone, read): (impl Fn(&str) -> Option<T>, impl Fn(&str) -> Option<T>),
 ) -> Result<Option<T>, String> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let (mut seen, mut verdict) = (in_json.verdict(), None);
+    let is_quoted = |line: &str| is_quoted(line) || quotations.iter().any(|it| it == line);
     for (place, line) in lines.iter().enumerate().filter(|(_, line)| !is_quoted(line)) {
         let (is_first, is_last) = (place == 0, place + 1 == lines.len());
         let is_within = !is_first && !is_last;
@@ -43,6 +44,17 @@ pub(super) fn verdict<T: PartialEq + Copy>(
         verdict = verdict.or(own.filter(|_| !is_within));
     }
     Ok(verdict)
+}
+
+/// The first and the last line of a text.
+pub(super) fn outermost(text: &str) -> [Option<&str>; 2] {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    [lines.next(), lines.next_back()]
+}
+
+/// Whether a line has a label before its end.
+pub(super) fn has_label(line: &str) -> bool {
+    after_label(line).is_some()
 }
 
 /// What an answer says in words in addition to its verdict: what comes after a first line that is a

@@ -8,6 +8,7 @@
 mod labels;
 mod lines;
 mod names;
+mod quotations;
 mod said;
 mod values;
 
@@ -16,6 +17,7 @@ use std::borrow::Cow;
 use scorebox_sdk::push_whole;
 use serde_json::Value;
 
+pub(crate) use self::quotations::quotations;
 use self::{
     names::{are_listed, exactly, in_brackets, named},
     said::{InJson, NoVerdict, Said},
@@ -29,9 +31,9 @@ const SHOWN: usize = 120;
 /// What is wrong with an answer that quotes another verdict.
 const SEVERAL: &str = "it has several verdicts in it that differ";
 
-/// A verdict in JSON: the whole answer, or objects and lists in it that end it or have their lines for themselves, in a
-/// code fence or not. `read` turns a value into a verdict, or says what is wrong with it. What precedes `</think>` is not
-/// read.
+/// A verdict in JSON: the whole answer, or objects and lists in it that end it, begin it or follow a label, in a code fence
+/// or not, and do not stand in a text of the case too. `read` turns a value into a verdict, or says what is wrong with it. What
+/// precedes `</think>` is not read.
 ///
 /// # Errors
 /// What is wrong with the answer, for the repair question: no verdict, or several that differ.
@@ -52,7 +54,7 @@ pub fn choice(answer: &Answer, names: &[&str]) -> Result<usize, String> {
     let said = Said::of(answer)?;
     let in_json = said.in_json(|value| chosen(value, names))?;
     let in_words = match said.words() {
-        Some(text) => choice_in_words(&text, names, &in_json)?,
+        Some(text) => choice_in_words(&text, names, &in_json, said.quotations())?,
         None => None,
     };
     in_json.or_in_words(in_words)
@@ -82,7 +84,7 @@ pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
     let in_json = said.in_json(read)?;
     let in_line = |line: &str| written(line, least, most);
     let in_words = match said.words() {
-        Some(text) => lines::verdict(&text, &in_json, in_line, in_line)?,
+        Some(text) => lines::verdict(&text, &in_json, said.quotations(), (in_line, in_line))?,
         None => None,
     };
     in_json.or_in_words(in_words).and_then(within)
@@ -120,6 +122,7 @@ fn choice_in_words(
     text: &str,
     names: &[&str],
     in_json: &InJson<usize>,
+    quotations: &[String],
 ) -> Result<Option<usize>, String> {
     let is_list = are_listed(text, names);
     let alone = |line: &str| exactly(line, names);
@@ -127,7 +130,7 @@ fn choice_in_words(
         true => exactly(line, names),
         false => named(line, names).or_else(|| in_brackets(line, names)),
     };
-    let in_line = lines::verdict(text, in_json, alone, last)?;
+    let in_line = lines::verdict(text, in_json, quotations, (alone, last))?;
     if matches!(in_json, InJson::Own(_)) {
         return Ok(in_line);
     }

@@ -14,7 +14,7 @@ const NO_JSON: &str = "it has no JSON in it";
 const UNFINISHED: &str = "its JSON is not closed";
 const DRAFT: &str = "it is a draft without a verdict after it";
 const REPEATED: &str = "a key stands in its JSON twice";
-const QUOTED: &str = "its JSON stands within a sentence, as a quotation does";
+const QUOTED: &str = "its JSON stands within or between other words, as a quotation does";
 
 /// What an answer says.
 #[derive(Debug)]
@@ -22,6 +22,7 @@ pub(super) struct Said<'a> {
     text: &'a str,
     values: Values,
     is_whole: bool,
+    quotations: &'a [String],
 }
 
 /// What the JSON of an answer says.
@@ -29,7 +30,7 @@ pub(super) struct Said<'a> {
 pub(super) enum InJson<T> {
     /// The judge's verdict.
     Own(T),
-    /// A verdict within a sentence, which may be a quotation.
+    /// A verdict within or between sentences, or one that stands in a text of the case too: it may be a quotation.
     Quoted(T),
     /// What is wrong.
     None(String),
@@ -54,18 +55,27 @@ impl<'a> Said<'a> {
         }
         let text = after_draft(&answer.text).ok_or(DRAFT)?;
         let is_whole = !answer.truncated;
-        let values = Values::of(text, is_whole);
+        let mut values = Values::of(text, is_whole);
+        let quotations = &answer.quotations;
+        for found in &mut values.found {
+            found.stands_apart &= !quotations.iter().any(|it| *it == text[found.bytes.clone()]);
+        }
         let has_tag = |words: &str| TAGS.iter().any(|tag| words.contains(tag));
         // JSON may write about tags.
         if has_tag(text) && has_tag(&values.left_out(text)) {
             return Err(DRAFT.to_owned());
         }
-        Ok(Self { text, values, is_whole })
+        Ok(Self { text, values, is_whole, quotations })
     }
 
     /// The text with `{}` in place of objects, if its words may be a verdict: nothing of it is cut off.
     pub(super) fn words(&self) -> Option<String> {
         (self.is_whole && !self.values.is_open).then(|| self.values.left_out(self.text))
+    }
+
+    /// What of the text stands in a text of the case too.
+    pub(super) fn quotations(&self) -> &'a [String] {
+        self.quotations
     }
 
     /// The text, whether or not it is whole.
@@ -131,7 +141,7 @@ impl<T: PartialEq> InJson<T> {
 }
 
 /// What follows the draft of an answer, if there is one. Some servers leave out the tag before it.
-fn after_draft(answer: &str) -> Option<&str> {
+pub(super) fn after_draft(answer: &str) -> Option<&str> {
     let mut text = answer.trim();
     let mut has_draft = false;
     while let Some((open, close)) = DRAFTS.iter().find(|(open, _)| text.starts_with(open)) {

@@ -1,6 +1,6 @@
 //! The JSON in a text, and where it stands. What it means is not decided here.
 //!
-//! A judge that quotes JSON does so within a sentence, so only JSON that stands apart counts as its own.
+//! A judge that quotes JSON does so within or between its sentences, so only JSON that stands apart counts as its own.
 
 use std::ops::Range;
 
@@ -10,6 +10,8 @@ use super::labels::is_label;
 
 /// How many places of a text are tried as the beginning of JSON.
 const MOST_STARTS: usize = 64;
+/// What a code fence calls JSON.
+const JSON: &str = "json";
 
 /// The JSON in a text.
 #[derive(Debug, Default)]
@@ -26,8 +28,10 @@ pub(super) struct Found {
     pub(super) value: Value,
     /// Where it stands.
     pub(super) bytes: Range<usize>,
-    /// Whether it stands apart, and not within a sentence.
+    /// Whether it stands apart, and not within or between sentences.
     pub(super) stands_apart: bool,
+    /// Whether the text has nothing else in it, but for a code fence.
+    pub(super) is_alone: bool,
     /// Whether an object in it has a key twice, in any case: which of the two counts is open.
     pub(super) has_key_twice: bool,
 }
@@ -38,7 +42,7 @@ impl Values {
     pub(super) fn of(text: &str, is_whole: bool) -> Self {
         let whole = parsed(text).filter(|value| is_whole || value.is_object() || value.is_array());
         if let Some(value) = whole {
-            let found = Found::of(value, text, 0..text.len(), true);
+            let found = Found::of(value, text, 0..text.len());
             return Self { found: vec![found], is_open: false };
         }
         let mut values = Self::default();
@@ -58,8 +62,7 @@ impl Values {
             at = match parsed(json) {
                 Some(value) => {
                     let bytes = start..start + json.len();
-                    let stands_apart = stands_apart(text, &bytes);
-                    values.found.push(Found::of(value, json, bytes.clone(), stands_apart));
+                    values.found.push(Found::of(value, text, bytes.clone()));
                     bytes.end
                 }
                 None => start + 1,
@@ -86,10 +89,17 @@ impl Values {
 }
 
 impl Found {
-    /// A value that this JSON is, at these bytes of the text.
-    fn of(value: Value, json: &str, bytes: Range<usize>, stands_apart: bool) -> Self {
-        let has_key_twice = keys(&value) != keys_written(json);
-        Self { value, bytes, stands_apart, has_key_twice }
+    /// The value that stands at these bytes of the text.
+    fn of(value: Value, text: &str, bytes: Range<usize>) -> Self {
+        let has_key_twice = keys(&value) != keys_written(&text[bytes.clone()]);
+        let (before, after) = (&text[..bytes.start], &text[bytes.end..]);
+        Self {
+            value,
+            stands_apart: stands_apart(before, after),
+            is_alone: before_fence(before).is_empty() && after.trim_matches(is_mark).is_empty(),
+            has_key_twice,
+            bytes,
+        }
     }
 }
 
@@ -122,21 +132,42 @@ fn keys_written(json: &str) -> usize {
     keys
 }
 
-/// Whether a value ends the text, or has its lines for itself, with or without a label or a fence.
-fn stands_apart(text: &str, bytes: &Range<usize>) -> bool {
-    let after = &text[bytes.end..];
+/// Whether a value with these words before and after it ends the text, or has its lines for itself and begins the text or
+/// follows a label. Between other words it may be a quotation that they introduce and comment on.
+fn stands_apart(before: &str, after: &str) -> bool {
     if after.trim_matches(|letter: char| letter.is_whitespace() || "*_".contains(letter)).is_empty()
     {
         return true;
     }
-    let before = text[..bytes.start].rsplit('\n').next().unwrap_or_default();
-    let after = after.split('\n').next().unwrap_or_default();
-    let is_around = |letter: char| letter.is_whitespace() || "*_`#-.".contains(letter);
-    let before = before.trim_matches(is_around);
-    let begins = before.is_empty()
-        || before.eq_ignore_ascii_case("json")
-        || before.strip_suffix(':').is_some_and(is_label);
-    begins && after.trim_matches(is_around).is_empty()
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_matches(is_mark);
+    let begins_line = line.is_empty() || line.eq_ignore_ascii_case(JSON) || ends_in_label(line);
+    let ends_line = after.split('\n').next().unwrap_or_default().trim_matches(is_mark).is_empty();
+    let words = before_fence(before);
+    let is_own = words.is_empty() || ends_in_label(words) || after.trim_matches(is_mark).is_empty();
+    begins_line && ends_line && is_own
+}
+
+/// The words before a value, without those of a code fence.
+fn before_fence(before: &str) -> &str {
+    let words = before.trim_end_matches(is_mark);
+    let at = words.len().saturating_sub(JSON.len());
+    match words.split_at_checked(at) {
+        Some((words, fence)) if fence.eq_ignore_ascii_case(JSON) && words.ends_with('`') => {
+            words.trim_end_matches(is_mark)
+        }
+        _ => words.trim_start_matches(is_mark),
+    }
+}
+
+/// Whether the last line of words is the label of a verdict.
+fn ends_in_label(words: &str) -> bool {
+    let line = words.rsplit('\n').next().unwrap_or_default();
+    line.trim_matches(is_mark).strip_suffix(':').is_some_and(is_label)
+}
+
+/// What stands around JSON: spaces, what Markdown sets it off with, and the end of a sentence.
+fn is_mark(letter: char) -> bool {
+    letter.is_whitespace() || "*_`#-.".contains(letter)
 }
 
 /// Whether a text begins as JSON with something in it does; brackets in prose do not.

@@ -3,7 +3,7 @@
 use scorebox_sdk::Case;
 use serde_json::json;
 
-use crate::{Template, documents};
+use crate::{Template, documents, joined_documents};
 
 fn message(template: &str, case: &Case) -> Result<String, String> {
     let template =
@@ -65,5 +65,9 @@ fn documents_are_texts_objects_with_a_text_or_one_value() {
         assert!(of(nothing).unwrap().is_empty());
     }
     assert_eq!(of(json!(["", "b"])).unwrap(), ["", "b"]);
-    assert!(of(json!(vec!["x"; 201])).unwrap_err().contains("201 documents"));
+    assert!(of(json!(vec!["x"; 129])).unwrap_err().contains("129 documents"));
+    assert_eq!(of(json!(vec!["x"; 128])).unwrap().len(), 128);
+    // One question about all of them is one question.
+    let many = Case::new(json!("")).with_context(json!(vec!["x"; 1000]));
+    assert_eq!(joined_documents(&many.context().unwrap()).unwrap().lines().count(), 1000);
 }

@@ -29,7 +29,9 @@ fn json_is_the_whole_answer_or_in_a_fence_or_stands_apart_in_it() {
     for answer in [
         "{\"score\": 3}",
         "  {\"score\": 3}\n",
-        "Here it is:\n```json\n{\"score\": 3}\n```\nHope that helps!",
+        "Here it is:\n```json\n{\"score\": 3}\n```",
+        "Here is my verdict:\n```json\n{\"score\": 3}\n```\nHope that helps!",
+        "```json\n{\"score\": 3}\n```\nIt leaves out two steps.",
         "I weigh {this} and [that]. My verdict is {\"score\": 3}",
         "{\"score\": 3}\n\nIt leaves out two steps.",
         "**Verdict:** `{\"score\": 3}`\nIt leaves out two steps.",
@@ -54,14 +56,17 @@ fn an_answer_with_several_verdicts_that_differ_is_not_read() {
 }
 
 #[test]
-fn json_within_a_sentence_may_be_a_quotation_and_is_not_read() {
+fn json_within_or_between_sentences_may_be_a_quotation_and_is_not_read() {
     for answer in [
         "The output contains {\"score\": 1.0} which is a manipulation attempt. It should get almost nothing.",
         "It says {\"score\": 1}.",
         "It says \"{\"score\": 1}\"",
         "It says:\n> {\"score\": 1}\n\nI say nothing.",
+        "It says:\n{\"score\": 1}\nI rate it 0.",
+        "It tells me to answer:\n```json\n{\"score\": 1}\n```\nThis is manipulation, so I give it zero.",
+        "The text's answer is:\n\n{\"score\": 1}\n\nThat is not so.",
     ] {
-        let why = "its JSON stands within a sentence, as a quotation does";
+        let why = "its JSON stands within or between other words, as a quotation does";
         assert_eq!(number(answer, 0.0, 1.0), Err(why.to_owned()), "{answer}");
     }
     assert_eq!(number("It says {\"score\": 0.2} and is right.\nScore: 0.2", 0.0, 1.0), Ok(0.2));

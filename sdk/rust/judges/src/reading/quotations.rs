@@ -1,0 +1,80 @@
+//! What an answer may quote: JSON in it, and its first and last line, that stand in a text of the case too. Whether it is a
+//! verdict all the same is decided elsewhere.
+//!
+//! An output that holds a false verdict is quoted as it is, in part, or in other lines, so members are compared one by one and
+//! without white space. An answer that is JSON and nothing else quotes nothing.
+
+use serde_json::Value;
+
+use super::{MOST_ANSWER_BYTES, lines, said::after_draft, values::Values};
+use crate::{Question, fence};
+
+/// How many members of an object are looked for: a verdict has two or three.
+const MOST_MEMBERS: usize = 16;
+
+/// What of this answer stands in a text behind the question's fence too, or in a question without one.
+pub(crate) fn quotations(question: &Question, answer: &str) -> Vec<String> {
+    if answer.len() > MOST_ANSWER_BYTES {
+        return Vec::new();
+    }
+    let parts = parts(after_draft(answer).unwrap_or_default());
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let texts: Vec<String> = fence::data(question).into_iter().map(plain).collect();
+    let is_there = |piece: &String| texts.iter().any(|text| text.contains(piece));
+    let quoted = parts.into_iter().filter(|part| part.pieces.iter().any(is_there));
+    quoted.map(|part| part.text).collect()
+}
+
+/// A part of an answer that may be a quotation.
+struct Part {
+    /// As it stands in the answer.
+    text: String,
+    /// What tells of it: if one of these stands there, it is a quotation.
+    pieces: Vec<String>,
+}
+
+/// JSON that has words beside it, and the first and the last line if they have a label.
+fn parts(text: &str) -> Vec<Part> {
+    let values = Values::of(text, true);
+    let json = values.found.iter().filter(|found| !found.is_alone);
+    let json = json.map(|found| {
+        let text = &text[found.bytes.clone()];
+        Part { text: text.to_owned(), pieces: members(&found.value, text) }
+    });
+    let lines = lines::outermost(text).into_iter().flatten();
+    let lines = lines.filter(|line| lines::has_label(line) && line.len() < text.trim().len());
+    let lines = lines.map(|line| {
+        let bare = line.trim_matches(super::labels::is_around);
+        Part { text: line.to_owned(), pieces: vec![plain(bare)] }
+    });
+    json.chain(lines).collect()
+}
+
+/// The members of an object, or a list as it is written.
+fn members(value: &Value, written: &str) -> Vec<String> {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().take(MOST_MEMBERS);
+            members.map(|(key, value)| plain(&format!("\"{key}\":{value}"))).collect()
+        }
+        _ => vec![plain(written)],
+    }
+}
+
+/// A text without white space, escaped or not, and without the backslashes of JSON in JSON; in lower case.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next_if(|next| ['n', 'r', 't'].contains(next));
+            }
+            _ if letter.is_whitespace() => {}
+            _ => plain.push(letter.to_ascii_lowercase()),
+        }
+    }
+    plain
+}
