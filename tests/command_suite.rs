@@ -131,6 +131,46 @@ fn check_loads_all_scorers_and_scores_nothing() {
 }
 
 #[test]
+fn check_opens_the_recordings_of_judges_that_are_asked() {
+    let folder = Folder::new();
+    let judges = ["default", "unasked"].map(|name| {
+        format!("[judges.{name}]\nprovider = \"recorded\"\nfile = \"none.jsonl\"\nmodel = \"m\"\n")
+    });
+    let scorer = "[scorers.relevancy]\ngrants = [\"judge\"]\n";
+    folder.write("suite.toml", format!("{}{scorer}", judges.concat()));
+    let checked = folder.sh("scorebox suite check suite.toml");
+    assert_snapshot!(checked, @"
+    [stderr]
+    error: suite.toml:1:9: judge `default`: none.jsonl: No such file or directory (os error 2)
+    [exit code 2]
+    ");
+    let run = folder.sh("scorebox run suite.toml answers.jsonl");
+    assert_eq!(run.to_string(), checked.to_string());
+    folder.write("suite.toml", format!("{}{scorer}config = {{ n = 1 }}\n", judges.concat()));
+    let checked = folder.sh("scorebox suite check suite.toml").exits_with(2);
+    assert_eq!(checked.stderr.matches("error:").count(), 2, "{checked}");
+    folder.write("none.jsonl", "");
+    folder.write("suite.toml", format!("{}{scorer}", judges.concat()));
+    folder.sh("scorebox suite check suite.toml").exits_with(0);
+}
+
+#[test]
+fn what_two_included_files_describe_differently_is_refused_with_its_places() {
+    let folder = Folder::new();
+    folder.write("one.toml", "[scorers.length]\nconfig = { max = 1 }\n");
+    folder.write("other.toml", "[scorers.contains]\n[scorers.length]\nconfig = { max = 9 }\n");
+    let main = "include = [\"one.toml\", \"other.toml\"]\n";
+    folder.write("suite.toml", main);
+    assert_snapshot!(folder.sh("scorebox suite show suite.toml"), @"
+    [stderr]
+    error: other.toml:2:10: the scorer `length` differs in `config` from what `one.toml:1:10` says; `suite.toml` includes both, and does not say which holds
+    [exit code 2]
+    ");
+    folder.write("suite.toml", format!("{main}[scorers.length]\nconfig = {{ max = 5 }}\n"));
+    folder.sh("scorebox suite show suite.toml").exits_with(0);
+}
+
+#[test]
 fn show_prints_the_plan_that_a_run_stores() {
     let folder = Folder::new();
     folder.sh("scorebox run suite.toml answers.jsonl -q").exits_with(0);
@@ -202,7 +242,29 @@ fn good() -> Vec<Value> {
                "scorers": {"a": {"severity": "gate", "threshold": 70.5, "weight": 2, "required": false,
                                  "sampling": {"type": "ratio", "rate": 0.1}, "nodes": []},
                            "b": {"sampling": {"type": "all"}}}}),
+        json!({"scorers": {"a": {"limits": {"timeout": " .5 s", "host-timeout": "10.min", "memory": "0.05MB"},
+                                 "when": " . "}}}),
+        judged(
+            json!({"provider": "openai", "model": "m", "base_url": "http://localhost:8000/v1", "key_env": "K",
+                      "max_output_tokens": 4_294_967_295_u32, "price": {"input": 1, "output": 2}, "budget": {"cost_usd": 1}}),
+        ),
+        judged(json!({"provider": "command", "command": ["x", ""], "budget": {"cost_usd": 1}})),
+        judged(
+            json!({"provider": "recorded", "file": "r.jsonl", "model": "m", "budget": {"calls": 0}}),
+        ),
+        json!({"judges": {"default": {"provider": "command", "command": ["x"]}},
+               "scorers": {"a": {"judge": {"timeout": "1h"}, "jury": {"judges": [], "models": ["m"]}}}}),
     ]
+}
+
+/// A suite whose judge `default` is this one.
+fn judged(judge: Value) -> Value {
+    json!({"judges": {"default": judge}, "scorers": {"a": {}}})
+}
+
+/// A suite with this time as a limit.
+fn timed(time: &str) -> Value {
+    json!({"scorers": {"a": {"limits": {"timeout": time}}}})
 }
 
 /// Suites that are not read, in JSON.
@@ -244,6 +306,38 @@ fn bad() -> Vec<Value> {
         entry(json!({"sampling": {"rate": 0.5}})),
         entry(json!({"nodes": "write-*"})),
         entry(json!({"nodes": [""]})),
+        entry(json!({"when": " "})),
+        timed("5"),
+        timed("0s"),
+        timed("0.0s"),
+        timed(".s"),
+        timed("1..2s"),
+        entry(json!({"limits": {"memory": "0"}})),
+        entry(json!({"limits": {"memory": "1.5.5MB"}})),
+        entry(json!({"limits": {"log": "."}})),
+        entry(json!({"judge": {"timeout": "5"}})),
+        entry(json!({"judge": {"timeout": "-1s"}})),
+        entry(json!({"jury": {"judges": ["a"], "models": ["m"]}})),
+        judged(json!({"provider": "command", "model": "m"})),
+        judged(json!({"provider": "command", "command": [""]})),
+        judged(json!({"provider": "command", "command": ["x"], "base_url": "http://localhost"})),
+        judged(json!({"provider": "command", "command": ["x"], "file": "r.jsonl"})),
+        judged(json!({"provider": "recorded", "model": "m"})),
+        judged(json!({"provider": "recorded", "file": "r.jsonl"})),
+        judged(
+            json!({"provider": "recorded", "file": "r.jsonl", "model": "m", "extra_headers": {"A": "b"}}),
+        ),
+        judged(json!({"provider": "openai"})),
+        judged(json!({"provider": "openai", "model": "m", "command": ["x"]})),
+        judged(json!({"provider": "openai", "model": "m", "base_url": "http:///v1"})),
+        judged(json!({"provider": "openai", "model": "m", "max_output_tokens": 4_294_967_296_u64})),
+        judged(
+            json!({"provider": "anthropic", "model": "m", "requests_per_minute": 4_294_967_296_u64}),
+        ),
+        judged(json!({"provider": "anthropic", "model": "m", "budget": {"cost_usd": 1}})),
+        judged(
+            json!({"provider": "recorded", "file": "r.jsonl", "model": "m", "budget": {"cost_usd": 1}}),
+        ),
     ]
 }
 

@@ -94,6 +94,8 @@ fn a_case_that_every_scorer_skips_is_neither_passed_nor_failed() {
 fn a_condition_that_gives_no_answer_is_an_error_of_the_row() {
     let folder = folder(
         "[scorers.number]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '0.5'\n\
+         [scorers.text]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '.output'\n\
+         [scorers.two]\nuse = 'length'\nconfig = { max = 3 }\nwhen = 'true, true'\n\
          [scorers.fails]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '.output | tonumber > 1'\n\
          [scorers.endless]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '[range(0; infinite)] | length > 0'\n",
     );
@@ -105,11 +107,13 @@ fn a_condition_that_gives_no_answer_is_an_error_of_the_row() {
     );
     assert_snapshot!(first.join("\n"), @r#"
     endless | error | out-of-memory | `when`: the scorer needs | null | 1
-    fails | error | invalid-input | `when`: `expression`: "cannot parse \"yes\" as JSON: byte offset 0: value expect | null | 1
+    fails | error | invalid-input | `when`: "cannot parse \"yes\" as JSON: byte offset 0: value expected" | null | 1
     number | error | invalid-input | `when` should give true or false; found 0.5 | null | 1
+    text | error | invalid-input | `when` should give true or false; found "yes" | null | 1
+    two | error | invalid-input | `when` yields more than one result; combine them, for example with `all(…)`, `an | null | 1
     "#);
     let verified = folder.sh("scorebox verify r --trust-cache").exits_with(0);
-    assert_snapshot!(verified.stderr, @"18 verified, 0 different, 0 not verifiable");
+    assert_snapshot!(verified.stderr, @"30 verified, 0 different, 0 not verifiable");
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
     let output = folder.sh("scorebox run s.toml cases.jsonl --resume r").exits_with(2);
     assert_snapshot!(output.stderr, @"
     error: the run `r` cannot be resumed like this: `when` of `english` has changed
-    hint: name the same scorers with the same configurations, limits and grants, or start a new run
+    hint: name the same scorers with the same configurations, limits, grants and judges, or start a new run
     ");
 }
 

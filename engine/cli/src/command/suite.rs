@@ -12,7 +12,7 @@ use scorebox::{
 use serde_json::Value;
 
 use crate::{
-    arguments::LockedArguments,
+    arguments::{LockedArguments, unreadable_recordings},
     failure::{Exit, Failure},
     locked,
     output::{self, Format},
@@ -82,7 +82,15 @@ impl Check {
         self.locked.check(&suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let loaded = locked::loaded(&suite, &sandbox);
-        let loaded = setup::finish(setup::small_runtime()?, loaded)?;
+        let loaded = setup::finish(setup::small_runtime()?, loaded);
+        let mut failures = unreadable_recordings(&suite);
+        let loaded = loaded.unwrap_or_else(|failure| {
+            failures.insert(0, failure);
+            Vec::new()
+        });
+        if let Some(failure) = Failure::of_all(failures) {
+            return Err(failure);
+        }
         let table = loaded_table(loaded.iter());
         output::stdout(|out| write!(out, "{table}")).map(|()| Exit::Done)
     }

@@ -71,7 +71,7 @@ impl CaseInFlight {
                 ),
             },
             // What to do about it would be advice about the scorer.
-            Err(error) => ScoreError::new(error.kind, format!("`when`: {}", error.message)),
+            Err(error) => ScoreError::new(error.kind, of_condition(&error.message)),
         };
         Err(Box::new(Outcome { result: Err(no_answer), log: Vec::new(), ..outcome }))
     }
@@ -115,5 +115,18 @@ impl CaseInFlight {
         let outcome = scorer.score_knowing(input, answers).await;
         let input_digest = self.input_digest(reads, outcome.files);
         (outcome, input_digest)
+    }
+}
+
+/// What the scorer that a condition is says about its expression, as said about the key `when`, which takes fewer values than it.
+fn of_condition(message: &str) -> String {
+    let about_the_key = message.strip_prefix("`expression`");
+    let found = about_the_key.and_then(|rest| {
+        rest.strip_prefix(" should yield true, false, null or a number from 0 to 1; found ")
+    });
+    match (about_the_key, found) {
+        (_, Some(found)) => format!("`when` should give true or false; found {found}"),
+        (Some(rest), None) => format!("`when`{rest}"),
+        (None, None) => format!("`when`: {message}"),
     }
 }

@@ -61,7 +61,10 @@ pub(super) struct Entry {
     pub(super) config: Option<ScorerConfig>,
     pub(super) limits: LimitOverrides,
     pub(super) grants: Option<Grants>,
+    /// How its scores count, as the entry says it.
     pub(super) policy: PolicyOverrides,
+    /// How they count if the entry does not say it, as `[defaults]` say it.
+    pub(super) default_policy: PolicyOverrides,
     /// Where the threshold is said, or else the severity.
     pub(super) policy_place: Option<Place>,
     pub(super) sampling: Option<Sampling>,
@@ -70,7 +73,7 @@ pub(super) struct Entry {
     /// The judge that it asks, and where that is said.
     pub(super) judge: Option<(JudgeChoice, Place)>,
     /// The jury that is asked in place of one judge, and where that is said.
-    jury: Option<(Jury, Place)>,
+    pub(super) jury: Option<(Jury, Place)>,
     /// The scorers of its results, each with its place.
     pub(super) meta: Option<Vec<(String, Place)>>,
 }
@@ -89,7 +92,9 @@ impl Entry {
 
     /// Reads `[defaults]`.
     pub(super) fn of_defaults(reading: &mut Reading<'_>, node: &Node) -> Entry {
-        Entry::of(reading, node, "defaults", "of `defaults`", &DEFAULT_KEYS, Path::new(""))
+        let entry =
+            Entry::of(reading, node, "defaults", "of `defaults`", &DEFAULT_KEYS, Path::new(""));
+        Entry { policy: PolicyOverrides::default(), default_policy: entry.policy, ..entry }
     }
 
     fn of(
@@ -159,9 +164,10 @@ impl Entry {
     }
 
     /// This entry, with what it does not say taken from `base`. Limits are laid over each other one by one, all else as
-    /// a whole.
+    /// a whole; a jury is a key, also if it is a part of `judge`.
     pub(super) fn over(self, base: &Entry) -> Entry {
         let base = base.clone();
+        let has_jury = self.judge.as_ref().is_some_and(|(judge, _)| judge.jury.is_some());
         Entry {
             is_unclear: self.is_unclear || base.is_unclear,
             uses: self.uses.or(base.uses),
@@ -171,12 +177,13 @@ impl Entry {
             limits: self.limits.over(&base.limits),
             grants: self.grants.or(base.grants),
             policy: self.policy.over(base.policy),
+            default_policy: self.default_policy.over(base.default_policy),
             policy_place: self.policy_place.or(base.policy_place),
             sampling: self.sampling.or(base.sampling),
             nodes: self.nodes.or(base.nodes),
             condition: self.condition.or(base.condition),
             judge: self.judge.or(base.judge),
-            jury: self.jury.or(base.jury),
+            jury: self.jury.or(base.jury.filter(|_| !has_jury)),
             meta: self.meta.or(base.meta),
         }
     }

@@ -2,7 +2,6 @@
 //! scorer up.
 
 use std::{
-    collections::BTreeMap,
     mem,
     path::{Path, PathBuf},
     thread,
@@ -10,18 +9,17 @@ use std::{
 
 use crate::{
     advice::{Advice, Advised as _},
-    registry::Reference,
     sandbox::{Grant, Limits},
 };
 
 use super::{
-    Environment, Mistake, Place, ScorerId, Selection, Suite, SuiteError, SuiteFiles, SuiteScorer,
+    Environment, Mistake, ScorerId, Selection, Suite, SuiteError, SuiteFiles, SuiteScorer,
     document::{self, Member, Node, Value},
     entry::Entry,
-    judge_choice,
-    judges::{self, SuiteJudge},
+    judge_choice, judges,
     reading::{Reading, Room},
     results,
+    several::{Merging, Named, Written},
     trust::{self, TrustPolicy},
 };
 
@@ -117,6 +115,7 @@ fn parse(
     let name = written.name.take().or(stem).unwrap_or_default();
     let clear = files.clear(&written);
     let Written { seed, judges, policies, target, scorers, .. } = written;
+    let seed = seed.map(|(seed, _)| seed);
     let scorers = scorers.into_iter().map(Named::resolved).collect();
     let scorers = results::laid_out(scorers, &mut files.mistakes);
     if !files.mistakes.is_empty() {
@@ -167,27 +166,6 @@ struct Files<'r> {
     are_policies_unclear: bool,
 }
 
-/// What a file says, with what it includes.
-#[derive(Default)]
-struct Written {
-    name: Option<String>,
-    seed: Option<String>,
-    target: Option<Named>,
-    judges: BTreeMap<String, SuiteJudge>,
-    policies: Vec<TrustPolicy>,
-    /// In the order of the files; no two with one id.
-    scorers: Vec<Named>,
-}
-
-/// An entry under its name.
-#[derive(Clone)]
-struct Named {
-    id: ScorerId,
-    key: String,
-    place: Place,
-    entry: Entry,
-}
-
 impl<'r> Files<'r> {
     fn new(texts: &'r dyn SuiteFiles, environment: Environment<'r>) -> Files<'r> {
         let (open, mistakes) = Default::default();
@@ -234,54 +212,58 @@ impl<'r> Files<'r> {
 
     fn document(&mut self, reading: &mut Reading<'_>, node: &Node, path: &Path) -> Written {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let mut written = Written::default();
-        let (mut own, mut defaults) = (Vec::new(), Entry::default());
-        let mut own_judges = BTreeMap::new();
+        let (mut included, mut own) = (Vec::new(), Written::default());
+        let mut defaults = Entry::default();
         for (key, member) in reading.members(node, "suite", "of a suite", &KEYS) {
             match key {
-                "name" => written.name = reading.text(&member.node, key),
-                "seed" => written.seed = reading.text(&member.node, key),
+                "name" => own.name = reading.text(&member.node, key),
+                "seed" => {
+                    let place = reading.place(&member.key_span);
+                    own.seed = reading.text(&member.node, key).map(|seed| (seed, place));
+                }
                 "include" => {
                     for item in reading.list(&member.node, key) {
-                        let Some(included) = reading.text(item, key) else {
-                            self.is_incomplete = true;
-                            continue;
-                        };
-                        let included = self.included(reading, item, &folder.join(included));
-                        for scorer in included.scorers {
-                            lay_over(&mut written.scorers, scorer);
+                        match reading.text(item, key) {
+                            Some(file) => {
+                                included.push(self.included(reading, item, &folder.join(file)));
+                            }
+                            None => self.is_incomplete = true,
                         }
-                        written.target = included.target.or(written.target);
-                        written.judges.extend(included.judges);
-                        written.policies.extend(included.policies);
                     }
                 }
                 "judges" => {
                     let mistakes_before = reading.mistake_count();
-                    own_judges = judges::judges(reading, &member.node, folder);
+                    own.judges = judges::judges(reading, &member.node, folder);
                     self.are_judges_unclear |= reading.mistake_count() > mistakes_before;
                 }
                 "policy" => {
                     let mistakes_before = reading.mistake_count();
                     let place = reading.place(&member.key_span);
-                    written.policies.push(trust::policy(reading, &member.node, place));
+                    own.policies.push(trust::policy(reading, &member.node, place));
                     self.are_policies_unclear |= reading.mistake_count() > mistakes_before;
                 }
                 "defaults" => defaults = Entry::of_defaults(reading, &member.node),
-                "target" => {
-                    written.target = target(reading, member, folder).or(written.target);
-                }
-                "scorers" => own = scorers(reading, &member.node, folder),
+                "target" => own.target = target(reading, member, folder),
+                "scorers" => own.scorers = scorers(reading, &member.node, folder),
                 _ => {}
             }
         }
-        written.judges.extend(own_judges);
-        for scorer in own {
-            lay_over(&mut written.scorers, scorer);
-        }
+        let mut written = self.merged(path, included, own);
         for scorer in written.scorers.iter_mut().chain(&mut written.target) {
-            scorer.entry = std::mem::take(&mut scorer.entry).over(&defaults);
+            scorer.entry = mem::take(&mut scorer.entry).over(&defaults);
         }
+        written
+    }
+
+    /// What the file at `path` says together with what it includes.
+    fn merged(&mut self, path: &Path, included: Vec<Written>, own: Written) -> Written {
+        let real = |path: &Path| self.texts.real(path);
+        let mut merging =
+            Merging { file: path, real: &real, mistakes: Vec::new(), are_judges_unclear: false };
+        let written = merging.merged(included, own);
+        let Merging { mut mistakes, are_judges_unclear, .. } = merging;
+        self.mistakes.append(&mut mistakes);
+        self.are_judges_unclear |= are_judges_unclear;
         written
     }
 
@@ -289,10 +271,12 @@ impl<'r> Files<'r> {
     fn clear(&self, written: &Written) -> Vec<SuiteScorer> {
         let asks_unclear_judge =
             |scorer: &SuiteScorer| self.are_judges_unclear && scorer.grants.contains(Grant::Judge);
-        let named = written.scorers.iter().chain(&written.target);
-        let clear = named.filter(|named| !self.is_incomplete && !named.entry.is_unclear);
-        let scorers = clear.map(|named| named.clone().resolved().scorer);
-        scorers.filter(|scorer| !asks_unclear_judge(scorer)).collect()
+        let is_clear = |named: &&Named| !self.is_incomplete && !named.entry.is_unclear;
+        let resolved = |named: &Named| named.clone().resolved().scorer;
+        let target = written.target.iter().filter(is_clear).map(resolved);
+        let scorers = written.scorers.iter().filter(is_clear).map(resolved);
+        let clear = scorers.chain(target.map(SuiteScorer::into_target));
+        clear.filter(|scorer| !asks_unclear_judge(scorer)).collect()
     }
 
     /// What the file at `path` says, which `item` includes.
@@ -375,30 +359,20 @@ fn target(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<N
     Some(Named { id, key: TARGET.to_owned(), place, entry })
 }
 
-/// Adds a scorer, or lays it over the one of its name, which keeps its place in the order.
-fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
-    match scorers.iter_mut().find(|other| other.id == scorer.id) {
-        Some(below) => {
-            let entry = scorer.entry.over(&below.entry);
-            *below = Named { entry, ..scorer };
-        }
-        None => scorers.push(scorer),
-    }
-}
-
 impl Named {
     fn resolved(self) -> results::Written {
-        let Entry { uses, name, config, limits, grants, policy, .. } = self.entry;
+        let uses = self.uses();
+        let Entry { name, config, limits, grants, policy, default_policy, .. } = self.entry;
         let Entry { uses_place, policy_place, sampling, nodes, condition, judge, meta, .. } =
             self.entry;
-        let uses = uses.unwrap_or_else(|| Reference::parse(&self.key, Path::new("")));
         let scorer = SuiteScorer {
             name,
             config: config.unwrap_or_default(),
             limits: limits.apply(Limits::default()),
             grants: grants.unwrap_or_default(),
             selection: Selection { sampling: sampling.unwrap_or_default(), nodes },
-            policy,
+            policy: policy.over(default_policy),
+            own_policy: Some(policy),
             place: Some(self.place),
             uses_place,
             policy_place,

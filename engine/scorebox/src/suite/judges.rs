@@ -359,8 +359,9 @@ fn structured(reading: &mut Reading<'_>, node: &Node) -> Option<StructuredOutput
 }
 
 fn price(reading: &mut Reading<'_>, node: &Node) -> Option<Price> {
-    let (mut input, mut output) = (None, None);
+    let (mut input, mut output, mut given) = (None, None, 0);
     for (key, member) in reading.members(node, "price", "of `price`", &["input", "output"]) {
+        given += 1;
         let dollars = reading.amount(&member.node, key);
         match key {
             "input" => input = dollars,
@@ -369,6 +370,8 @@ fn price(reading: &mut Reading<'_>, node: &Node) -> Option<Price> {
     }
     match (input, output) {
         (Some(input), Some(output)) => Some(Price::new(input, output)),
+        // What is wrong with one of them is said already.
+        _ if given == 2 => None,
         _ => {
             let reason = "`price` needs `input` and `output`: US dollars for a million tokens";
             reading.wrong(&node.span, reason);

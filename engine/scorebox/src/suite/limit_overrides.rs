@@ -102,6 +102,9 @@ pub enum BadLimit {
     /// No limit of that name.
     #[error("there is no limit `{}`; the limits are: {}", .0.escape_debug(), LimitOverrides::NAMES.join(", "))]
     NoSuchLimit(String),
+    /// It has a value already.
+    #[error("the limit `{0}` is set twice")]
+    SetTwice(String),
     /// The value is not one.
     #[error("{name}: {reason}")]
     BadValue {
@@ -114,7 +117,10 @@ pub enum BadLimit {
 
 impl Advised for BadLimit {
     fn advice(&self) -> Option<Advice> {
-        Some(Advice::Write(Form::LimitOverride))
+        match self {
+            BadLimit::SetTwice(_) => None,
+            _ => Some(Advice::Write(Form::LimitOverride)),
+        }
     }
 }
 
@@ -126,11 +132,14 @@ impl LimitOverrides {
     /// Sets the limit that `NAME=VALUE` names; values are written as in a suite file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with it, and that the limit is set already.
     pub fn set(&mut self, written: &str) -> Result<(), BadLimit> {
         let Some((name, value)) = written.split_once('=') else {
             return Err(BadLimit::NoValue(written.to_owned()));
         };
+        if self.is_set(name) {
+            return Err(BadLimit::SetTwice(name.to_owned()));
+        }
         let bad = |reason: String| BadLimit::BadValue { name: name.to_owned(), reason };
         let bytes = || parse_bytes(value).map(Some).map_err(|error| bad(error.to_string()));
         let time = || parse_duration(value).map(Some).map_err(|error| bad(error.to_string()));
@@ -156,6 +165,20 @@ impl LimitOverrides {
             _ => return Err(BadLimit::NoSuchLimit(name.to_owned())),
         }
         Ok(())
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        match name {
+            "fuel" => self.fuel.is_some(),
+            "memory" => self.memory.is_some(),
+            "timeout" => self.timeout.is_some(),
+            "host-timeout" => self.host_timeout.is_some(),
+            "reason" => self.reason.is_some(),
+            "meta" => self.meta.is_some(),
+            "assertions" => self.assertions.is_some(),
+            "log" => self.log.is_some(),
+            _ => false,
+        }
     }
 
     /// These limits, with what they do not set taken from `base`.
@@ -186,5 +209,39 @@ impl LimitOverrides {
         limits.assertions = self.assertions.map_or(limits.assertions, |most| size(most.into()));
         limits.log_bytes = self.log.map_or(limits.log_bytes, size);
         limits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_set_once_by_its_name() {
+        let mut limits = LimitOverrides::default().with_fuel(7);
+        for name in LimitOverrides::NAMES {
+            let written =
+                format!("{name}={}", if name.ends_with("timeout") { "1s" } else { "65536" });
+            match limits.set(&written) {
+                Err(BadLimit::SetTwice(twice)) => assert_eq!((&*twice, name), ("fuel", "fuel")),
+                set => set.unwrap(),
+            }
+            assert!(matches!(limits.set(&written), Err(BadLimit::SetTwice(_))), "{name}");
+        }
+        assert_eq!((limits.fuel, limits.log), (Some(7), Some(65_536)));
+    }
+
+    #[test]
+    fn what_is_no_limit_is_refused_with_what_there_is() {
+        let mut limits = LimitOverrides::default();
+        for (written, said) in [
+            ("fuel", "`fuel` is not NAME=VALUE"),
+            ("feul=1", "there is no limit `feul`; the limits are: fuel, memory"),
+            ("fuel=many", "fuel: `many` is not a whole number"),
+        ] {
+            let refused = limits.set(written).unwrap_err().to_string();
+            assert!(refused.starts_with(said), "{refused}");
+        }
+        assert_eq!(limits, LimitOverrides::default());
     }
 }

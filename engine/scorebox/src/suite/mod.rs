@@ -1,6 +1,7 @@
 //! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
 //!
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
+//! - `several`: what a file says together with those that it includes.
 //! - `files`: where the texts of suite files are.
 //! - `named`: what one file names by itself.
 //! - `entry`: what a file says about one scorer.
@@ -32,6 +33,7 @@ mod reading;
 mod results;
 mod sampling;
 mod selection;
+mod several;
 mod trust;
 
 use std::{
@@ -126,6 +128,8 @@ pub struct SuiteScorer {
     pub subject: Option<ScorerId>,
     /// How its scores count, if its component does not decide it.
     pub policy: PolicyOverrides,
+    /// What of `policy` a file says about this scorer, and not in its `[defaults]`; `None`: all of it.
+    pub(crate) own_policy: Option<PolicyOverrides>,
     /// Where the file names it.
     pub place: Option<Place>,
     /// Where a file says which component it uses, which may be another file than that of `place`.
@@ -358,6 +362,7 @@ impl SuiteScorer {
             condition: None,
             subject: None,
             policy: PolicyOverrides::default(),
+            own_policy: None,
             place: None,
             uses_place: None,
             policy_place: None,
@@ -424,6 +429,7 @@ impl SuiteScorer {
     #[must_use]
     pub fn with_policy(mut self, policy: PolicyOverrides) -> SuiteScorer {
         self.policy = policy;
+        self.own_policy = None;
         self
     }
 

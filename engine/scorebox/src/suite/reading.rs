@@ -347,7 +347,7 @@ impl<'r> Reading<'r> {
 }
 
 /// A reason quotes the file, paths and other libraries; what would break its line is written as an escape.
-fn one_line(reason: &str) -> String {
+pub(super) fn one_line(reason: &str) -> String {
     let mut line = String::with_capacity(reason.len());
     for character in reason.chars() {
         match character.is_control() {

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, mem};
 
-use crate::{advice::Advice, contract::Severity, suggest::closest};
+use crate::{advice::Advice, contract::Severity, suggest::closest, verdict::PolicyOverrides};
 
 use super::{Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer};
 
@@ -97,7 +97,7 @@ impl Laying<'_> {
         let mut scorer =
             SuiteScorer { id: id.clone(), subject: subject.cloned(), ..one.scorer.clone() };
         if subject.is_some() {
-            scorer.policy.weight.get_or_insert(0.0);
+            scorer.policy.weight = Some(scorer.said_policy().weight.unwrap_or(0.0));
         }
         if self.is_taken(&scorer) {
             return;
@@ -219,8 +219,7 @@ impl Suite {
             own.push(target);
         }
         let id = own[0].id.clone();
-        own[0].policy.severity.get_or_insert(Severity::Soft);
-        own[0].policy.weight.get_or_insert(0.0);
+        own[0] = own[0].clone().into_target();
         let under = |name: &ScorerId| of_results(&id, name).map_err(SuiteError::BadScorerId);
         for scorer in others {
             let subject = scorer.subject.as_ref().map_or_else(|| Ok(id.clone()), under)?;
@@ -247,6 +246,20 @@ impl Suite {
 }
 
 impl SuiteScorer {
+    /// How its scores count, as far as that is said about this scorer. `[defaults]` are for scorers of cases: they give
+    /// a scorer of results no weight, and make no target a gate.
+    fn said_policy(&self) -> PolicyOverrides {
+        self.own_policy.unwrap_or(self.policy)
+    }
+
+    /// The scorer as a target, whose own score passes and fails no case unless that is said.
+    pub(super) fn into_target(mut self) -> SuiteScorer {
+        let PolicyOverrides { severity, weight, .. } = self.said_policy();
+        self.policy.severity = severity.or(Some(Severity::Soft));
+        self.policy.weight = weight.or(Some(0.0));
+        self
+    }
+
     /// Whether it scores results, and this is its id without those of its subjects.
     pub(super) fn is_called_without_subjects(&self, name: &str) -> bool {
         let rest = self

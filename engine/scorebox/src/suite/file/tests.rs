@@ -202,10 +202,120 @@ fn a_jury_stands_in_its_entry_or_in_its_judge_and_not_in_both() {
     assert_eq!(choice, seated(of_judge).unwrap());
     let of_defaults = "[defaults]\njury = { samples = 3 }\n[scorers.a]\njudge = \"strict\"";
     assert_eq!(choice, seated(of_defaults).unwrap());
+    for own in [of_judge, of_entry] {
+        let over_defaults = format!("[defaults]\njury = {{ samples = 5 }}\n{own}");
+        assert_eq!(choice, seated(&over_defaults).unwrap(), "what a scorer says wins");
+    }
     let twice = seated(&format!("{of_judge}\njury = {{ samples = 2 }}")).unwrap_err();
     assert_eq!(twice, ["suite.toml:5:1: the jury is there twice: as `jury` and in `judge`"]);
     let unknown = seated("[scorers.a]\njury = { judges = [\"strict\", \"kind\"] }").unwrap_err();
     assert!(unknown[0].contains("kind"), "{unknown:?}");
+}
+
+#[test]
+fn a_jury_in_a_judge_is_laid_over_the_jury_of_an_included_file() {
+    let judge = "[judges.default]\nprovider = \"recorded\"\nmodel = \"m\"\nfile = \"a\"\n";
+    let base = format!("{judge}[scorers.a]\njury = {{ samples = 5 }}\n");
+    let samples = |entry: &str| {
+        let main = format!("include = [\"base.toml\"]\n[scorers.a]\n{entry}");
+        let suite = suite(&[("s.toml", &main), ("base.toml", &base)]).unwrap();
+        suite.scorers[0].judge.jury.as_ref().map(|jury| jury.samples)
+    };
+    assert_eq!(samples("judge = { jury = { samples = 3 } }"), Some(3));
+    assert_eq!(samples("judge = { model = \"other\" }"), Some(5));
+}
+
+/// The judge `default`, as this model.
+fn default_judge(model: &str) -> String {
+    format!("[judges.default]\nprovider = \"recorded\"\nfile = \"a.jsonl\"\nmodel = \"{model}\"\n")
+}
+
+#[test]
+fn what_two_included_files_describe_differently_is_refused() {
+    let one = format!(
+        "seed = \"1\"\n[target]\nuse = \"bleu\"\n{}[scorers.length]\nconfig = {{ max = 1 }}\nlimits = {{ fuel = 5 }}\nthreshold = 0.5\n[scorers.a]\n",
+        default_judge("strong")
+    );
+    let other = format!(
+        "seed = \"2\"\n[target]\nuse = \"./x.wasm\"\n{}[scorers.length]\nconfig = {{ max = 9 }}\nlimits = {{ fuel = 6 }}\n[scorers.b]\n",
+        default_judge("weak")
+    );
+    let main = "include = [\"one.toml\", \"other.toml\"]\n";
+    let wrong = suite(&[("s.toml", main), ("one.toml", &one), ("other.toml", &other)]).unwrap_err();
+    insta::assert_snapshot!(wrong.join("\n"), @"
+    other.toml:1:1: `seed` differs from what `one.toml:1:1` says; `s.toml` includes both, and does not say which holds
+    other.toml:2:2: `target` differs in `use` from what `one.toml:2:2` says; `s.toml` includes both, and does not say which holds
+    other.toml:4:9: the judge `default` differs from what `one.toml:4:9` says; `s.toml` includes both, and does not say which holds
+    other.toml:8:10: the scorer `length` differs in `config`, `limits`, `threshold` from what `one.toml:8:10` says; `s.toml` includes both, and does not say which holds
+    ");
+    // What differs is no more than what the including file leaves open.
+    let some = format!("{main}[scorers.length]\nconfig = {{ max = 3 }}\nlimits = {{ fuel = 7 }}\n");
+    let files = [("s.toml", some.as_str()), ("one.toml", &one), ("other.toml", &other)];
+    let wrong = suite(&files).unwrap_err();
+    assert!(wrong[3].contains("differs in `threshold` from"), "{wrong:?}");
+
+    let all = format!(
+        "seed = \"3\"\n{some}threshold = 0.7\n[target]\nuse = \"rouge\"\n{}",
+        default_judge("own")
+    );
+    let files = [("s.toml", all.as_str()), ("one.toml", &one), ("other.toml", &other)];
+    let suite = suite(&files).unwrap();
+    let uses: Vec<String> = suite.scorers.iter().map(|scorer| scorer.uses.to_string()).collect();
+    assert_eq!(uses, ["rouge", "length", "a", "b"]);
+    assert_eq!(suite.scorers[1].config.as_str(), r#"{"max":3}"#);
+    assert_eq!((suite.scorers[1].limits.fuel, suite.seed.as_deref()), (7, Some("3")));
+    assert_eq!(suite.judges["default"].settings.model.as_deref(), Some("own"));
+}
+
+#[test]
+fn what_the_defaults_of_two_included_files_make_different_is_refused() {
+    let base = "[scorers.length]\n";
+    let of = |weight: &str| format!("include = [\"base.toml\"]\n[defaults]\nweight = {weight}\n");
+    let read = |other: &str| {
+        let main = "include = [\"one.toml\", \"other.toml\"]\n";
+        suite(&[
+            ("s.toml", main),
+            ("base.toml", base),
+            ("one.toml", &of("2")),
+            ("other.toml", &of(other)),
+        ])
+    };
+    assert_eq!(read("2").unwrap().scorers[0].policy.weight, Some(2.0));
+    let wrong = read("3").unwrap_err();
+    assert!(wrong[0].contains("the scorer `length` differs in `weight` from"), "{wrong:?}");
+}
+
+#[test]
+fn two_included_files_may_include_the_same_file() {
+    let base = format!(
+        "seed = \"1\"\n[target]\nuse = \"./t.wasm\"\n{}[scorers.own]\nuse = \"./x.wasm\"\nwhen = \"true\"\nnodes = [\"n\"]\nmeta = [\"own\"]\n",
+        default_judge("m")
+    );
+    let files = [
+        ("s.toml", "include = [\"one/a.toml\", \"other/b.toml\"]\n"),
+        ("one/a.toml", "include = [\"../base.toml\"]\n[scorers.a]\n"),
+        ("other/b.toml", "include = [\"../base.toml\"]\n[scorers.b]\n"),
+        ("base.toml", &base),
+    ];
+    let read = suite(&files).unwrap();
+    let ids: Vec<&str> = read.scorers.iter().map(|scorer| scorer.id.as_str()).collect();
+    assert_eq!(ids, ["target", "target.own", "target.own.own", "target.a", "target.b"]);
+    assert_eq!(read.seed.as_deref(), Some("1"), "a file without a seed has that which it includes");
+    // Nor does it matter whether there is a disk.
+    let by_other_ways =
+        [files[0], files[1], files[2], ("one/../base.toml", &base), ("other/../base.toml", &base)];
+    let elsewhere = Elsewhere(&by_other_ways, Default::default());
+    assert!(Suite::read_from(Path::new("s.toml"), &elsewhere, &|_| None).is_ok());
+}
+
+#[test]
+fn what_a_file_says_wins_over_what_it_includes_wherever_it_says_it() {
+    let main = r#"{"seed": "own", "target": {"use": "rouge"}, "include": ["base.toml"]}"#;
+    let base = "seed = \"base\"\n[target]\nuse = \"bleu\"\nconfig = { n = 1 }\n[scorers.a]\n";
+    let suite = suite(&[("s.json", main), ("base.toml", base)]).unwrap();
+    assert_eq!(suite.seed.as_deref(), Some("own"));
+    assert_eq!(suite.scorers[0].uses.to_string(), "rouge");
+    assert_eq!(suite.scorers[0].config.as_str(), "{}", "a target is replaced as a whole");
 }
 
 /// A key as minisign writes it.

@@ -1,6 +1,7 @@
 //! What `meta` and a target make of the scorers of a suite, and what they may not say.
 
 use crate::{
+    contract::Severity,
     registry::Reference,
     suite::{ScorerId, Suite, SuiteError, SuiteScorer},
 };
@@ -125,6 +126,31 @@ fn with_a_target_all_scorers_score_its_results() {
     let json: serde_json::Value = serde_json::from_str(&suite.to_json()).unwrap();
     assert_eq!(json["scorers"][0]["severity"], "soft", "its score passes and fails nothing");
     assert_eq!(json["scorers"][2]["of"], "target.a");
+}
+
+#[test]
+fn defaults_give_no_weight_to_scorers_of_results_and_make_no_target_a_gate() {
+    let defaults = "[defaults]\nseverity = 'gate'\nweight = 3\n";
+    let made = suite(&format!("{defaults}[scorers.a]\nmeta = ['b']\n[scorers.b]\n"));
+    assert_eq!(laid(&made), ["a of cases, weight 3", "a.b of a, weight 0"]);
+    let severity = |suite: &Suite| suite.scorers[0].policy.severity;
+    assert_eq!(severity(&made), Some(Severity::Gate));
+    // A target of the suite, and a scorer of it that becomes one.
+    let unused = made.scorers[0].clone();
+    let scorers = "[scorers.a]\n[scorers.b]\n";
+    let written = suite(&format!("{defaults}[target]\nuse = 'bleu'\n[scorers.b]\n"));
+    let named = suite(&format!("{defaults}{scorers}")).with_target(unused).unwrap();
+    for suite in [written, named] {
+        assert_eq!(
+            (severity(&suite), suite.scorers[0].policy.weight),
+            (Some(Severity::Soft), Some(0.0))
+        );
+        assert_eq!(suite.scorers[1].policy.weight, Some(3.0), "{suite:?}");
+    }
+    let said = suite(&format!(
+        "{defaults}[target]\nuse = 'bleu'\nseverity = 'gate'\nweight = 2\n[scorers.b]\n"
+    ));
+    assert_eq!((severity(&said), said.scorers[0].policy.weight), (Some(Severity::Gate), Some(2.0)));
 }
 
 #[test]

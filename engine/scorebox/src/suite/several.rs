@@ -1,0 +1,238 @@
+//! What a suite file says together with the files that it includes: its own entries laid over theirs, and what two of them
+//! describe differently. Reads no file.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{
+    judge::{JudgeSettings, ProviderSettings},
+    registry::Reference,
+    verdict::PolicyOverrides,
+};
+
+use super::{
+    Mistake, Place, ScorerId, SuiteJudge, entry::Entry, reading::one_line, trust::TrustPolicy,
+};
+
+/// What a file says, with what it includes.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) name: Option<String>,
+    pub(super) seed: Option<(String, Place)>,
+    pub(super) target: Option<Named>,
+    pub(super) judges: BTreeMap<String, SuiteJudge>,
+    pub(super) policies: Vec<TrustPolicy>,
+    /// In the order of the files; no two with one id.
+    pub(super) scorers: Vec<Named>,
+}
+
+/// An entry under its name.
+#[derive(Clone)]
+pub(super) struct Named {
+    pub(super) id: ScorerId,
+    pub(super) key: String,
+    pub(super) place: Place,
+    pub(super) entry: Entry,
+}
+
+/// Lays what a file says by itself over what it includes, file by file.
+pub(super) struct Merging<'m> {
+    /// The file that includes the others.
+    pub(super) file: &'m Path,
+    /// A file's own path, whatever leads to it.
+    pub(super) real: &'m dyn Fn(&Path) -> PathBuf,
+    /// What two included files describe differently.
+    pub(super) mistakes: Vec<Mistake>,
+    /// Whether that is a judge.
+    pub(super) are_judges_unclear: bool,
+}
+
+impl Merging<'_> {
+    /// What all files say together. Two of `included` may describe one thing only if they say the same, or `own` says what
+    /// holds: nothing depends on which of them comes first.
+    pub(super) fn merged(&mut self, included: Vec<Written>, own: Written) -> Written {
+        let mut all = Written { name: own.name.clone(), ..Written::default() };
+        for one in included {
+            self.add_seed(&mut all, one.seed, &own);
+            self.add_target(&mut all, one.target, &own);
+            self.add_judges(&mut all, one.judges, &own);
+            for scorer in one.scorers {
+                self.add_scorer(&mut all.scorers, scorer, &own);
+            }
+            all.policies.extend(one.policies);
+        }
+        all.seed = own.seed.or(all.seed);
+        all.target = own.target.or(all.target);
+        all.judges.extend(own.judges);
+        all.policies.extend(own.policies);
+        own.scorers.into_iter().for_each(|scorer| lay_over(&mut all.scorers, scorer));
+        all
+    }
+
+    fn add_seed(&mut self, all: &mut Written, seed: Option<(String, Place)>, own: &Written) {
+        if let (Some((first, at)), Some((other, place)), None) = (&all.seed, &seed, &own.seed)
+            && first != other
+        {
+            self.differ("`seed` differs", at, place);
+        }
+        all.seed = all.seed.take().or(seed);
+    }
+
+    fn add_target(&mut self, all: &mut Written, target: Option<Named>, own: &Written) {
+        if let (Some(first), Some(other), None) = (&mut all.target, &target, &own.target) {
+            self.compare("`target`", first, other, None);
+        }
+        all.target = all.target.take().or(target);
+    }
+
+    fn add_judges(
+        &mut self,
+        all: &mut Written,
+        judges: BTreeMap<String, SuiteJudge>,
+        own: &Written,
+    ) {
+        for (name, judge) in judges {
+            let Some(first) = all.judges.get(&name) else {
+                all.judges.insert(name, judge);
+                continue;
+            };
+            let is_same =
+                self.with_own_path(&first.settings) == self.with_own_path(&judge.settings);
+            if is_same || own.judges.contains_key(&name) {
+                continue;
+            }
+            self.are_judges_unclear = true;
+            if let (Some(at), Some(place)) = (first.place.clone(), &judge.place) {
+                self.differ(&format!("the judge `{name}` differs"), &at, place);
+            }
+        }
+    }
+
+    fn add_scorer(&mut self, scorers: &mut Vec<Named>, scorer: Named, own: &Written) {
+        match scorers.iter_mut().find(|first| first.id == scorer.id) {
+            Some(first) => {
+                let over = own.scorers.iter().find(|over| over.id == scorer.id);
+                self.compare(&format!("the scorer `{}`", scorer.id), first, &scorer, over);
+            }
+            None => scorers.push(scorer),
+        }
+    }
+
+    /// Notes that two entries of one name differ in what `over`, the including file's own entry, does not say.
+    fn compare(&mut self, what: &str, first: &mut Named, other: &Named, over: Option<&Named>) {
+        if first.entry.is_unclear || other.entry.is_unclear {
+            return;
+        }
+        let laid = |named: &Named| match over {
+            Some(over) => Named { entry: over.entry.clone().over(&named.entry), ..named.clone() },
+            None => named.clone(),
+        };
+        let (one, another) = (laid(first), laid(other));
+        let mut keys = differences(&one.entry, &another.entry);
+        if self.uses(&one) != self.uses(&another) {
+            keys.insert(0, "use");
+        }
+        if keys.is_empty() {
+            return;
+        }
+        first.entry.is_unclear = true;
+        let keys: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
+        let differs = format!("{what} differs in {}", keys.join(", "));
+        self.differ(&differs, &first.place, &other.place);
+    }
+
+    fn differ(&mut self, what: &str, first: &Place, place: &Place) {
+        let reason = one_line(&format!(
+            "{what} from what `{first}` says; `{}` includes both, and does not say which holds",
+            self.file.display()
+        ));
+        self.mistakes.push(Mistake { place: place.clone(), reason, advice: None });
+    }
+
+    fn uses(&self, named: &Named) -> Reference {
+        match named.uses() {
+            Reference::File(path) => Reference::File(self.own_path(&path)),
+            other => other,
+        }
+    }
+
+    fn with_own_path(&self, settings: &JudgeSettings) -> JudgeSettings {
+        let mut settings = settings.clone();
+        if let ProviderSettings::Recorded { file } = &mut settings.provider {
+            *file = self.own_path(file);
+        }
+        settings
+    }
+
+    /// One path for each file, also for one that is not there: two files that include a third name its files by different
+    /// ways.
+    fn own_path(&self, path: &Path) -> PathBuf {
+        let mut own = PathBuf::new();
+        for part in (self.real)(path).components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir
+                    if matches!(own.components().next_back(), Some(Component::Normal(_))) =>
+                {
+                    own.pop();
+                }
+                part => own.push(part),
+            }
+        }
+        own
+    }
+}
+
+impl Named {
+    /// What it uses: the built-in scorer of its name unless it says otherwise.
+    pub(super) fn uses(&self) -> Reference {
+        let by_name = || Reference::parse(&self.key, Path::new(""));
+        self.entry.uses.clone().unwrap_or_else(by_name)
+    }
+}
+
+/// Adds a scorer, or lays it over the one of its name, which keeps its place in the order.
+fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
+    match scorers.iter_mut().find(|other| other.id == scorer.id) {
+        Some(below) => {
+            let entry = scorer.entry.over(&below.entry);
+            *below = Named { entry, ..scorer };
+        }
+        None => scorers.push(scorer),
+    }
+}
+
+/// The keys, but `use`, that two entries do not say alike, wherever they say it.
+fn differences(one: &Entry, other: &Entry) -> Vec<&'static str> {
+    let policies = [(one.policy, other.policy), (one.default_policy, other.default_policy)];
+    let count_alike = |is_alike: fn(&PolicyOverrides, &PolicyOverrides) -> bool| {
+        policies.iter().all(|(one, other)| is_alike(one, other))
+    };
+    let [nodes, others] = [one, other].map(|it| it.nodes.as_ref().map(|it| it.patterns()));
+    let [when, other_when] =
+        [one, other].map(|it| it.condition.as_ref().map(|when| &when.expression));
+    let [judge, other_judge] = [one, other].map(|it| it.judge.as_ref().map(|(judge, _)| judge));
+    let [jury, other_jury] = [one, other].map(|it| it.jury.as_ref().map(|(jury, _)| jury));
+    let names = |it: &Entry| -> Option<Vec<String>> {
+        Some(it.meta.as_ref()?.iter().map(|(name, _)| name.clone()).collect())
+    };
+    let alike = [
+        ("name", one.name == other.name),
+        ("config", one.config == other.config),
+        ("limits", one.limits == other.limits),
+        ("grants", one.grants == other.grants),
+        ("severity", count_alike(|one, other| one.severity == other.severity)),
+        ("threshold", count_alike(|one, other| one.threshold == other.threshold)),
+        ("weight", count_alike(|one, other| one.weight == other.weight)),
+        ("required", count_alike(|one, other| one.required == other.required)),
+        ("sampling", one.sampling == other.sampling),
+        ("nodes", nodes == others),
+        ("when", when == other_when),
+        ("judge", judge == other_judge),
+        ("jury", jury == other_jury),
+        ("meta", names(one) == names(other)),
+    ];
+    alike.into_iter().filter(|(_, is_alike)| !is_alike).map(|(key, _)| key).collect()
+}
