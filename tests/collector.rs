@@ -37,6 +37,8 @@ use tonic::{
 pub(crate) enum Answers {
     /// As it should.
     Well,
+    /// As it should, each request after this.
+    Slowly(Duration),
     /// With this status, and the request's headers.
     Status(u16),
     /// Never.
@@ -67,8 +69,14 @@ pub(crate) struct Collector {
 
 /// The certificate of `localhost`, which `authority.pem` in the same folder signed, and its key. They are for these tests,
 /// and valid until 2126.
-const CERTIFICATE: &str = include_str!("certificates/localhost.pem");
-const KEY: &str = include_str!("certificates/localhost.key.pem");
+pub(crate) const SIGNED: [&str; 2] =
+    [include_str!("certificates/localhost.pem"), include_str!("certificates/localhost.key.pem")];
+
+/// A certificate of `localhost` that is also that of an authority and signed itself, and its key.
+pub(crate) const SELF_SIGNED: [&str; 2] = [
+    include_str!("certificates/self-signed.pem"),
+    include_str!("certificates/self-signed.key.pem"),
+];
 
 impl Collector {
     /// One over HTTP.
@@ -80,11 +88,11 @@ impl Collector {
         })
     }
 
-    /// One over HTTP that is encrypted.
-    pub(crate) fn https() -> Collector {
+    /// One over HTTP that is encrypted, with a certificate and its key.
+    pub(crate) fn https([certificate, key]: [&str; 2]) -> Collector {
         use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
-        let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE.as_bytes()).unwrap()];
-        let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes()).unwrap();
+        let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
         let ring = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(ring)
             .with_safe_default_protocol_versions()
@@ -116,8 +124,8 @@ impl Collector {
         Collector { address, received, _runtime: None }
     }
 
-    /// One over gRPC.
-    pub(crate) fn grpc(is_encrypted: bool) -> Collector {
+    /// One over gRPC, encrypted if it has a certificate with its key.
+    pub(crate) fn grpc(identity: Option<[&str; 2]>) -> Collector {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -128,8 +136,8 @@ impl Collector {
         let address = incoming.local_addr().unwrap();
         let received = Arc::<Mutex<Received>>::default();
         let mut server = Server::builder();
-        if is_encrypted {
-            let identity = Identity::from_pem(CERTIFICATE, KEY);
+        if let Some([certificate, key]) = identity {
+            let identity = Identity::from_pem(certificate, key);
             server = server.tls_config(ServerTlsConfig::new().identity(identity)).unwrap();
         }
         let (logs, metrics) = (Kept(Arc::clone(&received)), Kept(Arc::clone(&received)));
@@ -246,7 +254,7 @@ fn serve(
         {
             let mut received = received.lock().unwrap();
             received.headers.push(headers);
-            match path.as_str() {
+            match path.split('?').next().unwrap_or_default() {
                 "/v1/logs" => received.logs.push(ExportLogsServiceRequest::decode(&body[..])?),
                 "/v1/metrics" => {
                     received.metrics.push(ExportMetricsServiceRequest::decode(&body[..])?);
@@ -254,8 +262,11 @@ fn serve(
                 other => panic!("{other}"),
             }
         }
+        if let Answers::Slowly(delay) = answers {
+            thread::sleep(*delay);
+        }
         match answers {
-            Answers::Well => {
+            Answers::Well | Answers::Slowly(_) => {
                 to.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n")?;
             }
             Answers::Status(status) => {

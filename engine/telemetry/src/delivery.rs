@@ -1,6 +1,7 @@
 //! What was handed over, what arrived and what was lost, and how much may wait. Sends nothing.
 
 use std::{
+    borrow::Cow,
     mem,
     sync::{
         Condvar, Mutex, MutexGuard, PoisonError,
@@ -9,8 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a run waits for room while a collector is not known to be out of reach.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a run waits for room at most while a collector has never answered.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+/// What a collector that has answered has beyond the time-out of an export, whose failure is known by then.
+const MARGIN: Duration = Duration::from_secs(1);
 /// Bytes of a reason that are kept.
 const REASON_BYTES: usize = 200;
 /// The reason if a part was rejected. What the collector says of it is not repeated: it may quote what it was sent.
@@ -47,6 +50,8 @@ impl Delivered {
 pub(crate) struct Delivery {
     /// Items that may wait.
     room: u64,
+    /// How long an export takes at most.
+    timeout: Duration,
     state: Mutex<State>,
     settled: Condvar,
     is_closed: Mutex<bool>,
@@ -59,8 +64,10 @@ struct State {
     waiting: u64,
     /// The latest export failed, or took longer than patience lasts.
     is_out_of_reach: bool,
-    /// What the transport knows about a failure that the exporter does not say.
-    cause: Option<&'static str>,
+    /// When the latest export arrived.
+    answered: Option<Instant>,
+    /// What the transport knows about an export under way that the exporter does not say.
+    cause: Option<Cow<'static, str>>,
     /// Items of the export under way that a collector rejects although it answers with success.
     rejected: u64,
     /// The latest export arrived in part.
@@ -69,9 +76,10 @@ struct State {
 }
 
 impl Delivery {
-    pub(crate) fn new(room: u64) -> Delivery {
+    pub(crate) fn new(room: u64, timeout: Duration) -> Delivery {
         Delivery {
             room,
+            timeout,
             state: Mutex::default(),
             settled: Condvar::new(),
             is_closed: Mutex::new(false),
@@ -79,16 +87,19 @@ impl Delivery {
         }
     }
 
-    /// Counts an item; answers whether there is room for it. If the caller waits, it does so for a collector that answers,
-    /// and for one of which nothing is known for [`PATIENCE`], once.
+    /// Counts an item; answers whether there is room for it. If the caller waits, it does so as long as exports arrive within
+    /// their time-out. A collector that never answered has [`FIRST_PATIENCE`], and none after a failure.
     pub(crate) fn offer(&self, waits: bool) -> bool {
         let mut state = self.lock();
         state.offered += 1;
-        let deadline = Instant::now() + PATIENCE;
+        let begun = Instant::now();
         while waits && state.waiting >= self.room && !state.is_out_of_reach {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let patience = self.patience(&state);
+            let since = state.answered.map_or(begun, |answered| answered.max(begun));
+            let left = patience.saturating_sub(since.elapsed());
             if left.is_zero() {
                 state.is_out_of_reach = true;
+                state.reason = Some(format!("no answer within {} s", patience.as_secs()));
                 break;
             }
             let waited = self.settled.wait_timeout(state, left);
@@ -99,9 +110,27 @@ impl Delivery {
         has_room
     }
 
-    /// The transport knows why the export under way fails.
-    pub(crate) fn note_cause(&self, cause: &'static str) {
-        self.lock().cause = Some(cause);
+    /// How long an export may take before it counts as one that does not arrive.
+    fn patience(&self, state: &State) -> Duration {
+        let patience = self.timeout.saturating_add(MARGIN);
+        if state.answered.is_some() { patience } else { patience.min(FIRST_PATIENCE) }
+    }
+
+    /// Whether the collector answered the latest export, and the next one may still arrive. What is left is sent since then.
+    pub(crate) fn is_answering(&self, since: Instant) -> bool {
+        let state = self.lock();
+        let answered = state.answered.filter(|_| !state.is_out_of_reach);
+        answered.is_some_and(|it| it.max(since).elapsed() < self.patience(&state))
+    }
+
+    /// Whether an export has ever arrived.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.lock().answered.is_some()
+    }
+
+    /// The transport knows why the export under way does not arrive, or not yet: it may be retried.
+    pub(crate) fn note_cause(&self, cause: impl Into<Cow<'static, str>>) {
+        self.lock().cause = Some(cause.into());
     }
 
     /// The collector rejects so many items of the export under way, and answers with success.
@@ -122,10 +151,11 @@ impl Delivery {
         }
         match outcome {
             Ok(()) => {
+                state.answered = Some(Instant::now());
                 self.sent.fetch_add(items.saturating_sub(rejected), Ordering::Relaxed);
             }
             Err(reason) => {
-                let mut reason = cause.map_or(reason, str::to_owned);
+                let mut reason = cause.map_or(reason, Cow::into_owned);
                 reason.truncate(reason.floor_char_boundary(REASON_BYTES));
                 state.reason = Some(reason);
             }
@@ -165,9 +195,10 @@ impl Delivery {
         self.lock().is_partial
     }
 
-    /// Why the latest failure was one.
+    /// Why the export under way does not arrive, or the latest that failed did not.
     pub(crate) fn reason(&self) -> Option<String> {
-        self.lock().reason.clone()
+        let state = self.lock();
+        state.cause.clone().map(Cow::into_owned).or_else(|| state.reason.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -180,9 +211,11 @@ impl Delivery {
 mod tests {
     use super::*;
 
+    const TIMEOUT: Duration = Duration::from_secs(600);
+
     #[test]
     fn what_finds_no_room_is_lost_and_counted() {
-        let delivery = Delivery::new(2);
+        let delivery = Delivery::new(2, TIMEOUT);
         assert_eq!([(); 3].map(|()| delivery.offer(false)), [true, true, false]);
         delivery.settle(2, Ok(()));
         assert!(delivery.offer(false));
@@ -191,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_is_rejected_did_not_arrive() {
-        let delivery = Delivery::new(4);
+        let delivery = Delivery::new(4, TIMEOUT);
         assert_eq!([(); 4].map(|()| delivery.offer(false)), [true; 4]);
         delivery.note_rejected(1);
         delivery.settle(3, Ok(()));
@@ -203,7 +236,7 @@ mod tests {
 
     #[test]
     fn nothing_is_done_once_it_is_closed() {
-        let delivery = Delivery::new(1);
+        let delivery = Delivery::new(1, TIMEOUT);
         assert_eq!(delivery.unless_closed(|| 1), Some(1));
         delivery.close();
         assert_eq!(delivery.unless_closed(|| 1), None);
@@ -211,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_collector_that_is_out_of_reach_is_not_waited_for() {
-        let delivery = Delivery::new(1);
+        let delivery = Delivery::new(1, TIMEOUT);
         assert!(delivery.offer(true));
         delivery.settle(1, Err("x".repeat(500)));
         assert_eq!(delivery.reason().unwrap().len(), REASON_BYTES);
@@ -222,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_collector_that_answers_is_waited_for() {
-        let delivery = Delivery::new(1);
+        let delivery = Delivery::new(1, TIMEOUT);
         assert!(delivery.offer(true));
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| delivery.offer(true));
@@ -230,5 +263,36 @@ mod tests {
             assert!(waiting.join().unwrap());
         });
         assert_eq!(delivery.counts(), (2, 1));
+    }
+
+    #[test]
+    fn one_that_answered_has_the_time_out_of_an_export() {
+        let (delivery, begun) = (Delivery::new(2, TIMEOUT), Instant::now());
+        assert!(!delivery.is_answering(begun) && !delivery.has_answered());
+        delivery.settle(1, Ok(()));
+        assert!(delivery.is_answering(begun) && delivery.has_answered());
+        delivery.settle(1, Err("busy".to_owned()));
+        assert!(!delivery.is_answering(begun));
+        delivery.settle(1, Ok(()));
+        assert!(delivery.is_answering(begun));
+    }
+
+    #[test]
+    fn one_that_never_answers_is_waited_for_once() {
+        let delivery = Delivery::new(1, Duration::ZERO);
+        assert!(delivery.offer(true));
+        assert!(!delivery.offer(true) && delivery.is_out_of_reach());
+        assert_eq!(delivery.reason().unwrap(), "no answer within 1 s");
+        delivery.settle(1, Ok(()));
+        assert!(delivery.offer(true) && !delivery.is_out_of_reach());
+    }
+
+    #[test]
+    fn why_an_export_is_retried_is_known_before_it_fails() {
+        let delivery = Delivery::new(1, TIMEOUT);
+        delivery.note_cause("it answered with status 429");
+        assert_eq!(delivery.reason().unwrap(), "it answered with status 429");
+        delivery.settle(1, Ok(()));
+        assert_eq!(delivery.reason(), None);
     }
 }

@@ -14,6 +14,22 @@ pub enum TelemetryError {
         /// `HTTP` or `gRPC`.
         protocol: &'static str,
     },
+    /// An address has a user name or a password, which would be left out.
+    #[error(
+        "the address of the OpenTelemetry collector for {signal} has a user name or a password in it, which cannot be sent"
+    )]
+    Credentials {
+        /// What was to be sent there: `logs` or `metrics`.
+        signal: &'static str,
+    },
+    /// An address has a query or a fragment, so that the path of a signal cannot be added.
+    #[error(
+        "the address of the OpenTelemetry collector for {signal} has a query or a fragment, and a path must be added to it"
+    )]
+    Query {
+        /// What was to be sent there: `logs` or `metrics`.
+        signal: &'static str,
+    },
     /// A file of certificates cannot be used.
     #[error("cannot use the certificates in `{path}`, which {variable} names: {reason}")]
     Certificate {

@@ -11,7 +11,7 @@ use opentelemetry_sdk::{
 };
 use tokio::runtime::Handle;
 
-use crate::delivery::Delivery;
+use crate::{delivery::Delivery, transport::of_certificate};
 
 /// What an exporter has beyond its time-out to say itself why it failed.
 const GRACE: Duration = Duration::from_millis(250);
@@ -61,7 +61,9 @@ impl<E> Counted<E> {
 fn words(error: &OTelSdkError) -> String {
     match error {
         OTelSdkError::Timeout(after) => format!("no answer within {} ms", after.as_millis()),
-        OTelSdkError::InternalFailure(message) => message.clone(),
+        OTelSdkError::InternalFailure(message) => {
+            of_certificate(message).unwrap_or(message).to_owned()
+        }
         OTelSdkError::AlreadyShutdown => "the export had ended".to_owned(),
     }
 }

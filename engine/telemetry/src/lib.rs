@@ -3,6 +3,8 @@
 //! about a run.
 //!
 //! - `settings`: what the standard variables ask for.
+//! - `address`: whether a collector's address is one that can be sent to.
+//! - `attributes`: what the variables say about the program that exports.
 //! - `transport`: the exporters of OTLP, by protocol, with their certificates and time-outs.
 //! - `rejected`: what a collector rejects although it answers with success.
 //! - `delivery`: what was handed over, sent and lost; room for what waits.
@@ -30,12 +32,14 @@
 //! # }
 //! ```
 //!
-//! - **Invariant:** a collector that does not answer fails no run, and holds one up for a second at most, and only if the
-//!   program lets it.
+//! - **Invariant:** a collector that does not answer fails no run, and holds one up for the time-out of an export at most,
+//!   and only if the program lets it.
 //! - **Invariant:** no message has a header or an address in it: both may hold secrets.
 
 #![warn(missing_debug_implementations)]
 
+mod address;
+mod attributes;
 mod delivery;
 mod error;
 mod evaluation;

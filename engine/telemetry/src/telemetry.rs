@@ -1,7 +1,10 @@
 //! All of the telemetry of a program in one value: begun once, given to runs as a sink, and ended within a bounded time.
 
 use std::{
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -15,6 +18,7 @@ use opentelemetry_sdk::{
     Resource,
     logs::{BatchConfigBuilder, BatchLogProcessor, SdkLogger, SdkLoggerProvider},
     metrics::{PeriodicReader, SdkMeterProvider},
+    resource::TelemetryResourceDetector,
 };
 use scorebox::run::{ENGINE_VERSION, Event, Refused, Sink};
 use tokio::runtime::Runtime;
@@ -25,14 +29,16 @@ use crate::{
     evaluation,
     exporting::Counted,
     instruments::Instruments,
-    settings::Settings,
+    settings::{Route, Settings},
     transport,
 };
 
-/// How long the end takes at most.
+/// How long the end takes at most, unless the program waits for the collector and it answers.
 const END: Duration = Duration::from_secs(5);
 /// The same if the collector did not answer the latest export.
 const END_OUT_OF_REACH: Duration = Duration::from_secs(1);
+/// How often is looked whether the end has its time still.
+const LOOK: Duration = Duration::from_millis(50);
 /// The name of a program that gives itself none.
 const SERVICE: &str = "scorebox";
 
@@ -60,7 +66,8 @@ impl TelemetryBuilder {
 
     /// Has a run wait for a collector that answers, so that no score event is lost. By default events for which there is no
     /// room are lost and counted, so that a slow collector does not slow live scoring. A collector that does not answer
-    /// is never waited for longer than a second.
+    /// is waited for once, for the time-out of an export or ten seconds. [`Telemetry::end`] waits, too, as long as the
+    /// collector answers each export.
     pub fn waiting_for_the_collector(self) -> TelemetryBuilder {
         TelemetryBuilder { waits: true, ..self }
     }
@@ -84,10 +91,10 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
         .map_err(|error| TelemetryError::Prepare(error.to_string()))?;
     let handle = runtime.handle().clone();
     let runtime = Background(Some(runtime));
-    let resource = resource();
+    let resource = resource(settings.attributes);
     let scope = InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build();
     let entered = handle.enter();
-    let log_delivery = Arc::new(Delivery::new(settings.room));
+    let log_delivery = delivery(settings.room, settings.logs.as_ref());
     let logs = match &settings.logs {
         None => None,
         Some(route) => {
@@ -99,7 +106,12 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
             };
             // What there is room for is counted here, so that nothing is lost there.
             let queue = usize::try_from(settings.room).unwrap_or(usize::MAX);
-            let config = BatchConfigBuilder::default().with_max_queue_size(queue).build();
+            let batch = usize::try_from(settings.batch).unwrap_or(usize::MAX);
+            let config = BatchConfigBuilder::default()
+                .with_max_queue_size(queue)
+                .with_max_export_batch_size(batch)
+                .with_scheduled_delay(settings.delay)
+                .build();
             let processor = BatchLogProcessor::builder(exporter).with_batch_config(config).build();
             let provider = SdkLoggerProvider::builder()
                 .with_resource(resource.clone())
@@ -108,7 +120,7 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
             Some((provider.logger_with_scope(scope.clone()), provider))
         }
     };
-    let metric_delivery = Arc::new(Delivery::new(u64::MAX));
+    let metric_delivery = delivery(u64::MAX, settings.metrics.as_ref());
     let metrics = match &settings.metrics {
         None => None,
         Some(route) => {
@@ -126,27 +138,29 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
         }
     };
     drop(entered);
+    let room = settings.room;
     Ok(Telemetry {
         waits,
         warnings: settings.warnings,
-        going: Some(Going { logs, log_delivery, metrics, metric_delivery, runtime }),
+        going: Some(Going { logs, log_delivery, metrics, metric_delivery, runtime, waits, room }),
     })
 }
 
-/// What is exported is from this program, unless the variables call it something else.
-fn resource() -> Resource {
-    let found = Resource::builder().build();
-    let service = found.get(&"service.name".into()).map(|name| name.to_string());
-    let is_unknown = service.is_none_or(|name| name.starts_with("unknown_service"));
-    let has_version = found.get(&"service.version".into()).is_some();
-    let mut builder = Resource::builder();
-    if is_unknown {
-        builder = builder.with_service_name(SERVICE);
+/// The items of a signal, if there is a way for them.
+fn delivery(room: u64, route: Option<&Route>) -> Arc<Delivery> {
+    Arc::new(Delivery::new(room, route.map(|route| route.timeout).unwrap_or_default()))
+}
+
+/// What is exported is from this program, unless the attributes call it something else.
+fn resource(attributes: Vec<(String, String)>) -> Resource {
+    let mut builder = Resource::builder_empty().with_detector(Box::new(TelemetryResourceDetector));
+    if !attributes.iter().any(|(name, _)| name == "service.name") {
+        builder = builder
+            .with_service_name(SERVICE)
+            .with_attribute(KeyValue::new("service.version", ENGINE_VERSION));
     }
-    if is_unknown && !has_version {
-        builder = builder.with_attribute(KeyValue::new("service.version", ENGINE_VERSION));
-    }
-    builder.build()
+    let attributes = attributes.into_iter().map(|(name, value)| KeyValue::new(name, value));
+    builder.with_attributes(attributes).build()
 }
 
 /// Telemetry that is under way.
@@ -167,6 +181,8 @@ struct Going {
     metrics: Option<(Meter, SdkMeterProvider)>,
     metric_delivery: Arc<Delivery>,
     runtime: Background,
+    waits: bool,
+    room: u64,
 }
 
 /// A runtime that ends in the background: it may be dropped anywhere, also by asynchronous code.
@@ -235,7 +251,8 @@ impl Telemetry {
         }
     }
 
-    /// Sends what is left, for five seconds at most, and says how it went. Blocks its thread.
+    /// Sends what is left, and says how it went. Blocks its thread, for five seconds at most; longer if the program waits for
+    /// the collector, as long as that answers each export within its time-out.
     pub fn end(mut self) -> Delivered {
         self.going.take().map_or_else(Delivered::default, Going::end)
     }
@@ -251,171 +268,77 @@ impl Drop for Telemetry {
 
 impl Going {
     fn end(self) -> Delivered {
-        let Going { logs, log_delivery, metrics, metric_delivery, runtime } = self;
-        let is_out_of_reach = log_delivery.is_out_of_reach() || metric_delivery.is_out_of_reach();
+        let Going { logs, log_delivery, metrics, metric_delivery, runtime, waits, room } = self;
+        let deliveries = [&*log_delivery, &*metric_delivery];
+        let is_out_of_reach = deliveries.iter().any(|it| it.is_out_of_reach());
         let patience = if is_out_of_reach { END_OUT_OF_REACH } else { END };
-        let deadline = Instant::now() + patience;
-        // The crates of OpenTelemetry do not keep to a time-out that is given to them here.
-        let logs = logs.map(|(_, provider)| ending(move || provider.shutdown().is_ok()));
-        let metrics = metrics.map(|(_, provider)| ending(move || provider.shutdown().is_ok()));
-        let wait = |end: &mpsc::Receiver<bool>| {
-            end.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        let begun = Instant::now();
+        let has_time = || {
+            let is_awaited = waits && deliveries.iter().any(|it| it.is_answering(begun));
+            is_awaited || begun.elapsed() < patience
         };
-        // Whether scores arrived is counted by their exporter.
-        let _ = logs.as_ref().map(wait);
-        let has_failed = metrics.as_ref().is_some_and(|end| wait(end) != Ok(true));
-        let metrics_lost = has_failed || metric_delivery.is_partial();
+        // The crates of OpenTelemetry do not keep to a time-out that is given to them here, or have one of their own that is
+        // too short.
+        let logs = logs.map(|(_, provider)| {
+            ending(move || {
+                // Whether scores arrived is counted by their exporter.
+                let _ = provider.shutdown_with_timeout(Duration::MAX);
+            })
+        });
+        let metrics = metrics.map(|(_, provider)| {
+            // One that is dropped exports once more, so it lives until nothing is sent any more.
+            ending(move || (provider.force_flush().is_ok(), provider))
+        });
+        let logs = logs.map(|end| wait(&end, has_time));
+        let flushed = metrics.as_ref().map(|end| wait(end, has_time));
+        let is_cut = logs == Some(None) || matches!(flushed, Some(None));
+        let has_failed = !matches!(flushed, None | Some(Some((true, _))));
         // Exports that are under way use the runtime until then.
-        log_delivery.close();
-        metric_delivery.close();
-        drop(runtime);
+        deliveries.iter().for_each(|it| it.close());
+        drop((flushed, metrics, runtime));
         let (events, events_sent) = log_delivery.counts();
+        let metrics_lost = has_failed || metric_delivery.is_partial();
         let mut delivered = Delivered { events, events_sent, metrics_lost, reason: None };
         if !delivered.is_complete() {
-            let reasons = [log_delivery.reason(), metric_delivery.reason()];
-            // An export that is still under way has not failed yet.
-            let no_answer = || Some(format!("no answer within {} s", patience.as_secs()));
-            delivered.reason = reasons.into_iter().flatten().next().or_else(no_answer);
+            let cut_after = is_cut.then_some(patience);
+            delivered.reason = why(deliveries, cut_after, room, delivered.events_lost() > 0);
         }
         delivered
     }
 }
 
+/// Why something did not arrive. `cut_after`: the time after which exports were still under way, so that they have not failed.
+fn why(
+    deliveries: [&Delivery; 2],
+    cut_after: Option<Duration>,
+    room: u64,
+    are_events_lost: bool,
+) -> Option<String> {
+    let known = deliveries.iter().find_map(|it| it.reason());
+    let has_answered = deliveries.iter().any(|it| it.has_answered());
+    known.or_else(|| match cut_after.map(|it| it.as_secs()) {
+        Some(seconds) if has_answered => Some(format!("not sent within {seconds} s")),
+        Some(seconds) => Some(format!("no answer within {seconds} s")),
+        None => are_events_lost.then(|| format!("at most {room} may wait to be sent")),
+    })
+}
+
+/// What comes of it, unless its time is over before.
+fn wait<T>(end: &mpsc::Receiver<T>, has_time: impl Fn() -> bool) -> Option<T> {
+    loop {
+        match end.recv_timeout(LOOK) {
+            Err(RecvTimeoutError::Timeout) if has_time() => {}
+            ended => return ended.ok(),
+        }
+    }
+}
+
 /// Does it on a thread, whose answer may be waited for.
-fn ending(end: impl FnOnce() -> bool + Send + 'static) -> mpsc::Receiver<bool> {
+fn ending<T: Send + 'static>(end: impl FnOnce() -> T + Send + 'static) -> mpsc::Receiver<T> {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || done.send(end()));
     is_done
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        io::{Read as _, Write as _},
-        net::{SocketAddr, TcpListener, TcpStream},
-        panic,
-        sync::{
-            Weak,
-            atomic::{AtomicUsize, Ordering},
-        },
-    };
-
-    use super::*;
-    use crate::settings::{Route, Signal, Speaks};
-
-    /// Has each connection to a new address treated by a thread of its own.
-    fn server(treat: fn(TcpStream)) -> SocketAddr {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        thread::spawn(move || {
-            for connection in listener.incoming() {
-                thread::spawn(move || treat(connection.unwrap()));
-            }
-        });
-        address
-    }
-
-    /// Reads all there is, and never answers.
-    fn listen(mut connection: TcpStream) {
-        while connection.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {}
-    }
-
-    /// Says that it took the request but for one item.
-    fn reject_one(mut connection: TcpStream) {
-        let mut request = Vec::new();
-        while !is_whole(&request) {
-            let mut part = [0; 4096];
-            let read = connection.read(&mut part).unwrap();
-            assert!(read > 0, "the request is cut");
-            request.extend_from_slice(&part[..read]);
-        }
-        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\n\
-                       \x0a\x08\x08\x01\x12\x04s3kt";
-        connection.write_all(answer).unwrap();
-    }
-
-    fn is_whole(request: &[u8]) -> bool {
-        let text = String::from_utf8_lossy(request).to_lowercase();
-        let Some(head) = text.split("\r\n\r\n").next().filter(|head| head.len() < text.len())
-        else {
-            return false;
-        };
-        let length = head.split("content-length: ").nth(1).and_then(|it| it.lines().next());
-        request.len() >= head.len() + 4 + length.unwrap().parse::<usize>().unwrap()
-    }
-
-    /// Telemetry over a protocol, with two score events and a metric.
-    fn with_two_scores(address: SocketAddr, speaks: Speaks) -> Telemetry {
-        let route = |signal| Route {
-            signal,
-            speaks,
-            given: Some(format!("http://{address}")),
-            is_encrypted: false,
-            is_of_web: true,
-            timeout: Duration::from_secs(600),
-            certificate: None,
-        };
-        let settings = Settings {
-            logs: Some(route(Signal::Logs)),
-            metrics: Some(route(Signal::Metrics)),
-            interval: Duration::from_secs(600),
-            room: 1000,
-            warnings: Vec::new(),
-        };
-        let telemetry = begin(settings, false).unwrap();
-        let going = telemetry.going.as_ref().unwrap();
-        let (logger, _) = going.logs.as_ref().unwrap();
-        for _ in 0..2 {
-            assert!(going.log_delivery.offer(false));
-            logger.emit(logger.create_log_record());
-        }
-        going.metrics.as_ref().unwrap().0.u64_counter("c").build().add(1, &[]);
-        telemetry
-    }
-
-    fn deliveries(telemetry: &Telemetry) -> [Weak<Delivery>; 2] {
-        let going = telemetry.going.as_ref().unwrap();
-        [&going.log_delivery, &going.metric_delivery].map(Arc::downgrade)
-    }
-
-    #[test]
-    fn no_thread_panics_after_the_end_of_one_that_never_answers() {
-        static PANICS: AtomicUsize = AtomicUsize::new(0);
-        let usual = panic::take_hook();
-        panic::set_hook(Box::new(move |panicked| {
-            if thread::current().name().is_some_and(|name| name.starts_with("OpenTelemetry")) {
-                PANICS.fetch_add(1, Ordering::SeqCst);
-            }
-            usual(panicked);
-        }));
-        let address = server(listen);
-        for speaks in [Speaks::Http, Speaks::Grpc] {
-            let telemetry = with_two_scores(address, speaks);
-            let deliveries = deliveries(&telemetry);
-            let delivered = telemetry.end();
-            assert_eq!((delivered.events, delivered.events_sent), (2, 0));
-            assert!(delivered.metrics_lost);
-            assert_eq!(delivered.reason.as_deref(), Some("no answer within 5 s"), "{speaks:?}");
-            // The threads of the exporters have the last references.
-            while deliveries.iter().any(|it| it.strong_count() > 0) {
-                thread::sleep(Duration::from_millis(10));
-            }
-        }
-        assert_eq!(PANICS.load(Ordering::SeqCst), 0);
-    }
-
-    #[test]
-    fn what_is_rejected_in_an_answer_of_success_is_counted() {
-        let delivered = with_two_scores(server(reject_one), Speaks::Http).end();
-        assert_eq!((delivered.events, delivered.events_sent), (2, 1));
-        assert!(delivered.metrics_lost);
-        assert_eq!(delivered.reason.as_deref(), Some("it rejected a part"));
-    }
-
-    #[test]
-    fn only_addresses_of_the_web_are_taken() {
-        let error = Telemetry::builder().endpoint("ftp://x").start().unwrap_err();
-        let said = "the address of the OpenTelemetry collector for logs is not a valid HTTP URL";
-        assert_eq!(error.to_string(), said);
-    }
-}
+mod tests;

@@ -10,10 +10,11 @@ use opentelemetry_otlp::{
 };
 
 use crate::{
+    address::{Flaw, Speaks},
     delivery::Delivery,
     error::TelemetryError,
     rejected::rejected,
-    settings::{Route, Speaks},
+    settings::Route,
 };
 
 /// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same methods and
@@ -52,9 +53,9 @@ enum Transport {
 
 impl Transport {
     fn of(route: &Route, delivery: &Arc<Delivery>) -> Result<Transport, TelemetryError> {
-        // The exporters take an address of any scheme, and fail to connect.
-        if !route.is_of_web {
-            return Err(invalid(route));
+        // The exporters take such an address, and fail to connect or send to another one.
+        if let Some(flaw) = route.flaw {
+            return Err(flawed(route, flaw));
         }
         Ok(match route.speaks {
             Speaks::Http => Transport::Http(http_client(route, delivery)?),
@@ -133,12 +134,19 @@ impl HttpClient for Client {
     {
         Box::pin(async move {
             let answer = self.client.send_bytes(request).await;
-            let failure = answer.as_ref().err().and_then(|it| it.downcast_ref::<reqwest::Error>());
-            if let Some(cause) = failure.and_then(cause) {
-                self.delivery.note_cause(cause);
-            }
-            if let Some(answer) = answer.as_ref().ok().filter(|it| it.status().is_success()) {
-                self.delivery.note_rejected(rejected(answer.body()));
+            match &answer {
+                Ok(answer) if answer.status().is_success() => {
+                    self.delivery.note_rejected(rejected(answer.body()));
+                }
+                Ok(answer) => {
+                    let status = answer.status().as_u16();
+                    self.delivery.note_cause(format!("it answered with status {status}"));
+                }
+                Err(error) => {
+                    if let Some(cause) = error.downcast_ref().and_then(cause) {
+                        self.delivery.note_cause(cause);
+                    }
+                }
             }
             answer
         })
@@ -151,12 +159,25 @@ fn cause(error: &reqwest::Error) -> Option<&'static str> {
         return Some("no answer within the time-out");
     }
     let mut sources = std::iter::successors(error.source(), |source| (*source).source());
-    let is_of_tls = sources.any(|source| source.to_string().contains("certificate"));
-    match (error.is_connect(), is_of_tls) {
-        (true, true) => Some("its certificate is not trusted"),
-        (true, false) => Some("it cannot be connected to"),
-        (false, _) => None,
+    let of_tls = sources.find_map(|source| of_certificate(&source.to_string()));
+    let otherwise = error.is_connect().then_some("it cannot be connected to");
+    of_tls.filter(|_| error.is_connect()).or(otherwise)
+}
+
+/// What rustls says of any certificate that it refuses (`Error::InvalidCertificate`).
+const REFUSED_CERTIFICATE: &str = "invalid peer certificate";
+/// What webpki, which rustls asks, calls the certificate of an authority that a server uses itself, as `openssl req -x509` makes it.
+const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
+
+/// What is wrong with the collector's certificate, if that is what an error of either protocol says.
+pub(crate) fn of_certificate(message: &str) -> Option<&'static str> {
+    if !message.contains(REFUSED_CERTIFICATE) {
+        return None;
     }
+    Some(match message.contains(AUTHORITY_AS_SERVER) {
+        true => "it uses the certificate of an authority (CA) as its own",
+        false => "its certificate is not trusted",
+    })
 }
 
 /// How gRPC is encrypted, if it is.
@@ -203,6 +224,15 @@ fn unusable(route: &Route, error: &ExporterBuildError) -> TelemetryError {
     match error {
         ExporterBuildError::InvalidConfiguration(_) => invalid(route),
         _ => TelemetryError::Prepare("the exporter does not start".to_owned()),
+    }
+}
+
+fn flawed(route: &Route, flaw: Flaw) -> TelemetryError {
+    let signal = route.signal.name();
+    match flaw {
+        Flaw::Scheme => invalid(route),
+        Flaw::Credentials => TelemetryError::Credentials { signal },
+        Flaw::Query => TelemetryError::Query { signal },
     }
 }
 

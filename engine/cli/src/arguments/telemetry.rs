@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use scorebox::run::{Control, Sink};
-use scorebox_telemetry::Telemetry;
+use scorebox_telemetry::{Telemetry, TelemetryError};
 
-use crate::{failure::Failure, report, words};
+use crate::{failure::Failure, report, waiting::Waiting, words};
 
 /// Export to a collector.
 #[derive(Debug, clap::Args)]
@@ -52,13 +52,34 @@ impl TelemetryArguments {
                 telemetry.warnings().iter().for_each(|warning| words::warn(warning));
                 Ok(Exporting(Some(telemetry)))
             }
-            Err(error) if self.otlp.is_some() => Err(Failure::new(error.to_string())),
+            Err(error) if self.otlp.is_some() => {
+                let failure = Failure::new(error.to_string());
+                Err(match what_to_do(&error) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                })
+            }
             // The environment may be made for other programs.
             Err(error) => {
                 words::warn(&format!("nothing is sent to OpenTelemetry: {error}"));
+                what_to_do(&error).into_iter().for_each(words::hint);
                 Ok(Exporting(None))
             }
         }
+    }
+}
+
+/// How to say in another way what an address cannot.
+fn what_to_do(error: &TelemetryError) -> Option<&'static str> {
+    match error {
+        TelemetryError::Credentials { .. } => {
+            Some("send it as a header: OTEL_EXPORTER_OTLP_HEADERS=authorization=Basic%20…")
+        }
+        TelemetryError::Query { .. } => Some(
+            "name the whole address of each signal: OTEL_EXPORTER_OTLP_LOGS_ENDPOINT and \
+             OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, without --otlp=URL",
+        ),
+        _ => None,
     }
 }
 
@@ -81,7 +102,9 @@ impl Exporting {
     /// Sends what is left, within its time, and warns if something did not arrive.
     pub(crate) fn end(self) {
         let Some(telemetry) = self.0 else { return };
+        let waiting = Waiting::on("sending the last scores to the OpenTelemetry collector");
         let delivered = telemetry.end();
+        drop(waiting);
         if delivered.is_complete() {
             return;
         }

@@ -1,0 +1,103 @@
+//! The address of a collector and how it is spoken to, as far as that can be judged before something is sent there. Connects to
+//! nothing.
+
+/// How OTLP is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    /// HTTP with protobuf.
+    Http,
+    /// gRPC.
+    Grpc,
+}
+
+impl Speaks {
+    /// Its name in messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Speaks::Http => "HTTP",
+            Speaks::Grpc => "gRPC",
+        }
+    }
+}
+
+/// Why nothing can be sent to an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// It is neither of `http` nor of `https`.
+    Scheme,
+    /// It has a user name or a password, which the exporters do not send.
+    Credentials,
+    /// It has a query or a fragment, and the path of a signal is added at its end.
+    Query,
+}
+
+/// What is wrong with an address. `is_whole`: it is the address of one signal, to which HTTP adds no path.
+pub(crate) fn flaw(address: &str, speaks: Speaks, is_whole: bool) -> Option<Flaw> {
+    let scheme = scheme(address);
+    // An address of gRPC may be without: the exporter adds it.
+    let is_of_web = scheme.map_or(speaks == Speaks::Grpc, is_of_web);
+    if !is_of_web {
+        return Some(Flaw::Scheme);
+    }
+    let rest = scheme.map_or(address, |scheme| &address[scheme.len() + "://".len()..]);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Some(Flaw::Credentials);
+    }
+    let is_used_as_it_is = is_whole && speaks == Speaks::Http;
+    (!is_used_as_it_is && rest.contains(['?', '#'])).then_some(Flaw::Query)
+}
+
+/// What an address has before `://`.
+pub(crate) fn scheme(address: &str) -> Option<&str> {
+    let (scheme, _) = address.split_once("://")?;
+    // A path or a query may have the same signs.
+    (!scheme.contains(['/', '?', '#'])).then_some(scheme)
+}
+
+fn is_of_web(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_one_of_the_web() {
+        for speaks in [Speaks::Http, Speaks::Grpc] {
+            for address in ["http://a", "HTTPS://a:1/b", "http://[::1]:4318/@"] {
+                assert_eq!(flaw(address, speaks, false), None, "{address}");
+            }
+            for address in ["ftp://a", "unix:///a", "://a"] {
+                assert_eq!(flaw(address, speaks, false), Some(Flaw::Scheme), "{address}");
+            }
+        }
+        // It is given the scheme that OTEL_EXPORTER_OTLP_INSECURE says.
+        assert_eq!(flaw("a:4317", Speaks::Grpc, false), None);
+        assert_eq!(flaw("a:4318", Speaks::Http, false), Some(Flaw::Scheme));
+    }
+
+    #[test]
+    fn a_user_name_is_not_part_of_it() {
+        for address in ["http://user:k3y@a", "https://user@a/b", "http://@a", "http://k3y@a?b"] {
+            for is_whole in [false, true] {
+                let found = flaw(address, Speaks::Http, is_whole);
+                assert_eq!(found, Some(Flaw::Credentials), "{address}");
+            }
+        }
+        assert_eq!(flaw("user:k3y@a:4317", Speaks::Grpc, false), Some(Flaw::Credentials));
+    }
+
+    #[test]
+    fn a_query_is_only_part_of_one_to_which_no_path_is_added() {
+        for address in ["http://a/b?key=k3y", "http://a?b", "http://a/#b"] {
+            assert_eq!(flaw(address, Speaks::Http, true), None, "{address}");
+            for (speaks, is_whole) in
+                [(Speaks::Http, false), (Speaks::Grpc, false), (Speaks::Grpc, true)]
+            {
+                assert_eq!(flaw(address, speaks, is_whole), Some(Flaw::Query), "{address}");
+            }
+        }
+    }
+}
