@@ -1,10 +1,10 @@
-//! Two runs side by side: `scorebox compare`; and one scorer over many: `scorebox trend`.
+//! Two runs side by side: `scorebox compare`; and the intervals of means.
 
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
 
-use crate::fixture::Folder;
+use crate::{fixture::Folder, judge_fixture::scores_of_a_program};
 
 /// Two runs over the same hundred questions of GSM8K: the answers of two of its models, with the questions as cases.
 fn two_models() -> Folder {
@@ -37,7 +37,7 @@ fn right(count: usize, right: usize) -> Vec<(String, &'static str)> {
     (0..count).map(|n| (format!("c{n:03}"), if n < right { "right" } else { "wrong" })).collect()
 }
 
-fn run_of_right(folder: &Folder, run: &str, count: usize, are_right: usize) {
+pub(crate) fn run_of_right(folder: &Folder, run: &str, count: usize, are_right: usize) {
     let cases = right(count, are_right);
     let cases: Vec<(&str, &str)> =
         cases.iter().map(|(id, output)| (id.as_str(), *output)).collect();
@@ -458,6 +458,105 @@ fn a_scorer_that_is_another_one_is_a_warning() {
 }
 
 #[test]
+fn a_scorer_that_asks_another_judge_or_model_is_a_warning() {
+    let folder = Folder::new();
+    let case = |n: usize| format!("{{\"id\": \"c{n}\", \"input\": \"q\", \"output\": \"o\"}}\n");
+    folder.write("cases.jsonl", (0..8).map(case).collect::<String>());
+    for (run, score, model) in [("a", 1, "m"), ("b", 0, "m"), ("c", 1, "other"), ("d", 1, "m")] {
+        folder.write("suite.json", scores_of_a_program(score, model).to_string());
+        let line = format!(
+            "scorebox run --suite suite.json cases.jsonl -q --run-id {run} --allow-failures"
+        );
+        folder.sh(&line).exits_with(0);
+    }
+    let warning =
+        "warning: `r` asks another judge or model in B: a difference may be the judge's\n";
+    for (b, is_same) in [("b", false), ("c", false), ("d", true)] {
+        let compared = folder.sh(&format!("scorebox compare a {b} --format json")).exits_with(0);
+        let scorer = &compared.json()["scorers"][0];
+        assert_eq!((&scorer["sameJudge"], &scorer["sameScorer"]), (&is_same.into(), &true.into()));
+        assert_eq!(compared.stderr.contains(warning), !is_same, "{}", compared.stderr);
+    }
+    folder.sh("scorebox report a b -o report.html").exits_with(0);
+    let page = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(page.contains("Asking another judge or model in B: r."));
+}
+
+/// Six losses of ten: 2 of 64 ways to throw six coins are as one-sided, p = 0.03125.
+#[test]
+fn a_gate_finds_what_the_same_scorer_finds_if_it_is_soft() {
+    let folder = Folder::new();
+    let suite = |more: &str| format!("[scorers.right]\nuse = \"exact-match\"\n{more}");
+    for (severity, more) in [
+        ("soft", "severity = \"soft\"\n"),
+        ("gate", "severity = \"gate\"\n"),
+        // A soft scorer beside the gate fails no case.
+        ("two", "severity = \"gate\"\n[scorers.long]\nuse = \"length\"\nconfig = { min = 1 }\n"),
+    ] {
+        folder.write("suite.toml", suite(more));
+        for (run, are_right) in [("a", 10), ("b", 4)] {
+            let cases = right(10, are_right);
+            let line = |(id, output): &(String, &str)| {
+                format!(r#"{{"id":"{id}","output":"{output}","groundTruth":"right"}}"#) + "\n"
+            };
+            folder.write("cases.jsonl", cases.iter().map(line).collect::<String>());
+            let line = "scorebox run suite.toml cases.jsonl -q --allow-failures";
+            folder.sh(&format!("{line} --run-id {severity}-{run}")).exits_with(0);
+        }
+    }
+    let compared = |runs: &str| {
+        let line = format!("scorebox compare {runs}-a {runs}-b --format json --fail-if-worse");
+        folder.sh(&line)
+    };
+    let soft = compared("soft").exits_with(3).json();
+    let gate = compared("gate").exits_with(3).json();
+    assert_eq!((&soft["tests"], &gate["tests"]), (&1.into(), &1.into()));
+    let is_p = |scores: &serde_json::Value, expected: f64| {
+        (scores["pCorrected"].as_f64().unwrap() - expected).abs() < 1e-12
+    };
+    for scores in [&soft["scorers"][0], &gate["scorers"][0], &gate["verdict"]] {
+        assert!(is_p(scores, 0.03125) && scores["finding"] == "worse", "{scores}");
+    }
+    // The soft scorer has a test of its own; the verdicts have that of the gate.
+    let two = compared("two").json();
+    assert_eq!(two["tests"], 2);
+    assert!(is_p(&two["verdict"], 0.0625), "{}", two["verdict"]);
+}
+
+#[test]
+fn verdicts_that_are_not_the_scores_of_one_scorer_have_a_test_of_their_own() {
+    let folder = Folder::new();
+    let cases = |outputs: [&str; 10]| -> String {
+        let lines = outputs.iter().enumerate();
+        lines
+            .map(|(n, output)| {
+                format!("{{\"id\":\"{n}\",\"output\":\"{output}\",\"groundTruth\":\"right\"}}\n")
+            })
+            .collect()
+    };
+    folder.write("a.jsonl", cases(["right"; 10]));
+    folder.write("b.jsonl", cases(["rights"; 10]));
+    for (suite, gates) in [
+        // The score is between 0 and 1, and the verdict is not.
+        ("near", "[scorers.near]\nuse = \"levenshtein\"\nseverity = \"gate\"\nthreshold = 0.9\n"),
+        (
+            "two",
+            "[scorers.right]\nuse = \"exact-match\"\nseverity = \"gate\"\n\
+             [scorers.polite]\nuse = \"is-refusal\"\nseverity = \"gate\"\nthreshold = 0.0\n",
+        ),
+    ] {
+        folder.write("suite.toml", gates);
+        for run in ["a", "b"] {
+            let line = format!("scorebox run suite.toml {run}.jsonl -q --allow-failures");
+            folder.sh(&format!("{line} --run-id {suite}-{run}")).exits_with(0);
+        }
+        let line = format!("scorebox compare {suite}-a {suite}-b --format json");
+        let json = folder.sh(&line).exits_with(0).json();
+        assert_eq!(json["tests"], json["scorers"].as_array().unwrap().len() + 1, "{suite}");
+    }
+}
+
+#[test]
 fn where_lower_is_better_a_lower_score_is_a_win() {
     let folder = Folder::new();
     folder.write(
@@ -539,38 +638,4 @@ fn means_have_their_intervals_in_stats_and_in_the_table_of_a_run() {
     let plain = folder.sh("scorebox stats --format json").json();
     assert_eq!(plain[0].get("interval"), None);
     folder.sh("scorebox stats --ci --all-runs").exits_with(2);
-}
-
-#[test]
-fn a_scorer_over_runs_comes_in_the_order_of_time() {
-    let folder = Folder::new();
-    for (run, are_right) in [("z", 10), ("y", 14), ("x", 12)] {
-        run_of_right(&folder, run, 20, are_right);
-    }
-    let json = folder.sh("scorebox trend --format json").exits_with(0).json();
-    let points = json[0]["points"].as_array().unwrap();
-    let ids: Vec<&str> = points.iter().map(|point| point["runId"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["z", "y", "x"]);
-    assert_eq!(points[0]["change"], serde_json::Value::Null);
-    assert!((points[2]["change"].as_f64().unwrap() + 0.1).abs() < 1e-12);
-    let newest = folder.sh("scorebox trend --limit 1 --scorer right --format jsonl").json();
-    assert_eq!(newest["points"].as_array().unwrap().len(), 1);
-    let table = folder.sh("scorebox trend").exits_with(0);
-    assert!(
-        table.stdout.lines().nth(1).unwrap().starts_with("right   z    finished"),
-        "{}",
-        table.stdout
-    );
-    assert_snapshot!(folder.sh("scorebox trend --suite none"), @"
-    [stderr]
-    error: none of the newest 1,000 runs of `scorebox.db` is of a suite `none`
-    hint: `scorebox runs` lists runs with their suites
-    [exit code 2]
-    ");
-    assert_snapshot!(folder.sh("scorebox trend --scorer none"), @"
-    [stderr]
-    error: the database has no scorer `none`
-    hint: its scorers: right
-    [exit code 2]
-    ");
 }

@@ -12,7 +12,7 @@ use insta::assert_snapshot;
 use rusqlite::{Connection, OpenFlags};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::fixture::Folder;
+use crate::{fixture::Folder, judge_fixture::scores_of_a_program};
 
 /// So many that the run is still busy when it is looked at.
 const MANY: u32 = 30_000;
@@ -371,22 +371,75 @@ fn a_run_is_not_resumed_with_other_scorers_or_configurations() {
     assert_snapshot!(folder.sh("scorebox run -s exact-match answers.jsonl --resume r"), @"
     [stderr]
     error: the run `r` cannot be resumed like this: its scorers are contains; now they are exact-match
-    hint: name the same scorers with the same configurations, limits and grants, or start a new run
+    hint: name the same scorers with the same configurations, limits, grants and judges, or start a new run
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains --config contains='{\"ignoreCase\": true}' answers.jsonl --resume r"), @"
     [stderr]
     error: the run `r` cannot be resumed like this: the configuration of `contains` has changed
-    hint: name the same scorers with the same configurations, limits and grants, or start a new run
+    hint: name the same scorers with the same configurations, limits, grants and judges, or start a new run
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains=exact-match answers.jsonl --resume r"), @"
     [stderr]
     error: the run `r` cannot be resumed like this: the component of `contains` has changed
-    hint: name the same scorers with the same configurations, limits and grants, or start a new run
+    hint: name the same scorers with the same configurations, limits, grants and judges, or start a new run
     [exit code 2]
     ");
     assert_eq!(stored(&folder), 400);
+}
+
+/// A run of four cases, of which two have an answer of a judge that gives them 1.
+fn half_judged() -> Folder {
+    let folder = Folder::new();
+    let case =
+        |n: u32| format!("{{\"id\": \"c{n}\", \"input\": \"q{n}\", \"output\": \"o{n}\"}}\n");
+    folder.write("cases.jsonl", (0..4).map(case).collect::<String>());
+    folder.write("suite.json", scores_of_a_program(1, "yes").to_string());
+    let run =
+        "scorebox run --suite suite.json cases.jsonl -q -j 1 --run-id r --judge-budget calls=2";
+    folder.sh(run).exits_with(1);
+    assert_eq!(stored(&folder), 2);
+    folder
+}
+
+#[test]
+fn a_run_is_not_resumed_with_another_judge_model_or_jury() {
+    let folder = half_judged();
+    let before = all_rows(&folder);
+    let mut jury = scores_of_a_program(1, "yes");
+    jury["scorers"]["r"]["jury"] = serde_json::json!({"samples": 3});
+    folder.write("jury.json", jury.to_string());
+    folder.write("no.json", scores_of_a_program(0, "yes").to_string());
+    for line in ["no.json", "jury.json", "suite.json --judge-model other"] {
+        let resumed = folder.sh(&format!("scorebox run --suite {line} cases.jsonl -q --resume r"));
+        let refused =
+            "error: the run `r` cannot be resumed like this: the judge of `r` has changed\n";
+        assert!(resumed.exits_with(2).stderr.starts_with(refused), "{line}");
+        assert_eq!(all_rows(&folder), before, "{line}");
+    }
+    folder.sh("scorebox run --suite suite.json cases.jsonl -q --resume r").exits_with(0);
+    assert_eq!(folder.rows("SELECT DISTINCT score FROM scores"), ["1"]);
+    let verified = folder.sh("scorebox verify r --trust-cache").exits_with(0);
+    assert!(verified.stderr.contains("4 verified, 0 different"), "{}", verified.stderr);
+}
+
+#[test]
+fn a_run_is_resumed_with_its_judge_under_another_name_and_from_recordings() {
+    let folder = half_judged();
+    let mut renamed = scores_of_a_program(1, "yes");
+    renamed["judges"] = serde_json::json!({"strict": renamed["judges"]["default"]});
+    renamed["judges"]["strict"]["budget"] = serde_json::json!({"calls": 100});
+    renamed["scorers"]["r"]["judge"] = "strict".into();
+    folder.write("renamed.json", renamed.to_string());
+    folder.sh("scorebox run --suite suite.json cases.jsonl -q --db other.db").exits_with(0);
+    let recordings = "scorebox calls --db other.db --format jsonl --limit 0 > calls.jsonl && \
+                      scorebox calls --import calls.jsonl";
+    folder.sh(recordings).exits_with(0);
+    let resume = "scorebox run --suite renamed.json cases.jsonl -q --judge-cache only --resume r";
+    folder.sh(resume).exits_with(0);
+    assert_eq!(stored(&folder), 4);
+    folder.sh("scorebox verify r --trust-cache").exits_with(0);
 }
 
 #[test]
@@ -399,7 +452,7 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
     assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @"
 
     run r: 0 cases, 0 scores in [time]
-    error: cases.jsonl:1: the case `a` is not the one that an earlier session of this run stored in its place, `a`
+    error: cases.jsonl:1: the content of the case `a` has changed since an earlier session of this run stored it
     hint: resume it with all the files that it started with, in the same order
     ");
     assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["0"]);

@@ -205,6 +205,13 @@ fn doubts(compared: &Comparison) -> Vec<String> {
             others.join(", ")
         ));
     }
+    let others = names(|scorer| !scorer.same_judge);
+    if !others.is_empty() {
+        doubts.push(format!(
+            "Asking another judge or model in B: {}. A difference may be the judge's.",
+            others.join(", ")
+        ));
+    }
     let others = names(|scorer| !scorer.same_policy);
     if !others.is_empty() {
         doubts.push(format!(

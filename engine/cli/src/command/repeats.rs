@@ -13,7 +13,10 @@ use crate::{
     arguments::{Database, completing, must_be_there, number, reducers},
     failure::{Exit, Failure},
     output::{self, Format, Out},
-    report::{self, Align, Table, repeats::figure},
+    report::{
+        self, Align, Table,
+        repeats::{figure, share},
+    },
     waiting::Waiting,
     words,
 };
@@ -59,15 +62,9 @@ pub(crate) struct Repeats {
     #[arg(long, value_name = "REDUCER", value_delimiter = ',', value_parser = reducers(), help_heading = "Output")]
     reducer: Vec<Reducer>,
 
-    /// Show at most N cases (0: all)
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 50,
-        requires = "cases",
-        help_heading = "Output"
-    )]
-    limit: u64,
+    /// Show at most N cases (0: all) [default: 50 for a table]
+    #[arg(long, value_name = "N", requires = "cases", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// Skip the first N cases
     #[arg(
@@ -255,7 +252,7 @@ impl Repeats {
         listing: &mut Listing<'_>,
         out: &mut Out<'_>,
     ) -> Result<std::io::Result<()>, Failure> {
-        let most = if self.limit == 0 { u64::MAX } else { self.limit };
+        let most = self.format.most(self.limit, 50);
         let mut written = Ok(());
         repeats(store, run, options, |case| {
             listing.found += 1;
@@ -339,8 +336,8 @@ impl Listing<'_> {
         // A scorer without a threshold has no draws.
         for place in 0..self.ks.len() {
             let draw = draws.get(place);
-            cells.push(figure(draw.and_then(|draw| draw.pass_at_k)));
-            cells.push(figure(draw.and_then(|draw| draw.pass_hat_k)));
+            cells.push(share(draw.and_then(|draw| draw.pass_at_k)));
+            cells.push(share(draw.and_then(|draw| draw.pass_hat_k)));
         }
         let reduced = scorer.map(|scorer| scorer.reduced).unwrap_or_default();
         cells.extend(reduced_cells(&reduced, self.reducers));
@@ -377,12 +374,12 @@ fn add_tries(table: &mut Table, by: &str, tries: &Tries) {
                 report::count(tries.cases),
                 report::count(tries.attempts),
                 report::count(tries.passed),
-                figure(tries.pass_rate),
+                share(tries.pass_rate),
             ],
             _ => vec![String::new(); 5],
         };
         cells.push(report::count(draw.k));
-        cells.extend([draw.pass_at_k, draw.pass_hat_k, draw.at_least_k].map(figure));
+        cells.extend([draw.pass_at_k, draw.pass_hat_k, draw.at_least_k].map(share));
         table.row(cells);
     }
 }

@@ -14,12 +14,16 @@ use crate::{
     words,
 };
 
+/// The most runs that are read.
+const MOST_RUNS: u64 = 1000;
+
 /// Show the mean of each scorer over the runs in the database, the oldest run first
 ///
-/// Runs may have other cases and other scorers of the same name: `scorebox compare` says whether a change is more than chance.
+/// Runs may have other cases: `scorebox compare` says whether a change is more than chance. `another` names what makes a scorer another
+/// one than in the run before.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trend {
-    /// Only this scorer
+    /// Only this scorer, in the newest runs that have it
     #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
@@ -31,9 +35,9 @@ pub(crate) struct Trend {
     #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
 
-    /// Show the newest N runs
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Output")]
-    limit: u32,
+    /// Show the newest N runs, at most 1000 [default: 20 for a table, else 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Output")]
+    limit: Option<u64>,
 
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
@@ -52,21 +56,17 @@ impl Trend {
         let filter =
             ScoreFilter::default().with_node(self.node.clone()).with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
+        let most = self.format.most(self.limit, 20).min(MOST_RUNS) as usize;
         let options = TrendOptions::default()
             .with_scorer(self.scorer.as_deref())
             .with_node(self.node.as_deref())
             .with_suite(self.suite.as_deref())
-            .with_limit(self.limit as usize);
+            .with_limit(most);
         let waiting = Waiting::counting("reading scores", store.rows_read());
         let trends = trend(&store, options)?;
         drop(waiting);
-        if let (true, Some(suite)) = (trends.is_empty(), &self.suite) {
-            let (suite, newest) = (report::one_line(suite, 64), report::count(1000));
-            let path = self.database.path.display();
-            return Err(Failure::new(format!(
-                "none of the newest {newest} runs of `{path}` is of a suite `{suite}`"
-            ))
-            .hint("`scorebox runs` lists runs with their suites"));
+        if trends.is_empty() {
+            return Err(self.no_such_runs());
         }
         output::stdout(|out| match self.format {
             Format::Table => write!(out, "{}", table(&trends)),
@@ -76,13 +76,39 @@ impl Trend {
             let points = trends.iter().flat_map(|trend| &trend.points);
             let methods = interval::methods(points.map(|point| point.interval));
             methods.iter().for_each(|line| words::say(line));
+            if trends.iter().any(has_others) {
+                words::say(
+                    "`another` names what the scorer has other than in the run before: a change may be the scorer's",
+                );
+            }
         }
         Ok(Exit::Done)
     }
+
+    /// That no run is of the suite that was asked for, or has the scorer.
+    fn no_such_runs(&self) -> Failure {
+        let suite = self.suite.as_ref();
+        let suite = suite.map(|it| format!("is of a suite `{}`", report::one_line(it, 64)));
+        let scorer = self.scorer.as_ref();
+        let scorer = scorer.map(|it| format!("has a scorer `{}`", report::one_line(it, 64)));
+        let asked: Vec<String> = suite.into_iter().chain(scorer).collect();
+        let (newest, path) = (report::count(MOST_RUNS), self.database.path.display());
+        Failure::new(format!(
+            "none of the newest {newest} runs of `{path}` {}",
+            asked.join(" and ")
+        ))
+        .hint("`scorebox runs` lists runs with their suites")
+    }
+}
+
+/// Whether the scorer is another one in one of the runs.
+fn has_others(trend: &ScorerTrend) -> bool {
+    trend.points.iter().any(|point| !point.scorer_changes.is_empty())
 }
 
 fn table(trends: &[ScorerTrend]) -> Table {
-    let mut table = Table::new(&[
+    let has_others = trends.iter().any(has_others);
+    let mut columns = vec![
         ("scorer", Align::Left),
         ("run", Align::Left),
         ("state", Align::Left),
@@ -92,11 +118,13 @@ fn table(trends: &[ScorerTrend]) -> Table {
         ("mean", Align::Right),
         ("95 % interval", Align::Right),
         ("change", Align::Right),
-    ]);
+    ];
+    columns.extend(has_others.then_some(("another", Align::Left)));
+    let mut table = Table::new(&columns);
     for trend in trends {
         for (place, point) in trend.points.iter().enumerate() {
             let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-            table.row([
+            let mut cells = vec![
                 if place == 0 { output::cell(&trend.scorer_id, 48) } else { String::new() },
                 point.run_id.clone(),
                 point.state.as_str().to_owned(),
@@ -106,7 +134,12 @@ fn table(trends: &[ScorerTrend]) -> Table {
                 or_none(point.mean.map(report::score)),
                 interval::interval(point.interval),
                 or_none(point.change.map(interval::difference)),
-            ]);
+            ];
+            if has_others {
+                let others = point.scorer_changes.iter().map(|it| it.as_str());
+                cells.push(others.collect::<Vec<_>>().join(", "));
+            }
+            table.row(cells);
         }
     }
     table

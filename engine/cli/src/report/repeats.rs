@@ -5,13 +5,26 @@ use std::time::Duration;
 use scorebox::{
     aggregate::{DecidedRun, Repeats},
     stats::{Draw, Tries},
+    verdict::score_beside,
 };
 
 use super::{count, counted, duration, score};
 
+/// The smallest share that is shown as it is.
+const SMALLEST: f64 = 0.0001;
+
 /// A figure that may not be defined: fewer attempts than it takes, or none that count.
 pub(crate) fn figure(figure: Option<f64>) -> String {
     figure.map_or_else(|| "undefined".to_owned(), score)
+}
+
+/// A share that may not be defined. Almost all is not shown as all, and almost none not as none.
+pub(crate) fn share(share: Option<f64>) -> String {
+    match share {
+        Some(share) if share > 0.0 && share < SMALLEST => format!("<{SMALLEST}"),
+        Some(share) => score_beside(share, 1.0),
+        None => figure(None),
+    }
 }
 
 /// A mean latency; `-` if no attempt states one.
@@ -32,7 +45,7 @@ pub(crate) fn of_run(repeats: &Repeats, decided: &DecidedRun, command: &str) -> 
     }
     let each = |name: &str, of: fn(&Draw) -> Option<f64>| {
         let draws = repeats.verdict.draws.iter();
-        let each = draws.map(|draw| format!("{name}{} {}", draw.k, figure(of(draw))));
+        let each = draws.map(|draw| format!("{name}{} {}", draw.k, share(of(draw))));
         format!("  {}", each.collect::<Vec<_>>().join(", "))
     };
     vec![line, each("pass@", |draw| draw.pass_at_k), each("pass^", |draw| draw.pass_hat_k)]
@@ -53,4 +66,17 @@ pub(crate) fn why_undefined(by: &str, tries: &Tries) -> Vec<String> {
         )
     };
     undefined.map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn almost_all_is_not_shown_as_all_and_almost_none_not_as_none() {
+        let shares = [0.0, 1.0 / 30_001.0, 0.5, 30_000.0 / 30_001.0, 1.0];
+        let shown = shares.map(|it| share(Some(it)));
+        assert_eq!(shown, ["0.0000", "<0.0001", "0.5000", "0.99997", "1.0000"]);
+        assert_eq!(share(None), "undefined");
+    }
 }

@@ -3,17 +3,16 @@
 
 use super::{
     comparison::{
-        ACCEPTED_ERROR, Change, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores,
-        Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
+        ACCEPTED_ERROR, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores, Comparison,
+        ComparisonError, ComparisonOptions, Finding, RunIn,
     },
+    pairs::Pairs,
     side_by_side::{AsOne, Beside, OneCase, Side, next},
     verdicts::DecidedScorer,
 };
 use crate::{
-    contract::{Direction, Scale},
-    stats::paired::{
-        Differences, Passes, WinsAndLosses, cases_needed, difference, holm, smallest_difference,
-    },
+    contract::{Direction, Scale, Severity},
+    stats::paired::{difference, holm},
     store::{ScorerRecord, Store},
     verdict::Policy,
 };
@@ -75,7 +74,10 @@ struct Pair {
     place_b: usize,
     policies: [Policy; 2],
     same_scorer: bool,
+    same_judge: bool,
     same_policy: bool,
+    /// Whether the verdict of each case changes as its score does.
+    changes_verdicts: bool,
     pairs: Pairs,
 }
 
@@ -125,7 +127,9 @@ impl<'a> Comparing<'a> {
                 place_b,
                 policies: [one.spec.policy(), other.spec.policy()],
                 same_scorer: digests(one) == digests(other),
+                same_judge: one.spec.asks_judge_like(other.spec.judge_json.as_deref()),
                 same_policy: one.spec.policy().counts_as(&other.spec.policy()),
+                changes_verdicts: true,
                 pairs: Pairs::new(one.spec.direction, one.spec.scale),
             });
         }
@@ -176,6 +180,7 @@ impl<'a> Comparing<'a> {
         let is_repeated = one.attempts > 1 || other.attempts > 1;
         let most = self.options.changes;
         let verdicts = [one.passed, other.passed];
+        let of_verdict = self.verdict.improvement(verdicts);
         self.verdict.add(
             &one.case_id,
             verdicts,
@@ -188,6 +193,8 @@ impl<'a> Comparing<'a> {
                 one.scores.get(scorer.place_a).copied().flatten(),
                 other.scores.get(scorer.place_b).copied().flatten(),
             ];
+            let of_scorer = scorer.pairs.improvement(scores);
+            scorer.changes_verdicts &= difference(of_verdict, of_scorer) == 0.0;
             let [policy_a, policy_b] = scorer.policies;
             let passes = [
                 scores[0].and_then(|score| policy_a.passes(score)),
@@ -221,8 +228,10 @@ impl<'a> Comparing<'a> {
         let decides = |side: &Side<'_>| side.decider.scorers.iter().any(decides);
         let has_verdicts = self.options.scorer.is_none() && (decides(a) || decides(b));
         let not_compared = self.not_compared(a);
+        let sole = self.sole_decider(a, b);
         let pairs = self.scorers.iter().map(|scorer| &scorer.pairs);
-        let compared = pairs.chain(has_verdicts.then_some(&self.verdict));
+        let tested_verdicts = has_verdicts && sole.is_none();
+        let compared = pairs.chain(tested_verdicts.then_some(&self.verdict));
         let tests = compared.filter(|pairs| pairs.differences.pairs() > 0).count() as u64;
         let asked = self.options.difference;
         let mut verdict = has_verdicts.then(|| self.verdict.finish(asked, tests));
@@ -230,19 +239,12 @@ impl<'a> Comparing<'a> {
             scorer_id: pair.scorer_id,
             direction: pair.policies[0].direction(),
             same_scorer: pair.same_scorer,
+            same_judge: pair.same_judge,
             same_policy: pair.same_policy,
             scores: pair.pairs.finish(asked, tests),
         };
         let mut scorers: Vec<ComparedScorer> = self.scorers.into_iter().map(scorer).collect();
-        let mut all: Vec<(&mut ComparedScores, Direction)> = Vec::new();
-        all.extend(verdict.iter_mut().map(|scores| (scores, Direction::HigherIsBetter)));
-        all.extend(scorers.iter_mut().map(|scorer| (&mut scorer.scores, scorer.direction)));
-        let p_values: Vec<Option<f64>> =
-            all.iter().map(|(scores, _)| scores.test.map(|test| test.p)).collect();
-        for ((scores, direction), p) in all.into_iter().zip(holm(&p_values)) {
-            scores.p_corrected = p;
-            scores.finding = scores.found(direction);
-        }
+        correct(verdict.as_mut(), &mut scorers, sole);
         Ok(Comparison {
             a: self.a,
             b: self.b,
@@ -254,6 +256,22 @@ impl<'a> Comparing<'a> {
             not_compared,
             tests,
         })
+    }
+
+    /// The place of the scorer whose scores the verdicts are: no other decides in either run, and each verdict changes as its score
+    /// does. Their tests are one.
+    fn sole_decider(&self, a: &Side<'_>, b: &Side<'_>) -> Option<usize> {
+        let strict = self.options.strict;
+        let deciding = [a, b].into_iter().flat_map(|side| &side.decider.scorers);
+        let deciding = deciding.filter(|scorer| can_fail(scorer, strict));
+        let mut ids: Vec<&str> = deciding.map(|scorer| scorer.scorer_id.as_str()).collect();
+        ids.dedup();
+        let [id] = ids[..] else { return None };
+        let is_it = |pair: &Pair| {
+            let has_pairs = pair.pairs.differences.pairs() > 0;
+            pair.scorer_id == id && pair.changes_verdicts && has_pairs
+        };
+        self.scorers.iter().position(is_it)
     }
 
     /// The scorers that decide in a, and of which nothing is compared.
@@ -271,6 +289,42 @@ impl<'a> Comparing<'a> {
 /// Whether the verdict of a case can depend on a scorer, or did.
 fn decides(scorer: &DecidedScorer) -> bool {
     scorer.policy.decides() || scorer.regressed + scorer.failed + scorer.errored > 0
+}
+
+/// Whether a scorer can keep a case from passing, or did.
+fn can_fail(scorer: &DecidedScorer, strict: bool) -> bool {
+    let policy = &scorer.policy;
+    policy.severity() == Severity::Gate
+        || policy.is_required()
+        || scorer.failed + scorer.errored > 0
+        || (strict && decides(scorer))
+}
+
+/// Corrects p values for the number of tests, and says what is found. `sole` is the place of the scorer whose test the verdicts'
+/// is.
+fn correct(
+    mut verdict: Option<&mut ComparedScores>,
+    scorers: &mut [ComparedScorer],
+    sole: Option<usize>,
+) {
+    let of_verdict = verdict.as_deref().filter(|_| sole.is_none());
+    let tested = of_verdict.into_iter().chain(scorers.iter().map(|scorer| &scorer.scores));
+    let p_values: Vec<Option<f64>> = tested.map(|scores| scores.test.map(|it| it.p)).collect();
+    let mut corrected = holm(&p_values).into_iter();
+    if let (Some(scores), None) = (verdict.as_deref_mut(), sole) {
+        scores.p_corrected = corrected.next().flatten();
+    }
+    for (scorer, p) in scorers.iter_mut().zip(corrected) {
+        scorer.scores.p_corrected = p;
+        scorer.scores.finding = scorer.scores.found(scorer.direction);
+    }
+    let Some(scores) = verdict else { return };
+    if let Some(sole) = sole.and_then(|place| scorers.get(place)) {
+        // Where ways are drawn, cases of which only the verdict is known change what is drawn.
+        let own = scores.test.map(|test| test.p);
+        scores.p_corrected = own.zip(sole.scores.p_corrected).map(|(own, p)| own.max(p));
+    }
+    scores.finding = scores.found(Direction::HigherIsBetter);
 }
 
 /// At how many of its attempts at a case a scorer failed.
@@ -317,165 +371,9 @@ impl ComparedScores {
     }
 }
 
-/// The pairs of one scorer, or of the verdicts.
-struct Pairs {
-    direction: Direction,
-    scale: Scale,
-    differences: Differences,
-    passes: Passes,
-    has_threshold: bool,
-    is_repeated: bool,
-    only_a: u64,
-    only_b: u64,
-    errors_b: u64,
-    absent_b: u64,
-    changes: Vec<Change>,
-}
-
-impl Pairs {
-    fn new(direction: Direction, scale: Scale) -> Pairs {
-        Pairs {
-            direction,
-            scale,
-            differences: Differences::default(),
-            passes: Passes::default(),
-            has_threshold: true,
-            is_repeated: false,
-            only_a: 0,
-            only_b: 0,
-            errors_b: 0,
-            absent_b: 0,
-            changes: Vec::new(),
-        }
-    }
-
-    fn add(
-        &mut self,
-        case_id: &str,
-        scores: [Option<f64>; 2],
-        passes: [Option<bool>; 2],
-        is_repeated: bool,
-        most_changes: usize,
-    ) {
-        let (a, b) = match scores {
-            [Some(a), Some(b)] => (a, b),
-            [Some(_), None] => {
-                self.only_a += 1;
-                return;
-            }
-            [None, Some(_)] => {
-                self.only_b += 1;
-                return;
-            }
-            [None, None] => return,
-        };
-        self.is_repeated |= is_repeated;
-        self.differences.add(a, b);
-        match passes {
-            [Some(a), Some(b)] => self.passes.add(a, b),
-            _ => self.has_threshold = false,
-        }
-        let difference = difference(a, b);
-        if difference != 0.0 {
-            // Cases come in the order of their ids; of equal changes the first stays first.
-            let larger = |it: &Change| it.difference.abs() >= difference.abs();
-            let place = self.changes.partition_point(larger);
-            if place < most_changes {
-                self.changes
-                    .insert(place, Change { case_id: case_id.to_owned(), a, b, difference });
-                self.changes.truncate(most_changes);
-            }
-        }
-    }
-
-    /// Which scores are the best one, if all are the best or the worst.
-    fn best_scores(&self) -> Option<Passes> {
-        let ones = self.differences.ones().filter(|_| self.scale == Scale::Unit)?;
-        Some(match self.direction {
-            Direction::HigherIsBetter => ones,
-            Direction::LowerIsBetter => Passes {
-                both: ones.neither,
-                only_first: ones.only_second,
-                only_second: ones.only_first,
-                neither: ones.both,
-            },
-        })
-    }
-
-    /// `tests` is how many are finished together, this one included.
-    fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
-        let differences = &self.differences;
-        let pairs = differences.pairs();
-        let (up, down) = (differences.up(), differences.down());
-        let (wins, losses) = match self.direction {
-            Direction::HigherIsBetter => (up, down),
-            Direction::LowerIsBetter => (down, up),
-        };
-        let wins = WinsAndLosses { wins, losses, ties: pairs - wins - losses };
-        let passes = match (pairs > 0 && !self.is_repeated, self.has_threshold) {
-            (false, _) => None,
-            (true, true) => Some(self.passes),
-            (true, false) => self.best_scores(),
-        };
-        let scale = match self.scale {
-            Scale::Unit => -1.0..=1.0,
-            Scale::Points => f64::MIN..=f64::MAX,
-        };
-        let stddev = differences.stddev();
-        let difference = differences.mean();
-        let needed = |stddev| cases_needed(stddev, asked.or(difference)?, tests);
-        let smallest = |stddev| smallest_difference(stddev, pairs, tests);
-        ComparedScores {
-            finding: Finding::NoPairs,
-            pairs,
-            only_a: self.only_a,
-            only_b: self.only_b,
-            errors_b: self.errors_b,
-            absent_b: self.absent_b,
-            mean_a: differences.mean_of_first(),
-            mean_b: differences.mean_of_second(),
-            difference,
-            interval: differences.interval(scale),
-            test: differences.test(),
-            p_corrected: None,
-            sign_test: (pairs > 0).then(|| wins.sign_test()),
-            effect: differences.effect(),
-            wins,
-            passes,
-            mcnemar: passes.map(|passes| passes.mcnemar()),
-            smallest_difference: stddev.and_then(smallest),
-            cases_needed: stddev.and_then(needed),
-            changes: self.changes,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn passes(direction: Direction, scale: Scale, scores: &[[f64; 2]]) -> Option<Passes> {
-        let mut pairs = Pairs::new(direction, scale);
-        for [a, b] in scores {
-            pairs.add("case", [Some(*a), Some(*b)], [None, None], false, 0);
-        }
-        pairs.finish(None, 1).passes
-    }
-
-    #[test]
-    fn without_a_threshold_the_best_score_passes_whichever_end_of_the_scale_it_is() {
-        let scores = [[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
-        let higher = Passes { both: 1, only_first: 2, only_second: 1, neither: 1 };
-        let lower = Passes { both: 1, only_first: 1, only_second: 2, neither: 1 };
-        assert_eq!(passes(Direction::HigherIsBetter, Scale::Unit, &scores), Some(higher));
-        assert_eq!(passes(Direction::LowerIsBetter, Scale::Unit, &scores), Some(lower));
-    }
-
-    #[test]
-    fn of_points_without_a_threshold_nothing_says_what_passes() {
-        let scores = [[1.0, 1.0], [1.0, 0.0]];
-        assert_eq!(passes(Direction::HigherIsBetter, Scale::Points, &scores), None);
-    }
 
     #[test]
     fn a_scorer_fails_more_often_if_it_fails_at_a_larger_part_of_the_attempts() {

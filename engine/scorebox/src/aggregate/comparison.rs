@@ -131,7 +131,7 @@ pub struct Comparison {
     /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are [incomparable](Self::incomparable).
     /// None if one scorer was asked for.
     pub not_compared: Vec<String>,
-    /// How many tests the p values are corrected for.
+    /// How many tests the p values are corrected for. If verdicts are the scores of the only scorer that decides, their test is its own.
     pub tests: u64,
 }
 
@@ -189,6 +189,8 @@ pub struct ComparedScorer {
     pub direction: Direction,
     /// Whether it is the same component with the same configuration in both runs. If not, the scorer may be what differs.
     pub same_scorer: bool,
+    /// Whether it asks the same judge or jury in both runs, or asks none. If not, the judge may be what differs.
+    pub same_judge: bool,
     /// Whether its scores count alike in both runs: severity, threshold, weight, and whether one is required. If not, verdicts and what
     /// passes may differ although scores do not.
     pub same_policy: bool,

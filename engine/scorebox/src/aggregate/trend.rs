@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::{Aggregate, aggregate_with_intervals};
 use crate::{
-    contract::Direction,
+    contract::{Direction, Scale},
     stats::Interval,
-    store::{RunRecord, RunState, ScorerRecord, Store, StoreError},
+    store::{RunRecord, RunState, ScorerRecord, ScorerSpec, Store, StoreError},
 };
 
 /// Runs that are looked at: the newest ones.
@@ -22,7 +22,7 @@ pub struct TrendOptions<'a> {
     pub node: Option<&'a str>,
     /// Only the runs of the suite that calls itself so.
     pub suite: Option<&'a str>,
-    /// At most so many runs, the newest ones; of all runs at most 1000.
+    /// At most so many runs, the newest ones that have the scorer; of all runs at most 1000.
     pub limit: usize,
 }
 
@@ -96,8 +96,52 @@ pub struct TrendPoint {
     pub mean: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
-    /// The mean less that of the run before that has one.
+    /// The mean less that of the run before that has one; `None` if that is on another scale or in another direction.
     pub change: Option<f64>,
+    /// What the scorer has other than in the run before: a change may be the scorer's.
+    pub scorer_changes: Vec<ScorerChange>,
+}
+
+/// What makes a scorer another one under the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ScorerChange {
+    /// The component.
+    Component,
+    /// The configuration.
+    Configuration,
+    /// The judge or jury that it asks.
+    Judge,
+    /// The range of its scores.
+    Scale,
+    /// Which end of the scale is good.
+    Direction,
+}
+
+impl ScorerChange {
+    /// The word that is shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ScorerChange::Component => "component",
+            ScorerChange::Configuration => "configuration",
+            ScorerChange::Judge => "judge",
+            ScorerChange::Scale => "scale",
+            ScorerChange::Direction => "direction",
+        }
+    }
+
+    /// What `now` has other than `before`, which has the same name.
+    pub fn between(before: &ScorerSpec, now: &ScorerSpec) -> Vec<ScorerChange> {
+        let same = [
+            (ScorerChange::Component, before.component_digest == now.component_digest),
+            (ScorerChange::Configuration, before.config_digest == now.config_digest),
+            (ScorerChange::Judge, before.asks_judge_like(now.judge_json.as_deref())),
+            (ScorerChange::Scale, before.scale == now.scale),
+            (ScorerChange::Direction, before.direction == now.direction),
+        ];
+        same.into_iter().filter(|(_, is_same)| !is_same).map(|(change, _)| change).collect()
+    }
 }
 
 /// The figures of scorers over the runs of a database, in the order in which scorers first came.
@@ -106,39 +150,71 @@ pub struct TrendPoint {
 /// Troubles of reading.
 pub fn trend(store: &Store, options: TrendOptions<'_>) -> Result<Vec<Trend>, StoreError> {
     store.snapshot(|store| {
-        let is_of_suite = |run: &RunRecord| {
-            options.suite.is_none_or(|suite| run.spec.suite_name.as_deref() == Some(suite))
-        };
-        let mut runs: Vec<RunRecord> =
-            store.runs(MOST_RUNS)?.into_iter().filter(is_of_suite).take(options.limit).collect();
-        runs.reverse();
-        let mut trends: Vec<Trend> = Vec::new();
-        for run in runs {
+        let mut trends: Vec<Growing> = Vec::new();
+        for run in runs(store, options)? {
             let scorers = store.scorers(run.key)?;
             let id = run.spec.id.as_str();
             let aggregates = aggregate_with_intervals(store, id, options.node, options.scorer)?;
             for aggregate in aggregates {
                 let is_it = |it: &&ScorerRecord| it.spec.scorer_id == aggregate.scorer_id;
                 let Some(scorer) = scorers.iter().find(is_it) else { continue };
-                let place = trends.iter().position(|it| it.scorer_id == aggregate.scorer_id);
-                let place = place.unwrap_or_else(|| {
-                    let (scorer_id, direction) =
-                        (aggregate.scorer_id.clone(), scorer.spec.direction);
-                    trends.push(Trend { scorer_id, direction, points: Vec::new() });
-                    trends.len() - 1
-                });
-                trends[place].direction = scorer.spec.direction;
-                trends[place].add(&run, &aggregate);
+                let is_of_it = |it: &Growing| it.trend.scorer_id == aggregate.scorer_id;
+                match trends.iter_mut().find(|it| is_of_it(it)) {
+                    Some(trend) => trend.add(&run, &aggregate, &scorer.spec),
+                    None => trends.push(Growing::new(&run, &aggregate, &scorer.spec)),
+                }
             }
         }
-        Ok(trends)
+        Ok(trends.into_iter().map(|growing| growing.trend).collect())
     })
 }
 
-impl Trend {
-    fn add(&mut self, run: &RunRecord, aggregate: &Aggregate) {
-        let before = self.points.iter().rev().find_map(|point| point.mean);
-        self.points.push(TrendPoint {
+/// The runs that are shown, the oldest first.
+fn runs(store: &Store, options: TrendOptions<'_>) -> Result<Vec<RunRecord>, StoreError> {
+    let mut shown = Vec::new();
+    for run in store.runs(MOST_RUNS)? {
+        if shown.len() == options.limit {
+            break;
+        }
+        if options.suite.is_some_and(|suite| run.spec.suite_name.as_deref() != Some(suite)) {
+            continue;
+        }
+        let is_shown = match options.scorer {
+            Some(asked) => {
+                store.scorer_ids(Some(run.spec.id.as_str()))?.iter().any(|id| id == asked)
+            }
+            None => true,
+        };
+        if is_shown {
+            shown.push(run);
+        }
+    }
+    shown.reverse();
+    Ok(shown)
+}
+
+/// A trend in the making.
+struct Growing {
+    trend: Trend,
+    /// The scorer as the newest run has it.
+    newest: ScorerSpec,
+    /// The newest mean, with the scale and the direction that it has.
+    mean: Option<(f64, Scale, Direction)>,
+}
+
+impl Growing {
+    fn new(run: &RunRecord, aggregate: &Aggregate, scorer: &ScorerSpec) -> Growing {
+        let scorer_id = aggregate.scorer_id.clone();
+        let trend = Trend { scorer_id, direction: scorer.direction, points: Vec::new() };
+        let mut growing = Growing { trend, newest: scorer.clone(), mean: None };
+        growing.add(run, aggregate, scorer);
+        growing
+    }
+
+    fn add(&mut self, run: &RunRecord, aggregate: &Aggregate, scorer: &ScorerSpec) {
+        let (scale, direction) = (scorer.scale, scorer.direction);
+        let before = self.mean.filter(|(_, of, towards)| (*of, *towards) == (scale, direction));
+        self.trend.points.push(TrendPoint {
             run_id: run.spec.id.to_string(),
             suite_name: run.spec.suite_name.clone(),
             state: run.state,
@@ -147,7 +223,11 @@ impl Trend {
             errors: aggregate.errors,
             mean: aggregate.mean,
             interval: aggregate.interval,
-            change: aggregate.mean.zip(before).map(|(mean, before)| mean - before),
+            change: aggregate.mean.zip(before).map(|(mean, (before, ..))| mean - before),
+            scorer_changes: ScorerChange::between(&self.newest, scorer),
         });
+        self.trend.direction = direction;
+        self.newest = scorer.clone();
+        self.mean = aggregate.mean.map(|mean| (mean, scale, direction)).or(self.mean);
     }
 }

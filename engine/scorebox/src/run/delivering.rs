@@ -199,15 +199,21 @@ impl Delivering {
                 self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
             }
             // Bad lines may be skipped; what is read now is another file.
-            Kept::Changed { stored_id } => self.control.end_reading(Stop::Incomplete {
-                message: format!(
-                    "{}: the case `{}` is not the one that an earlier session of this run stored in \
-                     its place, `{stored_id}`",
-                    case.location(),
-                    case.id(),
-                ),
-                advice: Some(Advice::SameCases),
-            }),
+            Kept::Changed { stored_id } => {
+                let (at, id) = (case.location(), case.id());
+                let message = match id == stored_id {
+                    true => format!(
+                        "{at}: the content of the case `{id}` has changed since an earlier session of \
+                         this run stored it"
+                    ),
+                    false => format!(
+                        "{at}: the case `{id}` is not the one that an earlier session of this run \
+                         stored in its place, `{stored_id}`"
+                    ),
+                };
+                let advice = Some(Advice::SameCases);
+                self.control.end_reading(Stop::Incomplete { message, advice });
+            }
         }
         Ok(None)
     }

@@ -34,6 +34,9 @@ pub(super) fn must_be_the_same(
         if before.spec.grants_json != json(&now.grants.iter().collect::<Vec<_>>()) {
             return differs(format!("the grants of `{}` have changed", now.id));
         }
+        if !before.spec.asks_judge_like(now.scorer.judge().map(json).as_deref()) {
+            return differs(format!("the judge of `{}` has changed", now.id));
+        }
         let (selection, spec) = (&now.selection, &before.spec);
         if spec.sampling_json != selection.sampling_json() {
             return differs(format!("the sampling of `{}` has changed", now.id));

@@ -13,6 +13,7 @@ use crate::{
     component_bytes::ComponentBytes,
     contract::{Direction, Scale, Severity},
     digest::Digest,
+    judge::JudgeIdentity,
     verdict::{Policy, PolicyOverrides},
 };
 
@@ -104,6 +105,20 @@ impl ScorerSpec {
         let policy = declared.overridden(&says).unwrap_or(declared);
         policy.softening_assertions(self.softened)
     }
+
+    /// Whether it asks a judge that answers like the one with this identity, as JSON; or none, if that is none.
+    pub fn asks_judge_like(&self, judge_json: Option<&str>) -> bool {
+        match (self.judge_json.as_deref(), judge_json) {
+            (Some(one), Some(other)) => one == other || answer_alike(one, other).unwrap_or(false),
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// Whether two judges, as JSON, answer alike; `None` if one of them cannot be read.
+fn answer_alike(one: &str, other: &str) -> Option<bool> {
+    let one: JudgeIdentity = serde_json::from_str(one).ok()?;
+    Some(one.answers_like(&serde_json::from_str(other).ok()?))
 }
 
 /// A stored scorer of a run.

@@ -6,12 +6,24 @@ const MOST_DECIMALS: usize = 12;
 /// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of what is
 /// only almost so: 9 999 of 10 000 are `99.99 %`.
 pub fn percent(share: f64) -> String {
-    let with = |decimals: usize| format!("{:.decimals$} %", share * 100.0);
-    let is_wrong = |text: &String| {
-        let digits = text.trim_end_matches(" %").trim_end_matches('0').trim_end_matches('.');
+    format!("{:.*} %", decimals(share), share * 100.0)
+}
+
+/// The interval of a share as percentages, in as many decimals as [`percent`] gives the share, which is within it as it is shown:
+/// `37.3 to 46.9 %`.
+pub fn percent_interval(share: f64, low: f64, high: f64) -> String {
+    let decimals = decimals(share);
+    format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
+}
+
+/// With how many decimals a share is shown in percent.
+fn decimals(share: f64) -> usize {
+    let is_wrong = |decimals: &usize| {
+        let text = format!("{:.decimals$}", share * 100.0);
+        let digits = text.trim_end_matches('0').trim_end_matches('.');
         (share < 1.0 && digits == "100") || (share > 0.0 && ["0", ""].contains(&digits))
     };
-    (1..MOST_DECIMALS).map(with).find(|text| !is_wrong(text)).unwrap_or_else(|| with(MOST_DECIMALS))
+    (1..MOST_DECIMALS).find(|decimals| !is_wrong(decimals)).unwrap_or(MOST_DECIMALS)
 }
 
 #[cfg(test)]
@@ -25,6 +37,16 @@ mod tests {
             said,
             ["0.0 %", "0.0001 %", "0.04 %", "0.1 %", "42.0 %", "99.9 %", "99.99 %", "100.0 %"]
         );
+    }
+
+    #[test]
+    fn a_share_is_within_its_interval_as_both_are_shown() {
+        assert_eq!(percent_interval(0.42, 0.3726, 0.4689), "37.3 to 46.9 %");
+        // Wilson's interval of 30,000 of 30,001.
+        let rate = 30_000.0 / 30_001.0;
+        assert_eq!(percent(rate), "99.997 %");
+        assert_eq!(percent_interval(rate, 0.999_811_2, 0.999_994_1), "99.981 to 99.999 %");
+        assert_eq!(percent_interval(1.0, 0.9912, 1.0), "99.1 to 100.0 %");
     }
 
     #[test]

@@ -259,6 +259,13 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
             others.join(", ")
         ));
     }
+    let others = names(|scorer| !scorer.same_judge);
+    if !others.is_empty() {
+        lines.push(format!(
+            "{} asks another judge or model in B: a difference may be the judge's",
+            others.join(", ")
+        ));
+    }
     let others = names(|scorer| !scorer.same_policy);
     if !others.is_empty() {
         lines.push(format!(

@@ -1,0 +1,179 @@
+//! The scores of two runs in pairs, and what they say together: for one scorer, or for the verdicts. Reads no database.
+
+use super::comparison::{Change, ComparedScores, Finding};
+use crate::{
+    contract::{Direction, Scale},
+    stats::paired::{
+        Differences, Passes, WinsAndLosses, cases_needed, difference, smallest_difference,
+    },
+};
+
+/// The pairs of one scorer, or of the verdicts.
+pub(super) struct Pairs {
+    direction: Direction,
+    scale: Scale,
+    pub(super) differences: Differences,
+    passes: Passes,
+    has_threshold: bool,
+    is_repeated: bool,
+    only_a: u64,
+    only_b: u64,
+    pub(super) errors_b: u64,
+    pub(super) absent_b: u64,
+    changes: Vec<Change>,
+}
+
+impl Pairs {
+    pub(super) fn new(direction: Direction, scale: Scale) -> Pairs {
+        Pairs {
+            direction,
+            scale,
+            differences: Differences::default(),
+            passes: Passes::default(),
+            has_threshold: true,
+            is_repeated: false,
+            only_a: 0,
+            only_b: 0,
+            errors_b: 0,
+            absent_b: 0,
+            changes: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        case_id: &str,
+        scores: [Option<f64>; 2],
+        passes: [Option<bool>; 2],
+        is_repeated: bool,
+        most_changes: usize,
+    ) {
+        let (a, b) = match scores {
+            [Some(a), Some(b)] => (a, b),
+            [Some(_), None] => {
+                self.only_a += 1;
+                return;
+            }
+            [None, Some(_)] => {
+                self.only_b += 1;
+                return;
+            }
+            [None, None] => return,
+        };
+        self.is_repeated |= is_repeated;
+        self.differences.add(a, b);
+        match passes {
+            [Some(a), Some(b)] => self.passes.add(a, b),
+            _ => self.has_threshold = false,
+        }
+        let difference = difference(a, b);
+        if difference != 0.0 {
+            // Cases come in the order of their ids; of equal changes the first stays first.
+            let larger = |it: &Change| it.difference.abs() >= difference.abs();
+            let place = self.changes.partition_point(larger);
+            if place < most_changes {
+                self.changes
+                    .insert(place, Change { case_id: case_id.to_owned(), a, b, difference });
+                self.changes.truncate(most_changes);
+            }
+        }
+    }
+
+    /// Which scores are the best one, if all are the best or the worst.
+    fn best_scores(&self) -> Option<Passes> {
+        let ones = self.differences.ones().filter(|_| self.scale == Scale::Unit)?;
+        Some(match self.direction {
+            Direction::HigherIsBetter => ones,
+            Direction::LowerIsBetter => Passes {
+                both: ones.neither,
+                only_first: ones.only_second,
+                only_second: ones.only_first,
+                neither: ones.both,
+            },
+        })
+    }
+
+    /// How the next pair of scores changes what is good: more is better, and 0 is no change or no pair.
+    pub(super) fn improvement(&self, scores: [Option<f64>; 2]) -> f64 {
+        match (scores, self.direction) {
+            ([Some(a), Some(b)], Direction::HigherIsBetter) => difference(a, b),
+            ([Some(a), Some(b)], Direction::LowerIsBetter) => difference(b, a),
+            _ => 0.0,
+        }
+    }
+
+    /// `tests` is how many are finished together, this one included.
+    pub(super) fn finish(self, asked: Option<f64>, tests: u64) -> ComparedScores {
+        let differences = &self.differences;
+        let pairs = differences.pairs();
+        let (up, down) = (differences.up(), differences.down());
+        let (wins, losses) = match self.direction {
+            Direction::HigherIsBetter => (up, down),
+            Direction::LowerIsBetter => (down, up),
+        };
+        let wins = WinsAndLosses { wins, losses, ties: pairs - wins - losses };
+        let passes = match (pairs > 0 && !self.is_repeated, self.has_threshold) {
+            (false, _) => None,
+            (true, true) => Some(self.passes),
+            (true, false) => self.best_scores(),
+        };
+        let scale = match self.scale {
+            Scale::Unit => -1.0..=1.0,
+            Scale::Points => f64::MIN..=f64::MAX,
+        };
+        let stddev = differences.stddev();
+        let difference = differences.mean();
+        let needed = |stddev| cases_needed(stddev, asked.or(difference)?, tests);
+        let smallest = |stddev| smallest_difference(stddev, pairs, tests);
+        ComparedScores {
+            finding: Finding::NoPairs,
+            pairs,
+            only_a: self.only_a,
+            only_b: self.only_b,
+            errors_b: self.errors_b,
+            absent_b: self.absent_b,
+            mean_a: differences.mean_of_first(),
+            mean_b: differences.mean_of_second(),
+            difference,
+            interval: differences.interval(scale),
+            test: differences.test(),
+            p_corrected: None,
+            sign_test: (pairs > 0).then(|| wins.sign_test()),
+            effect: differences.effect(),
+            wins,
+            passes,
+            mcnemar: passes.map(|passes| passes.mcnemar()),
+            smallest_difference: stddev.and_then(smallest),
+            cases_needed: stddev.and_then(needed),
+            changes: self.changes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(direction: Direction, scale: Scale, scores: &[[f64; 2]]) -> Option<Passes> {
+        let mut pairs = Pairs::new(direction, scale);
+        for [a, b] in scores {
+            pairs.add("case", [Some(*a), Some(*b)], [None, None], false, 0);
+        }
+        pairs.finish(None, 1).passes
+    }
+
+    #[test]
+    fn without_a_threshold_the_best_score_passes_whichever_end_of_the_scale_it_is() {
+        let scores = [[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+        let higher = Passes { both: 1, only_first: 2, only_second: 1, neither: 1 };
+        let lower = Passes { both: 1, only_first: 1, only_second: 2, neither: 1 };
+        assert_eq!(passes(Direction::HigherIsBetter, Scale::Unit, &scores), Some(higher));
+        assert_eq!(passes(Direction::LowerIsBetter, Scale::Unit, &scores), Some(lower));
+    }
+
+    #[test]
+    fn of_points_without_a_threshold_nothing_says_what_passes() {
+        let scores = [[1.0, 1.0], [1.0, 0.0]];
+        assert_eq!(passes(Direction::HigherIsBetter, Scale::Points, &scores), None);
+    }
+}
