@@ -17,6 +17,10 @@ pub(crate) struct Module<'a> {
     pub score: &'a str,
     /// Anything else: functions, tables, data.
     pub more: &'a str,
+    /// What it imports of `world`.
+    pub imports: &'a str,
+    /// WIT of a package with a world that it has beside the contract's; none if it is empty.
+    pub world: &'a str,
 }
 
 impl Default for Module<'_> {
@@ -31,6 +35,8 @@ impl Default for Module<'_> {
             configure: "(i32.const 3072)",
             score: "(i32.const 4096)",
             more: "",
+            imports: "",
+            world: "",
         }
     }
 }
@@ -38,9 +44,10 @@ impl Default for Module<'_> {
 impl Module<'_> {
     /// The module as a component.
     pub(crate) fn component(&self) -> Vec<u8> {
-        let Module { memory, realloc, describe, configure, score, more } = self;
+        let Module { memory, realloc, describe, configure, score, more, imports, world } = self;
         let text = format!(
             r#"(module
+                {imports}
                 {memory}
                 (global $next (mut i32) (i32.const 65536))
                 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) {realloc})
@@ -61,9 +68,15 @@ impl Module<'_> {
         );
         let mut module = wat::parse_str(text).unwrap();
         let contract = decode(&guest("misbehave")).unwrap();
-        let world = contract.resolve().worlds.iter().next().unwrap().0;
+        let scorer = contract.resolve().worlds.iter().next().unwrap().0;
         let encoding = StringEncoding::UTF8;
-        embed_component_metadata(&mut module, contract.resolve(), world, encoding).unwrap();
+        embed_component_metadata(&mut module, contract.resolve(), scorer, encoding).unwrap();
+        if !world.is_empty() {
+            let mut resolve = contract.resolve().clone();
+            let package = resolve.push_str("world.wit", world).unwrap();
+            let world = resolve.select_world(&[package], None).unwrap();
+            embed_component_metadata(&mut module, &resolve, world, encoding).unwrap();
+        }
         ComponentEncoder::default().module(&module).unwrap().encode().unwrap()
     }
 }

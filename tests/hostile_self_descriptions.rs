@@ -1,9 +1,36 @@
 //! Scorers that lie about themselves in `describe`.
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::hostile_fixture::{Arena, attacker_in_describe};
+use crate::{
+    hostile_fixture::{Arena, attacker_in_describe, words},
+    hostile_modules::Module,
+};
+
+/// A scorer whose configuration has this schema.
+fn with_schema(schema: &str) -> Vec<u8> {
+    let (text, length) = (schema.replace('"', "\\22"), schema.len());
+    Module {
+        memory: "(memory (export \"memory\") 32)",
+        describe: &format!(
+            "(i32.store8 (i32.const 2080) (i32.const 1))
+             (i32.store (i32.const 2084) (i32.const 131072))
+             (i32.store (i32.const 2088) (i32.const {length}))
+             (i32.const 2048)"
+        ),
+        more: &format!("(data (i32.const 131072) \"{text}\")"),
+        ..Module::default()
+    }
+    .component()
+}
+
+/// Definitions that each are the next.
+fn chain() -> Value {
+    let link = |at: usize| (at.to_string(), json!({"$ref": format!("#/$defs/{}", at + 1)}));
+    let definitions: Map<String, Value> = (0..25_000).map(link).collect();
+    json!({"type": "object", "$ref": "#/$defs/0", "$defs": definitions})
+}
 
 #[test]
 fn an_id_is_a_short_word() {
@@ -76,6 +103,53 @@ fn a_configuration_schema_is_bounded_json() {
     error: scorer `./attacker.wasm`: invalid-component: in `describe`: the configuration schema is not JSON: recursion limit exceeded at line 1 column 128
     [exit code 2]
     ");
+}
+
+#[test]
+fn a_schema_that_is_put_together_without_end_is_refused() {
+    let arena = Arena::new();
+    let script = format!(
+        "export const info = {{id: 'chain', configSchema: {}}}; export default () => 1;",
+        chain()
+    );
+    arena.write("chain.js", script);
+    assert_snapshot!(words(&arena.run("scorebox score ./chain.js --output 1")), @"
+    error: scorer `./chain.js`: invalid-script: the configuration schema: it is put together from more than 4000 schemas
+    [exit code 2]
+    ");
+    arena.write("chain.wasm", with_schema(&chain().to_string()));
+    assert_snapshot!(words(&arena.run("scorebox inspect ./chain.wasm")), @"
+    error: scorer `./chain.wasm`: invalid-component: the configuration schema: it is put together from more than 4000 schemas
+    [exit code 2]
+    ");
+    let parts = json!({"anyOf": vec![json!({}); 340_000]}).to_string();
+    arena.write("parts.wasm", with_schema(&parts));
+    assert_snapshot!(words(&arena.run("scorebox score ./parts.wasm --output 1")), @"
+    error: scorer `./parts.wasm`: invalid-component: the configuration schema: it is put together from more than 4000 schemas
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_large_schema_is_shown_in_part() {
+    let arena = Arena::new();
+    let choice = |at: usize| json!({"const": at, "description": "x".repeat(100)});
+    let choices: Vec<Value> = (0..4500).map(choice).collect();
+    let property = |at: usize| (format!("k{at}"), json!({"$ref": "#/$defs/Choices"}));
+    let properties: Map<String, Value> = (0..500).map(property).collect();
+    let defaults = json!({"default": "y".repeat(300_000), "$ref": "#"});
+    let schema = json!({
+        "properties": properties, "$defs": {"Choices": {"oneOf": choices}, "Whole": defaults},
+    });
+    arena.write("large.wasm", with_schema(&schema.to_string()));
+    let shown = arena.run("scorebox inspect ./large.wasm").exits_with(0).stdout;
+    assert!(shown.len() < 200_000, "{}", shown.len());
+    assert!(shown.contains("all of it with --format json"), "{shown}");
+    let whole = arena.run("scorebox inspect ./large.wasm --format json").exits_with(0).json();
+    assert_eq!(whole["configSchema"], schema);
+    arena.run("scorebox card ./large.wasm -o card.html").exits_with(0);
+    let page = std::fs::metadata(arena.path("card.html")).unwrap().len();
+    assert!(page < 5 << 20, "{page}");
 }
 
 #[test]

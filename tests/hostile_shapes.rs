@@ -359,3 +359,18 @@ fn functions_of_other_types_do_not_fit_the_contract() {
     let expected = "invalid-component: in `describe`: the component does not fit the contract: ";
     assert!(words.contains(expected), "{words}");
 }
+
+/// Over lines, each number of it would be behind 240 spaces.
+#[test]
+fn a_case_whose_lines_would_be_mostly_spaces_is_shown_as_it_is() {
+    let arena = Arena::new();
+    let numbers = vec!["1"; 1_500_000].join(",");
+    let deep = format!("{}{numbers}{}", "[".repeat(120), "]".repeat(120));
+    arena.write("deep.jsonl", format!("{{\"id\": \"a\", \"output\": {deep}}}\n"));
+    let roomy = Module { memory: "(memory (export \"memory\") 64)", ..Module::default() };
+    arena.write("by-hand.wasm", roomy.component());
+    arena.run("scorebox run -s it=./by-hand.wasm deep.jsonl").exits_with(0);
+    let shown = arena.run("scorebox show a").exits_with(0).stdout;
+    assert!(shown.contains(&deep) && shown.len() < deep.len() + 10_000, "{}", shown.len());
+    arena.run("scorebox report --format html -o report.html").exits_with(0);
+}

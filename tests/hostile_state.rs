@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::{
     hostile_files::instantiated,
     hostile_fixture::{Arena, attacker},
+    hostile_modules::Module,
 };
 
 /// What the attacker found of what it left, by its own words; the same on every case of a run.
@@ -42,5 +43,40 @@ fn without_a_frozen_start_it_is_the_same() {
         json!({"configure": "leave-traces", "score": "leave-traces"}),
     ] {
         assert_eq!(found(&arena, "twin", &config), found(&arena, "attacker", &config));
+    }
+}
+
+/// A frozen start is memory and globals; handles are in tables of wasmtime's.
+#[test]
+fn a_handle_that_configure_made_is_what_it_was_in_every_score() {
+    let arena = Arena::new();
+    for whole in ["", "(data \"passive\")"] {
+        let holder = Module {
+            world: "package attack:held;
+                interface holders { resource holder; }
+                world attacker { export holders; }",
+            imports: r#"
+                (import "[export]attack:held/holders" "[resource-new]holder"
+                    (func $new (param i32) (result i32)))
+                (import "[export]attack:held/holders" "[resource-rep]holder"
+                    (func $of (param i32) (result i32)))"#,
+            configure: "(global.set $handle (call $new (i32.const 42))) (i32.const 3072)",
+            score: "(drop (call $new (i32.const 7)))
+                (if (i32.ne (call $of (global.get $handle)) (i32.const 42)) (then (unreachable)))
+                (i32.const 4096)",
+            more: &format!("(global $handle (mut i32) (i32.const 0)) {whole}"),
+            ..Module::default()
+        };
+        arena.write("holder.wasm", holder.component());
+        // The second time from the cache.
+        for _ in 0..2 {
+            let inspected = arena.run("scorebox inspect ./holder.wasm --format json");
+            assert_eq!(
+                inspected.exits_with(0).json()["notFrozenBecause"],
+                "the component makes handles of resources of its own"
+            );
+            let scored = arena.run("scorebox score ./holder.wasm --output 1");
+            assert_eq!(scored.exits_with(0).json()["score"], 1.0, "{whole}");
+        }
     }
 }

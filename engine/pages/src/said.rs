@@ -88,7 +88,8 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
     plain
 }
 
-/// A part of a case as people read it, and whether it is JSON: a string is its text, other JSON is set over several lines.
+/// A part of a case as people read it, and whether it is JSON: a string is its text, other JSON is set over several lines, unless
+/// these would be mostly spaces.
 pub(crate) fn readable(json: &str) -> (String, bool) {
     // Setting JSON over lines makes it larger; a document of this size is shown as it is.
     const MOST_SET: usize = 4 << 20;
@@ -144,5 +145,8 @@ mod tests {
         assert_eq!(readable(r#"{"a":[1]}"#), ("{\n  \"a\": [\n    1\n  ]\n}".into(), true));
         assert_eq!(readable("12345678901234567890.0"), ("12345678901234567890.0".into(), true));
         assert_eq!(readable("{broken"), ("{broken".into(), true));
+        let numbers = vec!["1"; 100_000].join(",");
+        let deep = format!("{}{numbers}{}", "[".repeat(122), "]".repeat(122));
+        assert_eq!(readable(&deep), (deep.clone(), true));
     }
 }

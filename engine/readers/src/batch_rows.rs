@@ -76,6 +76,11 @@ impl ColumnBytes {
         }
     }
 
+    /// A row has so many values.
+    pub(crate) fn has_row_of(&mut self, values: u64) {
+        self.values_a_row = self.values_a_row.max(values);
+    }
+
     fn bytes_of(&self, choice: usize) -> u64 {
         let values = CHOICES[choice].saturating_mul(self.values_a_row);
         let of_values = values.saturating_mul(self.value.saturating_add(self.shared));
@@ -145,6 +150,8 @@ mod tests {
         assert_eq!(rows_at_once(&[fixed]), 16);
         let mut lists = ColumnBytes::new(0);
         lists.add(Page { values: 10_000_000, bytes: 10, shares_beginnings: false }, 10_000);
-        assert_eq!(rows_at_once(&[lists]), 256);
+        assert_eq!(rows_at_once(&[lists.clone()]), 256);
+        lists.has_row_of(1_000_000);
+        assert_eq!(rows_at_once(&[lists]), 4);
     }
 }

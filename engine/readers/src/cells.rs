@@ -19,7 +19,7 @@ use arrow_array::{
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, writer::NullableEncoder};
 use arrow_schema::{ArrowError, DataType, FieldRef, TimeUnit};
 
-use crate::record::MOST_RECORD_BYTES;
+use crate::{nested_cells::nested, record::MOST_RECORD_BYTES};
 
 /// As Arrow's writer, but for what [`OwnCells`] makes.
 static OPTIONS: LazyLock<EncoderOptions> =
@@ -87,7 +87,7 @@ impl fmt::Debug for Cells<'_> {
     }
 }
 
-/// Makes encoders of what may be in memory once and in a row a thousand times, and of what Arrow writes otherwise.
+/// Makes encoders of what may be in memory once and in a row a thousand times or not at all, and of what Arrow writes otherwise.
 #[derive(Debug)]
 struct OwnCells;
 
@@ -99,7 +99,18 @@ impl EncoderFactory for OwnCells {
         _: &'a EncoderOptions,
     ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
         let plain = || arrow_json::writer::make_encoder(field, array, &PLAIN_OPTIONS);
+        if let Some(nested) = nested(field, array, &OPTIONS)? {
+            return Ok(Some(nested));
+        }
         let encoder: Box<dyn Encoder + 'a> = match array.data_type() {
+            DataType::Utf8 => {
+                let texts = array.as_string::<i32>();
+                Box::new(Bounded { length: |row| texts.value(row).len(), encoder: plain()? })
+            }
+            DataType::LargeUtf8 => {
+                let texts = array.as_string::<i64>();
+                Box::new(Bounded { length: |row| texts.value(row).len(), encoder: plain()? })
+            }
             DataType::Utf8View => {
                 let texts = array.as_string_view();
                 Box::new(Bounded { length: |row| texts.value(row).len(), encoder: plain()? })

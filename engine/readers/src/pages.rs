@@ -13,6 +13,8 @@ use parquet::{
 
 use crate::{
     batch_rows::{ColumnBytes, Page, rows_at_once},
+    record::MOST_RECORD_BYTES,
+    row_values::values_of_longest_row,
     thrift::Walk,
 };
 
@@ -24,8 +26,11 @@ const MOST_HEADER_BYTES: u64 = 16 << 20;
 /// The encoding of values of which only the end is written that differs from the value before.
 const DELTA_BYTE_ARRAY: i64 = 7;
 
-/// Refuses a file with a page that claims more than 256 MiB, and one whose columns have more bytes than the file; answers with how
-/// many rows of it are read at once.
+/// The fewest bytes of an element of a list in JSON, with its comma.
+const ELEMENT_BYTES: u64 = 2;
+
+/// Refuses a file with a page that claims more than 256 MiB, one whose columns have more bytes than the file, and one with a row
+/// whose lists have more values than fit into the bytes that are read of a row; answers with how many rows of it are read at once.
 ///
 /// # Errors
 /// Why, within a sentence about the file.
@@ -48,16 +53,56 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
     let mut ranges = ranges.into_iter();
     let mut taken: Vec<ColumnBytes> = Vec::new();
     for group in metadata.row_groups() {
+        let mut bytes_of_lists = 0_u64;
         for (place, (column, (start, bytes))) in group.columns().iter().zip(&mut ranges).enumerate()
         {
             if place == taken.len() {
                 taken.push(ColumnBytes::new(value_bytes(column)));
             }
             let values_a_row = values_a_row(group, column);
-            headers.check(start, bytes, |page| taken[place].add(page, values_a_row))?;
+            headers.check(start, bytes, |page| {
+                taken[place].add(page, values_a_row);
+                bytes_of_lists = bytes_of_lists.saturating_add(element_bytes(column, page.values));
+            })?;
+        }
+        // With fewer, no row has too many.
+        if bytes_of_lists > MOST_RECORD_BYTES as u64 {
+            check_longest_row(file, group, &mut taken)?;
         }
     }
     Ok(rows_at_once(&taken))
+}
+
+/// Refuses a group of rows whose longest row has more values than are read, as far as its columns say that each on its own.
+fn check_longest_row(
+    file: &File,
+    group: &RowGroupMetaData,
+    taken: &mut [ColumnBytes],
+) -> Result<(), String> {
+    let rows = usize::try_from(group.num_rows()).unwrap_or_default();
+    let mut left = MOST_RECORD_BYTES as u64;
+    for (column, taken) in group.columns().iter().zip(taken) {
+        if column.column_descr().max_rep_level() == 0 {
+            continue;
+        }
+        let values = values_of_longest_row(file, column, rows)?;
+        taken.has_row_of(values);
+        left = left.checked_sub(element_bytes(column, values)).ok_or_else(|| {
+            format!(
+                "a row has {values} values in a list, which are more than {} MiB, the most that is read of a row",
+                MOST_RECORD_BYTES >> 20
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// The bytes that so many elements of lists have at least, in memory or as JSON; of a column without lists none.
+fn element_bytes(column: &ColumnChunkMetaData, values: u64) -> u64 {
+    match column.column_descr().max_rep_level() {
+        0 => 0,
+        _ => value_bytes(column).max(ELEMENT_BYTES).saturating_mul(values),
+    }
 }
 
 /// The bytes of each value, if they are the same.

@@ -70,14 +70,24 @@ fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// JSON over several lines, with the numbers and the keys that it has: none is rounded, and one that is there twice stays. In
-/// strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128 levels.
+/// strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128 levels, and if the
+/// lines would be many times as long as what they show: deep in a document, two bytes are a line of spaces.
 pub fn indented_json(json: &str) -> Option<String> {
     const MOST_DEPTH: usize = 128;
+    /// Bytes that it may have beside those of the JSON: a few times as many, and some for a small one.
+    const TIMES: usize = 8;
+    const FEW_BYTES: usize = 64 << 10;
+    const MOST_BYTES: usize = 32 << 20;
+    let more = json.len().saturating_mul(TIMES).saturating_add(FEW_BYTES).min(MOST_BYTES);
+    let most = json.len().saturating_add(more);
     serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
     let mut set = String::with_capacity(json.len() + json.len() / 4);
     let mut depth = 0;
     let mut rest = json.trim_start_matches(JSON_SPACE);
     while let Some(first) = rest.chars().next() {
+        if set.len() > most {
+            return None;
+        }
         let end = token_end(rest);
         let (token, behind) = rest.split_at(end);
         rest = behind.trim_start_matches(JSON_SPACE);
@@ -305,6 +315,18 @@ mod tests {
         let value = serde_json::json!({"a": [1, {"b": [[], {}]}], "c": "d"});
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         assert_eq!(indented_json(&value.to_string()).unwrap(), pretty);
+    }
+
+    #[test]
+    fn json_whose_lines_would_be_mostly_spaces_stays_as_it_is() {
+        let nested = |depth: usize, numbers: usize| {
+            let numbers = vec!["1"; numbers].join(",");
+            format!("{}{numbers}{}", "[".repeat(depth), "]".repeat(depth))
+        };
+        assert!(indented_json(&nested(122, 100)).is_some(), "it is small");
+        assert!(indented_json(&nested(5, 1_000_000)).is_some(), "it is not deep");
+        assert_eq!(indented_json(&nested(122, 10_000)), None);
+        assert_eq!(indented_json(&nested(5, 10_000_000)), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::{
     output::{self, Out},
     report,
     setup::{self, SandboxArguments},
+    words,
 };
 
 /// Show what a scorer is: imports, exports, what it reads, its configuration, size, digest, cost
@@ -97,7 +98,18 @@ impl Inspect {
             output::Format::Json => output::json(out, &portrait),
             output::Format::Jsonl => output::json_line(out, &portrait),
         })?;
-        loaded.map(|_| Exit::Done)
+        let missing = self.scorer.missing_grants(&anatomy);
+        match loaded {
+            Ok(_) => Ok(Exit::Done),
+            // What it is has been shown; it takes a grant only to load it.
+            Err(_) if case.is_none() && !self.scorer.is_configured() && !missing.is_empty() => {
+                let grants: Vec<String> =
+                    missing.iter().map(|grant| format!("--grant {grant}")).collect();
+                words::hint(&format!("to load it too: {}", grants.join(" ")));
+                Ok(Exit::Done)
+            }
+            Err(failure) => Err(failure),
+        }
     }
 }
 
@@ -211,7 +223,7 @@ impl<'a> Portrait<'a> {
         line("severity", &report::severity(info))?;
         line("reads", &report::reads(info))?;
         match &info.config_schema {
-            Some(schema) => line("configuration", &report::pretty(schema))?,
+            Some(schema) => line("configuration", &shown_schema(schema))?,
             None => line("configuration", "none")?,
         }
         let Some(scorer) = seen.scorer else { return Ok(()) };
@@ -324,6 +336,19 @@ fn list_or_nothing(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join("\n") }
 }
 
+/// A schema over lines, or the beginning of it.
+fn shown_schema(schema: &str) -> String {
+    /// Bytes that are shown: a hundred times as many as most scorers have.
+    const MOST_BYTES: usize = 64 << 10;
+    let mut shown = report::pretty(schema);
+    if shown.len() > MOST_BYTES {
+        let bytes = report::bytes(schema.len() as u64);
+        shown.truncate(shown.floor_char_boundary(MOST_BYTES));
+        shown.push_str(&format!("…\n(cut: the schema has {bytes}; all of it with --format json)"));
+    }
+    shown
+}
+
 /// What its author can do so that a score need not run `configure`.
 const fn to_be_frozen(imports_wasi: bool) -> &'static str {
     match imports_wasi {
@@ -333,8 +358,8 @@ const fn to_be_frozen(imports_wasi: bool) -> &'static str {
              wasm32-unknown-unknown, of a core module `scorebox build FILE.wasm`"
         }
         false => {
-            "to have that frozen, leave less memory in `configure`, and build one core module, of which `scorebox build` makes a \
-             component without nested ones"
+            "to have that frozen, leave less memory in `configure`, export no resources, and build one core module, of which \
+             `scorebox build` makes a component without nested ones"
         }
     }
 }

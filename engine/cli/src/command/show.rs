@@ -257,6 +257,13 @@ fn write_score(
 /// `  key  text`, the text's further lines indented like its first.
 fn field(out: &mut Out<'_>, key: &str, text: &str) -> std::io::Result<()> {
     const WIDTH: usize = 14;
-    let further = format!("\n{:WIDTH$}", "");
-    writeln!(out, "  {key:<12}{}", text.trim_end().replace('\n', &further))
+    write!(out, "  {key:<12}")?;
+    // Line by line, because a large text may have millions of them.
+    for (place, line) in text.trim_end().split('\n').enumerate() {
+        if place > 0 {
+            write!(out, "{:WIDTH$}", "")?;
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }

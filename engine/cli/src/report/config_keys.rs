@@ -1,7 +1,7 @@
 //! The keys of a scorer's configuration, read from its JSON Schema, for people: name, what
 //! may stand there, default, meaning. Validates nothing.
 
-use std::cell::Cell;
+use std::{cell::Cell, io};
 
 use serde_json::Value;
 
@@ -14,11 +14,14 @@ const KEY_DEPTH: usize = 3;
 /// The most keys that are listed.
 const MOST_KEYS: usize = 500;
 
-/// Schemas that are looked at for all keys together: those that refer to one another have endlessly many.
+/// Schemas that are looked at, and choices that are listed, for all keys together: schemas that refer to one another have endlessly
+/// many.
 const MOST_STEPS: usize = 5000;
 
-/// Bytes of what may stand at a key.
+/// Bytes of what may stand at a key, of its name, and of each value. Many keys may have the same long text.
 const MOST_KIND: usize = 2000;
+/// Bytes of what a key or a value means.
+const MOST_MEANING: usize = 4000;
 
 /// One key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +84,7 @@ fn collect(
             return;
         }
         let name = format!("{before}{key}");
+        let name = shortened(name, MOST_KIND);
         let (kind, choices) = kind_and_choices(whole, property);
         keys.push(ConfigKey {
             kind,
@@ -88,7 +92,7 @@ fn collect(
             default: match &property["default"] {
                 _ if required(key) => "required".into(),
                 Value::Null => String::new(),
-                default => default.to_string(),
+                default => value_text(default),
             },
             description: description(root, property),
             choices,
@@ -103,43 +107,87 @@ fn collect(
 
 fn kind_and_choices(whole: &Schema<'_>, property: &Value) -> (String, Vec<Choice>) {
     let root = whole.root;
-    let own = choices(root, property, DEPTH);
+    let own = choices(whole, property, DEPTH);
     if !own.is_empty() {
         return ("one of".to_owned(), own);
     }
-    let of_items = choices(root, &resolved(root, property)["items"], DEPTH);
+    let of_items = choices(whole, &resolved(root, property)["items"], DEPTH);
     if !of_items.is_empty() {
         return ("list of".to_owned(), of_items);
     }
     (kind(whole, property, DEPTH), Vec::new())
 }
 
-/// The values that a schema allows, if it allows no others (but `null`) and says what each means.
-fn choices(root: &Value, schema: &Value, depth: usize) -> Vec<Choice> {
+/// The values that a schema allows, if it allows no others (but `null`), says what each means, and has no more than may be listed.
+fn choices(whole: &Schema<'_>, schema: &Value, depth: usize) -> Vec<Choice> {
     let Some(deeper) = depth.checked_sub(1) else { return Vec::new() };
+    let (root, steps) = (whole.root, whole.steps.get());
     let schema = resolved(root, schema);
     let Some(alternatives) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) else {
         return Vec::new();
     };
+    if alternatives.len() > steps {
+        return Vec::new();
+    }
     let alternatives: Vec<_> = alternatives.iter().filter(|it| it["type"] != "null").collect();
     if let [only] = alternatives.as_slice()
         && only.get("$ref").is_some()
     {
         // An optional value: `null`, or what is defined elsewhere.
-        return choices(root, only, deeper);
+        return choices(whole, only, deeper);
     }
     let choice = |alternative: &&Value| {
         alternative["description"].as_str()?;
-        let value = alternative.get("const")?.to_string();
+        let value = value_text(alternative.get("const")?);
         Some(Choice { value, meaning: description(root, alternative) })
     };
-    alternatives.iter().map(choice).collect::<Option<_>>().unwrap_or_default()
+    let choices: Vec<Choice> =
+        alternatives.iter().map(choice).collect::<Option<_>>().unwrap_or_default();
+    whole.steps.set(steps - choices.len());
+    choices
 }
 
 fn description(root: &Value, property: &Value) -> String {
     let own = property["description"].as_str();
     let text = own.or_else(|| resolved(root, property)["description"].as_str());
-    text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.unwrap_or_default();
+    let cut = &text[..text.floor_char_boundary(MOST_MEANING)];
+    let mut line = cut.split_whitespace().collect::<Vec<_>>().join(" ");
+    if cut.len() < text.len() {
+        line.push('…');
+    }
+    line
+}
+
+/// The text, or its first bytes.
+fn shortened(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('…');
+    }
+    text
+}
+
+/// A value as JSON, of which no more is written than is shown.
+fn value_text(value: &Value) -> String {
+    struct Beginning(Vec<u8>);
+    impl io::Write for Beginning {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.len() > MOST_KIND {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            let taken = bytes.len().min(MOST_KIND + 1);
+            self.0.extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut beginning = Beginning(Vec::new());
+    // It ends early where there is more.
+    let _ = serde_json::to_writer(&mut beginning, value);
+    shortened(String::from_utf8_lossy(&beginning.0).into_owned(), MOST_KIND)
 }
 
 /// What may stand there, or the beginning of it.
@@ -149,20 +197,30 @@ fn kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
         return "…".into();
     }
     whole.steps.set(steps - 1);
-    let mut kind = whole_kind(whole, resolved(whole.root, schema), depth - 1);
-    if kind.len() > MOST_KIND {
-        kind.truncate(kind.floor_char_boundary(MOST_KIND));
-        kind.push('…');
+    shortened(whole_kind(whole, resolved(whole.root, schema), depth - 1), MOST_KIND)
+}
+
+/// The first texts, joined, as far as they are shown.
+fn joined(texts: impl IntoIterator<Item = String>, between: &str) -> String {
+    let mut all = String::new();
+    for (place, text) in texts.into_iter().enumerate() {
+        if place > 0 {
+            all.push_str(between);
+        }
+        all.push_str(&text);
+        if all.len() > MOST_KIND {
+            break;
+        }
     }
-    kind
+    all
 }
 
 fn whole_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     if let Some(only) = schema.get("const") {
-        return only.to_string();
+        return value_text(only);
     }
     if let Some(values) = schema["enum"].as_array() {
-        return values.iter().map(Value::to_string).collect::<Vec<_>>().join(" | ");
+        return joined(values.iter().map(value_text), " | ");
     }
     if let Some(choices) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
         let mut kinds: Vec<String> = Vec::new();
@@ -171,8 +229,11 @@ fn whole_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
+            if whole.steps.get() == 0 {
+                break;
+            }
         }
-        return kinds.join(" | ");
+        return joined(kinds, " | ");
     }
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
@@ -229,7 +290,7 @@ fn object_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     if let Some(properties) = schema["properties"].as_object() {
         let members =
             properties.iter().map(|(name, of)| format!("{name}: {}", kind(whole, of, depth)));
-        return format!("{{{}}}", members.collect::<Vec<_>>().join(", "));
+        return format!("{{{}}}", joined(members, ", "));
     }
     match &schema["additionalProperties"] {
         Value::Object(_) => {
@@ -361,5 +422,33 @@ mod tests {
         let keys = config_keys(&endless);
         assert!(keys.iter().all(|key| key.kind.len() <= MOST_KIND + "…".len()));
         assert_eq!(keys.len(), MOST_KEYS, "with those inside `b`");
+    }
+
+    #[test]
+    fn what_many_keys_refer_to_is_cut_and_counted() {
+        let long = "x".repeat(300_000);
+        let choices: Vec<_> = (0..1000)
+            .map(|at| serde_json::json!({"const": at, "description": "y".repeat(500)}))
+            .collect();
+        let mut properties: serde_json::Map<String, Value> = (0..400)
+            .map(|at| (format!("k{at}"), serde_json::json!({"$ref": "#/$defs/Choices"})))
+            .collect();
+        let value = serde_json::json!({"default": &long, "description": &long, "$ref": "#"});
+        properties.insert(long, value);
+        let schema = serde_json::json!({
+            "properties": properties,
+            "$defs": {"Choices": {"oneOf": choices}},
+        });
+        let keys = config_keys(&schema.to_string());
+        assert_eq!(keys.len(), MOST_KEYS);
+        assert_eq!(keys.iter().map(|key| key.choices.len()).sum::<usize>(), MOST_STEPS);
+        let bytes = |key: &ConfigKey| {
+            let choices = key.choices.iter().map(|it| it.value.len() + it.meaning.len());
+            let own = [&key.name, &key.kind, &key.default, &key.description];
+            own.map(String::len).iter().sum::<usize>() + choices.sum::<usize>()
+        };
+        let bytes: usize = keys.iter().map(bytes).sum();
+        assert!(bytes < 5_000_000, "{bytes}");
+        assert!(keys.iter().any(|key| key.name.ends_with('…') && key.description.ends_with('…')));
     }
 }

@@ -6,13 +6,15 @@ use std::borrow::Cow;
 use scorebox::terminal;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::counted;
+
 /// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`); line breaks
 /// and tabs stay.
 pub(crate) fn printable(text: &str) -> String {
     terminal::visible(text).into_owned()
 }
 
-/// JSON over several lines; other text as it is.
+/// JSON over several lines; as it is if these would be mostly spaces, and other text.
 pub(crate) fn pretty(json: &str) -> String {
     terminal::indented_json(json).unwrap_or_else(|| json.to_owned())
 }
@@ -57,6 +59,12 @@ pub(crate) fn within(line: &str, columns: usize) -> String {
     }
     cut.push('…');
     cut
+}
+
+/// What became of halves of surrogate pairs in JSON that was written for other programs.
+pub(crate) fn halves_replaced(halves: u64) -> String {
+    let halves = counted(halves, "half of a surrogate pair is", "halves of surrogate pairs are");
+    format!("{halves} written as U+FFFD: programs refuse JSON that has one")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! exports. Validates no code; the compiler does.
 
 use serde::{Deserialize, Serialize};
-use wasmparser::{Encoding, Parser, Payload};
+use wasmparser::{CanonicalFunction, Encoding, Parser, Payload};
 
 use crate::{
     advice::{Advice, Build, Material},
@@ -31,6 +31,8 @@ pub struct Anatomy {
     pub example: Option<String>,
     /// The language of the script that it runs, if it is one with its interpreter.
     pub script: Option<String>,
+    /// Whether it makes handles of resources of its own, which are kept in no memory of it.
+    pub(super) makes_handles: bool,
 }
 
 impl Anatomy {
@@ -70,6 +72,13 @@ impl Anatomy {
                     let language = section.data().get(..section.data().len().min(NAME_BYTES));
                     let language = language.map(String::from_utf8_lossy);
                     anatomy.script = language.map(|language| language.into_owned());
+                }
+                Payload::ComponentCanonicalSection(functions) => {
+                    for function in functions {
+                        let function = function.map_err(|error| malformed(&error, bytes.len()))?;
+                        anatomy.makes_handles |=
+                            matches!(function, CanonicalFunction::ResourceNew { .. });
+                    }
                 }
                 _ => {}
             }

@@ -1,7 +1,7 @@
 //! Whether a configuration has only keys that a scorer's schema lists, and values of their types: what can
 //! be checked without compiling the scorer. The scorer has the last word; what it would accept passes.
 
-use scorebox_config_keys::{Described, Schema, camel_case, nearest};
+use scorebox_config_keys::{Described, Schema, nearest};
 use serde_json::{Map, Value};
 
 use crate::contract::ScorerInfo;
@@ -12,6 +12,9 @@ use super::{ScoreError, mistake::Mistake, place::Place, scorer_config::ScorerCon
 const MOST_MISTAKES: usize = 100;
 /// How deep a configuration is checked.
 const DEEPEST: usize = 32;
+/// Schemas that are looked at for the values of one configuration: a second's work. A stranger's schema may have thousands for
+/// each value.
+const MOST_STEPS: usize = 20_000_000;
 
 /// Refuses a configuration in which the scorer of `info` would find an unknown key or a value of another
 /// type.
@@ -31,60 +34,86 @@ pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreErr
     else {
         return Vec::new();
     };
-    let mut mistakes = Vec::new();
-    check(&config, &Described::by(&schema), &Place::Whole, DEEPEST, &mut mistakes);
-    mistakes.into_iter().map(Mistake::of_config).collect()
+    let mut checking = Checking { mistakes: Vec::new(), steps: MOST_STEPS };
+    checking.check(&config, &Described::by(&schema), &Place::Whole, DEEPEST);
+    checking.mistakes.into_iter().map(Mistake::of_config).collect()
 }
 
-fn check(
-    value: &Value,
-    described: &Described<'_>,
-    place: &Place<'_>,
-    deepest: usize,
-    mistakes: &mut Vec<Mistake>,
-) {
-    let Some(deepest) = deepest.checked_sub(1) else { return };
-    if mistakes.len() >= MOST_MISTAKES {
-        return;
-    }
-    if let [schema] = described.schemas()
-        && let Some(expected) = expected_instead(schema, value)
-    {
-        mistakes.push(Mistake::of_type(place, value, expected));
-        return;
-    }
-    match value {
-        Value::Object(object) => check_object(object, described, place, deepest, mistakes),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                check(item, &described.item(index), &place.item(index), deepest, mistakes);
-            }
-        }
-        _ => {}
-    }
+struct Checking {
+    mistakes: Vec<Mistake>,
+    /// How much more may be looked at.
+    steps: usize,
 }
 
-fn check_object(
-    object: &Map<String, Value>,
-    described: &Described<'_>,
-    place: &Place<'_>,
-    deepest: usize,
-    mistakes: &mut Vec<Mistake>,
-) {
-    let closed = |schema: &&Schema| is_closed(schema);
-    if described.takes_any_key() || !described.schemas().iter().any(closed) {
-        return;
-    }
-    for (key, value) in object {
-        if mistakes.len() >= MOST_MISTAKES {
+impl Checking {
+    fn check(
+        &mut self,
+        value: &Value,
+        described: &Described<'_>,
+        place: &Place<'_>,
+        deepest: usize,
+    ) {
+        let Some(deepest) = deepest.checked_sub(1) else { return };
+        if self.is_done() {
             return;
         }
-        let member = described.member(key).or_else(|| described.member(&camel_case(key)));
-        let Some(member) = member else {
-            mistakes.push(unknown(place, key, &described.names()));
-            continue;
-        };
-        check(value, &member, &place.member(key), deepest, mistakes);
+        self.steps = self.steps.saturating_sub(1 + described.schemas().len());
+        if self.steps == 0 {
+            self.mistakes.push(Mistake::of_too_large_a_schema(place));
+            return;
+        }
+        if let [schema] = described.schemas()
+            && let Some(expected) = expected_instead(schema, value)
+        {
+            self.mistakes.push(Mistake::of_type(place, value, expected));
+            return;
+        }
+        match value {
+            Value::Object(object) => self.check_object(object, described, place, deepest),
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if self.is_done() {
+                        return;
+                    }
+                    self.check(item, &described.item(index), &place.item(index), deepest);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn check_object(
+        &mut self,
+        object: &Map<String, Value>,
+        described: &Described<'_>,
+        place: &Place<'_>,
+        deepest: usize,
+    ) {
+        // What is left out could be what lists a key, or what says that there are no others.
+        if !described.is_whole() {
+            self.mistakes.push(Mistake::of_too_large_a_schema(place));
+            return;
+        }
+        let closed = |schema: &&Schema| is_closed(schema);
+        let is_free = described.schemas().is_empty();
+        if is_free || !described.takes_any_key() && !described.schemas().iter().any(closed) {
+            return;
+        }
+        for (key, value) in object {
+            if self.is_done() {
+                return;
+            }
+            let name = described.renamed(key);
+            let Some(member) = described.member(name.as_deref().unwrap_or(key)) else {
+                self.mistakes.push(unknown(place, key, &described.names()));
+                continue;
+            };
+            self.check(value, &member, &place.member(key), deepest);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.mistakes.len() >= MOST_MISTAKES || self.steps == 0
     }
 }
 
@@ -152,6 +181,58 @@ mod tests {
         let mistakes = config_mistakes(&info, &config);
         assert_eq!(mistakes.len(), 3, "{mistakes:?}");
         assert_eq!(check_config(&info, &config).unwrap_err(), mistakes[0]);
+    }
+
+    #[test]
+    fn a_value_whose_schema_is_too_large_is_refused() {
+        let info = Registry::with_builtins().listing("json-diff").unwrap().unwrap().info;
+        let parts = |most: usize| {
+            let part = |at: usize| json!({"properties": {at.to_string(): {}}, "additionalProperties": false});
+            (0..most).map(part).collect::<Vec<_>>()
+        };
+        let schema = |most: usize| {
+            let of = json!({"anyOf": parts(most)});
+            json!({"additionalProperties": false, "properties": {"a": &of, "b": {"items": of}}})
+        };
+        let said = |most: usize, config: &Value| {
+            let info = ScorerInfo { config_schema: Some(schema(most).to_string()), ..info.clone() };
+            let config = ScorerConfig::new(config.as_object().unwrap());
+            let mistakes = config_mistakes(&info, &config).into_iter();
+            mistakes.map(|mistake| mistake.message).collect::<Vec<_>>()
+        };
+        let nothing: [&str; 0] = [];
+        assert_eq!(said(3000, &json!({"a": {"7": 1}, "b": [{}]})), nothing);
+        assert_eq!(
+            said(5000, &json!({"a": {"7": 1}, "b": [1]})),
+            ["`a`: the schema has more to check than can be checked"]
+        );
+        // Each is looked at, and there are as many steps in all.
+        let mistakes = said(3000, &json!({"b": vec![1; 10_000]}));
+        assert_eq!(mistakes, ["`b[6662]`: the schema has more to check than can be checked"]);
+    }
+
+    #[test]
+    fn the_values_of_a_map_are_checked_and_a_listed_key_beside_them_has_two_spellings() {
+        let info = Registry::with_builtins().listing("json-diff").unwrap().unwrap().info;
+        let rule =
+            json!({"properties": {"min": {"type": "number"}}, "additionalProperties": false});
+        let schema = json!({
+            "properties": {"isStrict": {"type": "boolean"}}, "additionalProperties": rule,
+        });
+        let info = ScorerInfo { config_schema: Some(schema.to_string()), ..info };
+        let said = |config: Value| {
+            let config = ScorerConfig::new(config.as_object().unwrap());
+            let mistakes = config_mistakes(&info, &config).into_iter();
+            let mut said: Vec<_> = mistakes.map(|mistake| mistake.message).collect();
+            said.sort();
+            said
+        };
+        let nothing: [&str; 0] = [];
+        assert_eq!(said(json!({"is_strict": true, "any": {"min": 1}})), nothing);
+        assert_eq!(
+            said(json!({"is_strict": 1, "any": {"mni": 1}})),
+            ["`is_strict`: invalid type: integer `1`, expected a boolean", "unknown key `any.mni`"]
+        );
     }
 
     #[test]

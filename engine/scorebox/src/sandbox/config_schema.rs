@@ -1,6 +1,7 @@
 //! Whether what a scorer describes as the JSON Schema of its configuration is one: with a misspelt type it would allow
 //! everything.
 
+use scorebox_config_keys::{Described, MOST_PARTS};
 use serde_json::{Map, Value};
 
 use crate::contract::ScorerInfo;
@@ -50,7 +51,7 @@ const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const OBJECTS: [&str; 5] =
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// Refuses a description whose schema has types that there are not. A script's schema is what checks its configuration, so
+/// Refuses a description whose schema has types that there are not, or is put together from more schemas than are looked at. A script's schema is what checks its configuration, so
 /// in it the keywords that are checked must be what they should be, and the defaults as it says itself.
 ///
 /// # Errors
@@ -63,7 +64,13 @@ pub(super) fn check(info: &ScorerInfo, anatomy: &Anatomy) -> Result<(), ScoreErr
     let is_script = anatomy.script.is_some();
     let kind = if is_script { ErrorKind::InvalidScript } else { ErrorKind::InvalidComponent };
     let mut looking = Looking { is_script, defaults: Settling::of_defaults() };
-    let looked = looking.at(&schema, &Place::Whole);
+    let looked = match Described::by(&schema).is_whole() {
+        true => looking.at(&schema, &Place::Whole),
+        false => {
+            let words = format!("it is put together from more than {MOST_PARTS} schemas");
+            Err(Mistake::new(&words))
+        }
+    };
     looked.map_err(|mistake| mistake.error(kind, "the configuration schema: "))
 }
 
@@ -316,6 +323,19 @@ mod tests {
             assert_eq!(of_a_script(&schema), Err(format!("the configuration schema: {message}")));
             assert_eq!(checked(&schema, None), Ok(()), "a component checks its own configuration");
         }
+    }
+
+    #[test]
+    fn a_schema_that_is_put_together_from_too_many_is_refused() {
+        let link = |at: usize| (at.to_string(), json!({"$ref": format!("#/$defs/{}", at + 1)}));
+        let definitions: Map<String, Value> = (0..30_000).map(link).collect();
+        let chain = json!({"$ref": "#/$defs/0", "$defs": definitions});
+        let message =
+            Err("the configuration schema: it is put together from more than 4000 schemas"
+                .to_owned());
+        assert_eq!(of_a_script(&chain), message);
+        assert_eq!(of_a_script(&json!({"anyOf": vec![json!({}); 300_000]})), message);
+        assert_eq!(checked(&chain, None).unwrap_err().kind, ErrorKind::InvalidComponent);
     }
 
     #[test]

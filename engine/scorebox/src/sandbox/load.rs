@@ -348,6 +348,10 @@ impl Sandbox {
         budget: &CompileBudget,
     ) -> Result<KeptImage, ScoreError> {
         let frozen = match code {
+            // They are in wasmtime's tables, which no image has.
+            _ if source.outside.anatomy.makes_handles => {
+                Frozen::Impossible("the component makes handles of resources of its own".to_owned())
+            }
             Code::Split(code) => {
                 match freeze::freeze_state(self, code, config.as_str(), limits).await? {
                     Frozen::Image(data) => Frozen::Image(KeptImage::Data(data)),

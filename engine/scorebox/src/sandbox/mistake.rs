@@ -51,6 +51,12 @@ impl Mistake {
         Mistake::new(&format!("{at}: invalid length {length}, expected {expected}"))
     }
 
+    /// A value whose schema takes more looking at than can be done.
+    pub(super) fn of_too_large_a_schema(place: &Place<'_>) -> Mistake {
+        let at = at(place);
+        Mistake::new(&format!("{at}: the schema has more to check than can be checked"))
+    }
+
     /// A value that is not among those that are listed.
     pub(super) fn not_listed(place: &Place<'_>, value: &Value, listed: &[Value]) -> Mistake {
         let shown = listed.iter().take(MOST_LISTED).map(shown).collect::<Vec<_>>().join(", ");

@@ -86,7 +86,8 @@ impl Settling {
         schema: &Value,
         place: &Place<'_>,
     ) -> Result<(), Mistake> {
-        self.step(1, place)?;
+        let listed = schema.get("type").and_then(Value::as_array);
+        self.step(1 + listed.map_or(0, Vec::len), place)?;
         let Some(schema) = schema.as_object() else {
             return match schema {
                 Value::Bool(false) => Err(Mistake::of_value(place, value, "nothing")),
@@ -189,9 +190,8 @@ impl Settling {
     }
 
     fn step(&mut self, steps: usize, place: &Place<'_>) -> Result<(), Mistake> {
-        self.steps = self.steps.checked_sub(steps).ok_or_else(|| {
-            Mistake::new(&format!("`{place}`: the schema has more to check than can be checked"))
-        })?;
+        let left = self.steps.checked_sub(steps);
+        self.steps = left.ok_or_else(|| Mistake::of_too_large_a_schema(place))?;
         Ok(())
     }
 

@@ -10,8 +10,9 @@ use super::{
     wanted_code::Wanted,
 };
 
-/// Which checks a description and a configuration have passed that are kept in the cache; where others are made, it gets a new number.
-const CHECKS: &str = "2";
+/// Which checks a description, a configuration and what `configure` left have passed that are kept in the cache; where others are made, it
+/// gets a new number.
+const CHECKS: &str = "3";
 
 /// A component that the user lets in.
 pub(super) struct Source<'a> {

@@ -155,6 +155,8 @@ pub(super) struct LogBuffer {
     /// The letters of a message that has not ended.
     letters: String,
     bytes: usize,
+    /// Whether the end of a message was dropped.
+    is_cut: bool,
     dropped: u64,
     most_lines: usize,
     most_bytes: usize,
@@ -166,6 +168,7 @@ impl LogBuffer {
             lines: Vec::new(),
             letters: String::new(),
             bytes: 0,
+            is_cut: false,
             dropped: 0,
             most_lines: limits.log_lines,
             most_bytes: limits.log_bytes,
@@ -178,14 +181,17 @@ impl LogBuffer {
             self.dropped += 1;
             return;
         }
-        message.truncate(message.floor_char_boundary(room));
+        let kept = message.floor_char_boundary(room);
+        self.is_cut |= kept < message.len();
+        message.truncate(kept);
         self.bytes += message.len().max(1);
         self.lines.push(LogLine { level, message });
     }
 
-    /// A letter of a message that has not ended; what no log has room for is dropped at once.
+    /// A letter of a message that has not ended; what no log has room for is dropped at once, but for the letter that shows that there
+    /// was more.
     pub(super) fn push_letter(&mut self, letter: char) {
-        if self.letters.len() < self.most_bytes {
+        if self.letters.len() <= self.most_bytes {
             self.letters.push(letter);
         }
     }
@@ -208,10 +214,17 @@ impl LogBuffer {
         (!words.is_empty()).then(|| words.join("\n"))
     }
 
-    /// The messages; a last line says how many were dropped, if any.
+    /// The messages; a last line says that one was cut and how many were dropped, if any.
     pub(super) fn into_lines(mut self) -> Vec<LogLine> {
-        if self.dropped > 0 {
-            let message = format!("{} more messages were dropped (log limit)", self.dropped);
+        let dropped = format!("{} more messages were dropped", self.dropped);
+        let lost = match (self.is_cut, self.dropped) {
+            (false, 0) => None,
+            (true, 0) => Some("a message was cut".to_owned()),
+            (false, _) => Some(dropped),
+            (true, _) => Some(format!("a message was cut, and {dropped}")),
+        };
+        if let Some(lost) = lost {
+            let message = format!("{lost} (log limit)");
             self.lines.push(LogLine { level: LogLevel::Warn, message });
         }
         self.lines
@@ -275,11 +288,12 @@ mod tests {
         log.end(LogLevel::Error);
         assert_eq!(log.last_words().as_deref(), Some("no"));
         (0..1_000_000).for_each(|_| log.push_letter('é'));
-        assert!(log.letters.len() <= 6);
+        assert!(log.letters.len() <= 8);
         log.end(LogLevel::Info);
         log.end(LogLevel::Info);
         let lines: Vec<String> = log.into_lines().iter().map(ToString::to_string).collect();
-        let expected = ["error: no", "info: éé", "warn: 1 more messages were dropped (log limit)"];
+        let lost = "warn: a message was cut, and 1 more messages were dropped (log limit)";
+        let expected = ["error: no", "info: éé", lost];
         assert_eq!(lines, expected);
     }
 
@@ -292,9 +306,24 @@ mod tests {
         log.push(LogLevel::Info, "third".into());
         assert_eq!(log.last_words().as_deref(), Some("first"));
         let lines: Vec<String> = log.into_lines().iter().map(ToString::to_string).collect();
-        assert_eq!(
-            lines,
-            ["error: first", "info: é", "warn: 1 more messages were dropped (log limit)"]
-        );
+        let lost = "warn: a message was cut, and 1 more messages were dropped (log limit)";
+        assert_eq!(lines, ["error: first", "info: é", lost]);
+    }
+
+    #[test]
+    fn a_message_that_does_not_fit_is_marked_as_cut() {
+        let limits = Limits { log_bytes: 3, ..Limits::default() };
+        for (message, expected) in [("abc", None), ("abcd", Some("a message was cut (log limit)"))]
+        {
+            let mut log = LogBuffer::new(&limits);
+            log.push(LogLevel::Info, message.into());
+            let mut letters = LogBuffer::new(&limits);
+            message.chars().for_each(|letter| letters.push_letter(letter));
+            letters.end(LogLevel::Info);
+            for lines in [log.into_lines(), letters.into_lines()] {
+                assert_eq!(lines[0].message, "abc");
+                assert_eq!(lines.get(1).map(|line| &*line.message), expected);
+            }
+        }
     }
 }

@@ -6,6 +6,10 @@ use serde_json::{Map, Value};
 /// A schema that is an object.
 pub type Schema = Map<String, Value>;
 
+/// Schemas that describe one value together, and keys that they list for it: a stranger's schema may refer to
+/// another for as long as it has bytes.
+pub const MOST_PARTS: usize = 4000;
+
 /// All schemas that describe one value: references are followed, and alternatives count together.
 ///
 /// ```
@@ -23,6 +27,7 @@ pub struct Described<'s> {
     /// What references start from.
     root: &'s Value,
     schemas: Vec<&'s Schema>,
+    is_whole: bool,
 }
 
 impl<'s> Described<'s> {
@@ -32,32 +37,50 @@ impl<'s> Described<'s> {
         Self::from_parts(schema, [schema])
     }
 
+    /// The first [`MOST_PARTS`] schemas, and those that they are put together from.
     fn from_parts(root: &'s Value, parts: impl IntoIterator<Item = &'s Value>) -> Self {
-        let mut described = Self { root, schemas: Vec::new() };
+        let mut described = Self { root, schemas: Vec::new(), is_whole: true };
+        // The addresses of the schemas, sorted: a recursive type refers to itself.
+        let mut seen: Vec<*const Schema> = Vec::new();
+        let mut waiting: Vec<&Value> = Vec::new();
+        let mut looked_at = 0;
         for part in parts {
-            described.add(part);
+            waiting.push(part);
+            while let Some(part) = waiting.pop() {
+                if looked_at == MOST_PARTS {
+                    described.is_whole = false;
+                    return described;
+                }
+                looked_at += 1;
+                if let Some(object) = part.as_object()
+                    && let Err(place) = seen.binary_search(&std::ptr::from_ref(object))
+                {
+                    seen.insert(place, object);
+                    described.schemas.push(object);
+                    described.composed_of(object, &mut waiting);
+                }
+            }
         }
         described
     }
 
-    /// Adds a schema, and those that it is put together from.
-    fn add(&mut self, schema: &'s Value) {
-        let Some(object) = schema.as_object() else { return };
-        // A recursive type refers to itself.
-        if self.schemas.iter().any(|seen| std::ptr::eq(*seen, object)) {
-            return;
+    /// Appends what a schema is put together from, the last first.
+    fn composed_of(&self, object: &'s Schema, waiting: &mut Vec<&'s Value>) {
+        for keyword in ["oneOf", "anyOf", "allOf"] {
+            let parts = object.get(keyword).and_then(Value::as_array);
+            waiting.extend(parts.into_iter().flatten().rev());
         }
-        self.schemas.push(object);
         if let Some(reference) = object.get("$ref").and_then(Value::as_str)
             && let Some(target) = self.root.pointer(reference.trim_start_matches('#'))
         {
-            self.add(target);
+            waiting.push(target);
         }
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            for part in object.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-                self.add(part);
-            }
-        }
+    }
+
+    /// Whether these are all schemas that describe the value: there are no more than [`MOST_PARTS`].
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// The schemas; empty if nothing is known of the value.
@@ -76,13 +99,33 @@ impl<'s> Described<'s> {
         Self::from_parts(self.root, self.schemas.iter().filter_map(item))
     }
 
-    /// The member of an object with this key; `None` if no schema lists the key.
+    /// The member of an object with this key: as it is listed, or else as maps and free values have it; `None` if no schema
+    /// knows the key.
     #[must_use]
     pub fn member(&self, key: &str) -> Option<Self> {
-        let member = |schema: &&'s Schema| schema.get("properties")?.get(key);
-        let mut members = self.schemas.iter().filter_map(member).peekable();
-        members.peek()?;
-        Some(Self::from_parts(self.root, members))
+        let mut parts = Vec::new();
+        for schema in &self.schemas {
+            let before = parts.len();
+            if let Some(listed) = listed(schema, key) {
+                parts.push(listed);
+            } else if takes_any_key(schema) {
+                parts.extend(unlisted(schema));
+                if parts.len() == before {
+                    // It is free, whatever the other schemas say.
+                    return Some(Self::from_parts(self.root, []));
+                }
+            }
+        }
+        let is_known = self.schemas.is_empty() || !parts.is_empty();
+        is_known.then(|| Self::from_parts(self.root, parts))
+    }
+
+    /// The camelCase of a key, if the schemas list that and not the key itself: a key may be written either way.
+    #[must_use]
+    pub fn renamed(&self, key: &str) -> Option<String> {
+        let lists = |key: &str| self.schemas.iter().any(|schema| listed(schema, key).is_some());
+        let name = camel_case(key);
+        (!lists(key) && lists(&name)).then_some(name)
     }
 
     /// Whether an object may have any key: maps and free values have keys that no schema can list.
@@ -91,13 +134,14 @@ impl<'s> Described<'s> {
         self.schemas.is_empty() || self.schemas.iter().any(|schema| takes_any_key(schema))
     }
 
-    /// All keys that the schemas list for an object, sorted.
+    /// The keys that the schemas list for an object, sorted: the first [`MOST_PARTS`] of them.
     #[must_use]
     pub fn names(&self) -> Vec<&'s str> {
         let properties = |schema: &&'s Schema| schema.get("properties")?.as_object();
         let mut names = Vec::new();
         // There are few, and inserting them one by one is less code than sorting a list: every component has it.
-        for name in self.schemas.iter().filter_map(properties).flat_map(Map::keys) {
+        let listed = self.schemas.iter().filter_map(properties).flat_map(Map::keys);
+        for name in listed.take(MOST_PARTS) {
             if let Err(place) = names.binary_search(&name.as_str()) {
                 names.insert(place, name.as_str());
             }
@@ -106,21 +150,38 @@ impl<'s> Described<'s> {
     }
 }
 
+/// What a schema lists for a key.
+fn listed<'s>(schema: &'s Schema, key: &str) -> Option<&'s Value> {
+    schema.get("properties")?.get(key)
+}
+
+/// What a schema that takes any key says about those that it does not list; nothing if they are free. No pattern is matched: a key
+/// may have what any of them describes.
+fn unlisted(schema: &Schema) -> impl Iterator<Item = &Value> {
+    let others = schema.get("additionalProperties");
+    let patterns = schema.get("patternProperties").and_then(Value::as_object);
+    // Keys beside those of the patterns may be free as well.
+    let patterns =
+        patterns.filter(|_| matches!(others, Some(Value::Bool(false) | Value::Object(_))));
+    let others = others.filter(|others| others.is_object());
+    patterns.into_iter().flat_map(Map::values).chain(others)
+}
+
 fn takes_any_key(schema: &Schema) -> bool {
     let describes_an_object = schema.get("type").is_none_or(|kind| match kind {
         Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
         kind => kind == "object",
     });
     let composed = ["$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"];
-    match schema.get("additionalProperties") {
-        Some(Value::Bool(allowed)) => *allowed,
-        Some(_) => true,
-        None => {
-            schema.contains_key("patternProperties")
-                || describes_an_object
-                    && !composed.iter().any(|keyword| schema.contains_key(*keyword))
+    // A map whose keys are numbers has patterns, and no keys beside those that match.
+    schema.contains_key("patternProperties")
+        || match schema.get("additionalProperties") {
+            Some(Value::Bool(allowed)) => *allowed,
+            Some(_) => true,
+            None => {
+                describes_an_object && !composed.iter().any(|keyword| schema.contains_key(*keyword))
+            }
         }
-    }
 }
 
 /// `ignore_case` as `ignoreCase`: a key may be written either way.

@@ -29,6 +29,40 @@ fn a_schema_that_refers_to_itself_is_read_once() {
 }
 
 #[test]
+fn references_are_followed_as_far_as_they_count() {
+    let chain = |links: usize| {
+        let link = |at: usize| (at.to_string(), json!({"$ref": format!("#/$defs/{}", at + 1)}));
+        let definitions: Schema = (1..links).map(link).collect();
+        json!({"$ref": "#/$defs/1", "$defs": definitions})
+    };
+    assert!(Described::by(&chain(MOST_PARTS)).is_whole());
+    // So many that a function which calls itself for each would not come back.
+    for links in [MOST_PARTS + 1, 100_000] {
+        let chain = chain(links);
+        let described = Described::by(&chain);
+        assert!(!described.is_whole());
+        assert_eq!(described.schemas().len(), MOST_PARTS);
+    }
+}
+
+#[test]
+fn alternatives_count_in_their_order_up_to_a_bound() {
+    let part = |at: usize| json!({"properties": {format!("k{at:06}"): {}}});
+    let parts: Vec<Value> = (0..300_000).map(part).collect();
+    let schema = json!({"anyOf": parts});
+    let described = Described::by(&schema);
+    assert!(!described.is_whole());
+    assert!(!Described::by(&json!({"anyOf": vec![true; MOST_PARTS]})).is_whole());
+    assert_eq!(described.names().len(), MOST_PARTS - 1, "with the whole");
+    assert!(described.member("k003998").is_some() && described.member("k003999").is_none());
+    let properties: Schema = (0..2 * MOST_PARTS).map(|at| (at.to_string(), json!({}))).collect();
+    let schema = json!({"properties": properties});
+    let described = Described::by(&schema);
+    assert!(described.is_whole() && described.member("7999").is_some());
+    assert_eq!(described.names().len(), MOST_PARTS);
+}
+
+#[test]
 fn items_are_described_by_their_place_or_else_all_alike() {
     let schema = json!({
         "prefixItems": [{"properties": {"first": {}}}],
@@ -49,6 +83,7 @@ fn only_an_object_whose_keys_are_listed_is_closed() {
         (json!({"properties": {}, "additionalProperties": true}), true),
         (json!({"properties": {}, "additionalProperties": {"type": "number"}}), true),
         (json!({"properties": {}, "patternProperties": {}}), true),
+        (json!({"patternProperties": {"^\\d+$": {}}, "additionalProperties": false}), true),
         (json!({"type": "string"}), false),
         (json!({"properties": {}}), false),
         (json!({"type": "object", "additionalProperties": false}), false),
@@ -82,4 +117,41 @@ fn snake_case_becomes_camel_case() {
     assert_eq!(camel_case("ignore_case"), "ignoreCase");
     assert_eq!(camel_case("max"), "max");
     assert_eq!(camel_case("_x"), "X");
+}
+
+#[test]
+fn the_values_of_a_map_are_described_by_what_it_says_of_all() {
+    let rule = json!({"properties": {"min": {}}});
+    let names = |schema: Value, key: &str| {
+        let described = Described::by(&schema);
+        let member = described.member(key)?;
+        Some(member.names().into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let of_rules = Some(vec!["min".to_owned()]);
+    let map = json!({"type": "object", "additionalProperties": rule});
+    assert_eq!(names(map.clone(), "any"), of_rules);
+    let by_number = json!({"patternProperties": {"^\\d+$": rule}, "additionalProperties": false});
+    assert_eq!(names(by_number, "1"), of_rules);
+    let beside = json!({"properties": {"max": {}}, "additionalProperties": rule});
+    assert_eq!(names(beside.clone(), "any"), of_rules);
+    assert_eq!(names(beside, "max"), Some(vec![]));
+    // One of the alternatives allows everything.
+    let free = Some(vec![]);
+    assert_eq!(names(json!({"anyOf": [map, {"type": "object"}]}), "any"), free);
+    assert_eq!(names(json!({"patternProperties": {"^a$": rule}}), "b"), free);
+    assert_eq!(names(json!({"additionalProperties": true}), "any"), free);
+    assert_eq!(names(json!({"properties": {"a": {}}}), "b"), None);
+}
+
+#[test]
+fn a_key_has_another_name_only_if_that_alone_is_listed() {
+    let schema = json!({
+        "properties": {"minWords": {}, "as_is": {}, "asIs": {}},
+        "additionalProperties": {"type": "number"},
+    });
+    let described = Described::by(&schema);
+    assert_eq!(described.renamed("min_words").as_deref(), Some("minWords"));
+    for key in ["minWords", "as_is", "other_key"] {
+        assert_eq!(described.renamed(key), None);
+    }
 }
