@@ -297,6 +297,65 @@ fn a_run_that_is_dropped_with_its_runtime_is_interrupted() {
     }
 }
 
+/// It has more events than are held for a reader, who does not come.
+#[test]
+fn a_runtime_that_is_dropped_before_its_run_does_not_wait_for_a_reader() {
+    let folder = TempDir::new().unwrap();
+    let database = folder.path().join("scores.db");
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
+    let run = runtime.block_on(async {
+        let run = engine(2).run(light(), cases(lines(5000))).store(&database);
+        let run = run.id("dropped".parse().unwrap()).start().await.unwrap();
+        let mut written = 0;
+        // The reader holds as many events as it can once nothing more is written.
+        while written == 0 || run.progress().scores_written > written {
+            written = run.progress().scores_written;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        run
+    });
+    drop(runtime);
+    let stored = Store::open_read_only(&database).unwrap().run("dropped").unwrap();
+    assert_eq!(stored.state, RunState::Interrupted);
+    drop(run);
+}
+
+/// It is opened on another thread, which may be at it or done, or may not have begun.
+#[test]
+fn a_run_that_is_dropped_while_it_is_opened_is_not_stored_as_running() {
+    let folder = TempDir::new().unwrap();
+    for round in 0..20 {
+        let database = folder.path().join(format!("{round}.db"));
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
+        let run = engine(1).run(light(), cases(lines(100))).store(&database);
+        let run = runtime.block_on(run.id("dropped".parse().unwrap()).start()).unwrap();
+        std::thread::sleep(Duration::from_millis(round));
+        drop(run);
+        drop(runtime);
+        let stored = Store::open_read_only(&database).and_then(|store| store.run("dropped"));
+        if let Ok(stored) = stored {
+            assert_ne!(stored.state, RunState::Running, "after {round} ms");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sink_that_panics_ends_the_run_as_one_that_refuses() {
+    let folder = TempDir::new().unwrap();
+    let database = folder.path().join("scores.db");
+    let run = engine(2).run(light(), cases(lines(100))).store(&database);
+    let sink = |event: &Event| match event.row() {
+        Some(row) => panic!("no room for {}", row.case_id),
+        None => Ok(()),
+    };
+    let report = run.sink(sink).start().await.unwrap().end().await.unwrap();
+    let Some(Stop::Refused { message }) = &report.stopped else { panic!("{report:?}") };
+    assert!(message.starts_with("a sink panicked: no room for q"), "{message}");
+    assert_eq!(state(&database, &report), RunState::Stopped);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_connection_finds_the_row_of_an_event() {
     let folder = TempDir::new().unwrap();

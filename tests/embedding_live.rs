@@ -78,6 +78,17 @@ async fn a_batch_answers_by_scorer_with_none_where_it_failed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cases_of_one_id_have_each_its_own_scores_if_nothing_is_stored() {
+    let output = |place: usize| if place.is_multiple_of(3) { "a" } else { "b" };
+    let twin = |place| case(json!({"id": "twin", "output": output(place), "groundTruth": "a"}));
+    let batch = light().await.score_batch((0..100).map(twin)).await.unwrap();
+    for (place, case) in batch.cases.iter().enumerate() {
+        let own = f64::from(u8::from(output(place) == "a"));
+        assert_eq!(case.score("exact-match"), Some(own), "{place}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_that_is_stored_is_a_run_like_any_other() {
     let folder = TempDir::new().unwrap();
     let database = folder.path().join("scores.db");

@@ -72,6 +72,7 @@ pub mod input_file;
 )]
 pub mod judge;
 mod packing;
+mod panic_words;
 pub mod registry;
 #[cfg(feature = "store")]
 pub mod reports;

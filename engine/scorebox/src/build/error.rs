@@ -82,6 +82,23 @@ pub enum BuildError {
     /// The module that came out is not a scorer.
     #[error("the module cannot be made a component: {0}")]
     Component(String),
+    /// The crate is built for a browser: this is its name.
+    #[error(
+        "`{0}` cannot be a scorer: a crate that it depends on uses wasm-bindgen, which needs a browser"
+    )]
+    NeedsAPage(String),
+    /// The schema of the configuration is too large to be passed to the compiler.
+    #[error(
+        "the schema of the configuration of `{name}` has {bytes} bytes, and {most} are the most"
+    )]
+    LargeSchema {
+        /// The crate's name.
+        name: String,
+        /// Bytes that it has.
+        bytes: usize,
+        /// Bytes that it may have.
+        most: usize,
+    },
     /// The component that was built first, to describe itself, does not.
     #[error("`{name}` cannot say what it is: {message}")]
     Describe {
@@ -131,6 +148,8 @@ impl Advised for BuildError {
             }
             BuildError::Module(error) => error.advice(),
             BuildError::Component(_) => Some(Advice::Build(Build::WithExport)),
+            BuildError::NeedsAPage(_) => Some(Advice::Build(Build::WithoutPage)),
+            BuildError::LargeSchema { .. } => Some(Advice::Build(Build::WithSmallSchema)),
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde_json::Value;
+use wasmparser::{Parser, Payload};
 
 use crate::{
     contract::{EXAMPLE_SECTION, Example, ScorerInfo},
@@ -19,6 +20,7 @@ use super::{
     BuildError, Packages, SharedBuilds, StandardLibrary, ToolOutput, Toolchain,
     cargo::{cargo, run},
     lean::lean,
+    module_place::ModulePlace,
     names,
     package::{Package, must_be_a_crate},
     profile::{
@@ -33,6 +35,11 @@ use super::{
 /// Tells the SDK's `export!` what is built: empty, a component that only describes itself; else the
 /// schema of the configuration, which takes the place of the code that derives it.
 const SCHEMA_VARIABLE: &str = "SCOREBOX_CONFIG_SCHEMA";
+/// Bytes of a schema at most: Linux takes 128 KiB for a variable with its name, its equals sign and a zero.
+const MOST_SCHEMA_BYTES: usize = (128 << 10) - SCHEMA_VARIABLE.len() - 2;
+/// How the modules are called that wasm-bindgen imports functions from: those of a page.
+const PAGE_MODULES: &str = "__wbindgen";
+
 /// A finished component.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -90,15 +97,16 @@ pub fn build_guest(
     let step = |profile, schema| Step { profile, schema, toolchain, shared, output };
     let info = if package.uses_sdk() {
         let module = step(DESCRIBING_PROFILE, Some("")).compile(&manifest, &package)?;
-        let told = describe(&componentize(&module)?);
+        let told = describe(&componentize(&package.name, &module)?);
         let name = package.name.clone();
         Some(told.map_err(|message| BuildError::Describe { name, message })?)
     } else {
         None
     };
     let schema = info.as_ref().and_then(|info| info.config_schema.as_deref());
+    must_be_passed(&package.name, schema.unwrap_or_default())?;
     let module = step(PROFILE, schema).compile(&manifest, &package)?;
-    let mut bytes = componentize(&names::shorten(&lean(&module)?)?)?;
+    let mut bytes = componentize(&package.name, &names::shorten(&lean(&module)?)?)?;
     let example = example(folder)?;
     if let Some(example) = &example {
         append_custom_section(&mut bytes, EXAMPLE_SECTION, example.as_bytes());
@@ -158,7 +166,14 @@ impl Step<'_> {
         let is_kept = profile == PROFILE;
         let shares = shared.filter(|_| package.is_alone);
         let target_folder = shares.map_or(package.target_folder.as_path(), |it| it.target_folder());
-        let _turn = shares.map(|shared| shared.turn(&package.name)).transpose()?;
+        let _turn = shares.map(|shared| shared.turn(&package.library_file())).transpose()?;
+        let flags = flags(package, toolchain, shared, is_kept);
+        let place = ModulePlace::of(package, target_folder, profile);
+        place.claim(Digest::of_parts([
+            package.identity().as_bytes().as_slice(),
+            toolchain.fingerprint().as_bytes(),
+            flags.as_encoded_bytes(),
+        ]))?;
         let mut cargo = cargo();
         cargo
             .args(["rustc", "--lib", "--target", TARGET, "--profile", profile, "--manifest-path"])
@@ -166,7 +181,7 @@ impl Step<'_> {
             .arg("--target-dir")
             .arg(target_folder)
             .env("RUSTC", &toolchain.rustc)
-            .env("CARGO_ENCODED_RUSTFLAGS", flags(package, toolchain, shared, is_kept));
+            .env("CARGO_ENCODED_RUSTFLAGS", flags);
         if let Some(shared) = shared {
             let places = Places::of(package, is_kept);
             let wrapped = places.wrap(&mut cargo, &shared.program);
@@ -196,11 +211,7 @@ impl Step<'_> {
             cargo.arg("--").arg(format!("{FOLDER_CFG}\"{folder}\""));
         }
         run(cargo, output)?;
-        let module = target_folder
-            .join(TARGET)
-            .join(profile)
-            .join(format!("{}.wasm", package.library.replace('-', "_")));
-        fs::read(&module).map_err(BuildError::file(&module))
+        place.read()
     }
 }
 
@@ -249,8 +260,71 @@ fn registry_folders() -> Vec<PathBuf> {
     folders.flatten().flatten().map(|folder| folder.path()).collect()
 }
 
-fn componentize(module: &[u8]) -> Result<Vec<u8>, BuildError> {
+fn must_be_passed(name: &str, schema: &str) -> Result<(), BuildError> {
+    let (name, bytes, most) = (name.to_owned(), schema.len(), MOST_SCHEMA_BYTES);
+    if bytes > most { Err(BuildError::LargeSchema { name, bytes, most }) } else { Ok(()) }
+}
+
+fn componentize(name: &str, module: &[u8]) -> Result<Vec<u8>, BuildError> {
     let encode =
         || wit_component::ComponentEncoder::default().validate(true).module(module)?.encode();
-    encode().map_err(|error| BuildError::Component(format!("{error:#}")))
+    encode().map_err(|error| match needs_a_page(module) {
+        true => BuildError::NeedsAPage(name.to_owned()),
+        false => BuildError::Component(format!("{error:#}")),
+    })
+}
+
+/// Whether a module imports what wasm-bindgen gets from a page.
+fn needs_a_page(module: &[u8]) -> bool {
+    let sections = Parser::new(0).parse_all(module).filter_map(|section| match section {
+        Ok(Payload::ImportSection(imports)) => Some(imports.into_imports()),
+        _ => None,
+    });
+    let mut imports = sections.flatten().flatten();
+    imports.any(|import| import.module.starts_with(PAGE_MODULES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::{Advice, Advised as _, Build};
+
+    #[test]
+    fn a_module_with_functions_of_a_page_is_refused_with_the_reason() {
+        let module = |from: &str| {
+            wat::parse_str(format!(r#"(module (import "{from}" "f" (func)))"#)).unwrap()
+        };
+        let refused = |from| componentize("mine", &module(from)).unwrap_err();
+        for from in ["__wbindgen_placeholder__", "__wbindgen_externref_xform__"] {
+            let error = refused(from);
+            assert_eq!(
+                error.to_string(),
+                "`mine` cannot be a scorer: a crate that it depends on uses wasm-bindgen, which needs a browser"
+            );
+            assert_eq!(error.advice(), Some(Advice::Build(Build::WithoutPage)));
+        }
+        assert!(matches!(refused("env"), BuildError::Component(_)));
+    }
+
+    #[test]
+    fn a_schema_that_no_variable_holds_is_refused_with_its_size() {
+        assert!(must_be_passed("mine", &"x".repeat(MOST_SCHEMA_BYTES)).is_ok());
+        let error = must_be_passed("mine", &"x".repeat(MOST_SCHEMA_BYTES + 1)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the schema of the configuration of `mine` has 131049 bytes, and 131048 are the most"
+        );
+        assert_eq!(error.advice(), Some(Advice::Build(Build::WithSmallSchema)));
+    }
+
+    /// The system's own word on the limit.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_largest_schema_can_be_passed() {
+        let starts = |bytes: usize| {
+            let mut command = std::process::Command::new("true");
+            command.env(SCHEMA_VARIABLE, "x".repeat(bytes)).status().is_ok()
+        };
+        assert!(starts(MOST_SCHEMA_BYTES) && !starts(MOST_SCHEMA_BYTES + 1));
+    }
 }

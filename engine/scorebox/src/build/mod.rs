@@ -10,7 +10,8 @@
 //!
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows about a crate.
-//! - `guest`: compiles one crate and makes a component of it; `profile`: with which settings.
+//! - `guest`: compiles one crate and makes a component of it; `profile`: with which settings; `module_place`: where cargo puts it,
+//!   and whether it is another crate's.
 //! - `shared`: the folder in which crates outside a gallery are compiled; `rustc_wrapper`: keeps their own folders out of
 //!   what is compiled.
 //! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
@@ -27,6 +28,7 @@ mod language;
 mod lean;
 mod module;
 mod module_error;
+mod module_place;
 mod names;
 mod package;
 mod profile;

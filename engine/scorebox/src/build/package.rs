@@ -8,6 +8,8 @@ use std::{
 
 use serde::Deserialize;
 
+use crate::digest::Digest;
+
 use super::{
     BuildError, Packages, ToolOutput,
     cargo::{cargo, run},
@@ -19,10 +21,14 @@ const SDK: &str = "scorebox-sdk";
 
 /// What cargo knows about a crate.
 pub(super) struct Package {
+    /// What cargo tells it from all others by: its folder, its name and its version.
+    id: String,
+    /// Its Cargo.toml.
+    manifest: PathBuf,
     /// Its name.
     pub(super) name: String,
     /// The name of its library.
-    pub(super) library: String,
+    library: String,
     /// The folder of its workspace.
     pub(super) workspace: PathBuf,
     /// Where cargo builds.
@@ -128,6 +134,24 @@ impl Package {
         self.dependencies.contains(SDK)
     }
 
+    /// The name of its library in the names of files.
+    pub(super) fn library_file(&self) -> String {
+        self.library.replace('-', "_")
+    }
+
+    /// Of what its module is made, except for its sources, which cargo looks at each time.
+    pub(super) fn identity(&self) -> Digest {
+        let files = [
+            self.manifest.clone(),
+            self.workspace.join("Cargo.toml"),
+            self.workspace.join("Cargo.lock"),
+        ];
+        // One that cannot be read is cargo's to complain about.
+        let files = files.map(|file| fs::read(file).unwrap_or_default());
+        let files = files.iter().map(Vec::as_slice);
+        Digest::of_parts([self.id.as_bytes()].into_iter().chain(files))
+    }
+
     /// The package of a Cargo.toml.
     pub(super) fn read(manifest: &Path) -> Result<Package, BuildError> {
         let mut cargo = cargo();
@@ -152,6 +176,7 @@ impl Package {
         let in_workspace =
             |it: &MetadataPackage| it.source.is_none() && metadata.is_in_workspace(it);
         Ok(Package {
+            id: package.id.clone(),
             name: package.name.clone(),
             library: library.name.clone(),
             dependencies: dependencies.iter().map(|it| it.name.clone()).collect(),
@@ -159,6 +184,7 @@ impl Package {
             outside: metadata.folders_outside(),
             workspace: metadata.workspace_root.clone(),
             target_folder: metadata.target_directory.clone(),
+            manifest,
         })
     }
 }

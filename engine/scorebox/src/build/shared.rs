@@ -26,11 +26,11 @@ impl SharedBuilds {
         SharedBuilds { folder: folder.into(), program: program.into() }
     }
 
-    /// Waits until no other process compiles a crate of this name here. It is so until the file is closed: cargo puts what
-    /// crates of one name build to in one place.
-    pub(super) fn turn(&self, name: &str) -> Result<File, BuildError> {
+    /// Waits until no other process compiles a crate whose library has this name here. It is so until the file is closed: cargo
+    /// puts the modules of all such crates in one place.
+    pub(super) fn turn(&self, library: &str) -> Result<File, BuildError> {
         fs::create_dir_all(&self.folder).map_err(BuildError::file(&self.folder))?;
-        let path = self.folder.join(format!("{name}.lock"));
+        let path = self.folder.join(format!("{library}.lock"));
         let file = File::create(&path).map_err(BuildError::file(&path))?;
         file.lock().map_err(BuildError::file(&path))?;
         Ok(file)

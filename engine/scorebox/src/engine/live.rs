@@ -72,7 +72,7 @@ impl LiveBuilder {
         LiveBuilder { on_bad_case, ..self }
     }
 
-    /// Gives the run an id of one's own.
+    /// Gives the run an id of one's own: `"nightly-7".parse()?` makes one.
     pub fn id(self, id: RunId) -> LiveBuilder {
         LiveBuilder { id, ..self }
     }

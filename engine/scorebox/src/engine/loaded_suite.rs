@@ -2,7 +2,7 @@
 //! live, beside the program. Adds nothing to what a run does.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -139,9 +139,8 @@ impl CaseScores {
 
 /// The answers of a batch, as they come.
 struct Gathering {
+    /// In the order of their ordinals: two of them may have one id.
     cases: Vec<CaseScores>,
-    /// Where a case of this id, iteration and attempt is among them.
-    places: HashMap<(String, u32, u32), usize>,
 }
 
 impl Gathering {
@@ -152,27 +151,29 @@ impl Gathering {
             errors: BTreeMap::new(),
             refused: None,
         };
-        Gathering { cases: cases.iter().map(empty).collect(), places: HashMap::new() }
+        Gathering { cases: cases.iter().map(empty).collect() }
+    }
+
+    /// The case of this ordinal.
+    fn case(&mut self, ordinal: u64) -> Option<&mut CaseScores> {
+        self.cases.get_mut(usize::try_from(ordinal).ok()?)
     }
 
     fn take(&mut self, event: &Event) {
-        let place = |ordinal: u64| usize::try_from(ordinal).unwrap_or(usize::MAX);
         match event {
             Event::Case(case) => {
-                let Some(scores) = self.cases.get_mut(place(case.ordinal)) else { return };
-                scores.case_id.clone_from(&case.case_id);
-                let name = (case.case_id.clone(), case.iteration, case.attempt);
-                self.places.insert(name, place(case.ordinal));
+                if let Some(scores) = self.case(case.ordinal) {
+                    scores.case_id.clone_from(&case.case_id);
+                }
             }
             Event::BadCase(refused) => {
-                if let Some(scores) = self.cases.get_mut(place(refused.ordinal)) {
+                if let Some(scores) = self.case(refused.ordinal) {
                     scores.refused = Some(refused.message.clone());
                 }
             }
             Event::ScorerFinished(ended) | Event::ScorerFailed(ended) => {
                 let row = &ended.row;
-                let name = (row.case_id.clone(), row.iteration, row.attempt);
-                let scores = self.places.get(&name).and_then(|place| self.cases.get_mut(*place));
+                let scores = self.case(ended.ordinal);
                 let (Some(scores), Ok(scorer)) = (scores, ScorerId::new(&row.scorer_id)) else {
                     return;
                 };

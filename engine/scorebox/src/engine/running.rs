@@ -49,7 +49,7 @@ impl RunBuilder {
         RunBuilder { database: Some(database.into()), ..self }
     }
 
-    /// Gives the run an id of one's own.
+    /// Gives the run an id of one's own: `"nightly-7".parse()?` makes one.
     pub fn id(self, id: RunId) -> RunBuilder {
         RunBuilder { which: WhichRun::New(id), ..self }
     }
@@ -83,7 +83,7 @@ impl RunBuilder {
     pub async fn start(self) -> Result<Run, EngineError> {
         let Engine { sandbox, registry, jobs } = &self.engine;
         let scorers = load_scorers(&self.suite, registry, sandbox).await?;
-        let (to_reader, events) = event_stream();
+        let (to_reader, mut events) = event_stream();
         let mut request = RunRequest::new(self.suite, scorers, self.cases.into_reader())
             .which(self.which)
             .reuse(self.reuse)
@@ -96,7 +96,11 @@ impl RunBuilder {
             request = request.sink(sink);
         }
         let control = Arc::new(Control::default());
-        let running = tokio::spawn(run(request.sink(to_reader), Arc::clone(&control)));
+        let (awaited, run) = (events.awaited(), run(request.sink(to_reader), Arc::clone(&control)));
+        let running = tokio::spawn(async move {
+            let _awaited = awaited;
+            run.await
+        });
         Ok(Run { events, running: Some(running), control })
     }
 }
@@ -104,9 +108,9 @@ impl RunBuilder {
 /// A run that is under way.
 ///
 /// It waits while its events are not read: either read them, or [`end`](Run::end) it. If it is dropped, it ends as if
-/// interrupted: what is in flight is finished, and what is stored stays and can be resumed. That takes a moment. A
-/// runtime that is dropped after the run waits for it; `Runtime::shutdown_background` does not, and may leave the run
-/// marked as running.
+/// interrupted: what is in flight is finished, and what is stored stays and can be resumed. That takes a moment. If
+/// its runtime is dropped, it ends in the same way, and the runtime waits for that; `Runtime::shutdown_background` does not, and may
+/// leave the run marked as running.
 #[derive(Debug)]
 pub struct Run {
     events: EventStream,

@@ -44,7 +44,9 @@ fn store_end(
     runtime: &Handle,
 ) -> Result<Option<Digest>, StoreError> {
     let stopped = delivering.control.stopped_by();
-    let nothing_new = stopped.is_some() || state_before == Some(RunState::Finished);
+    // A new run has an end even without a case: it would be stored as running for good.
+    let nothing_new =
+        state_before.is_some_and(|before| stopped.is_some() || before == RunState::Finished);
     if !delivering.keeper.has_written() && nothing_new {
         return delivering.keeper.stored_root();
     }

@@ -1,6 +1,9 @@
 //! What happens in a run, as events, which are JSON as well, and the sinks that take them. Stores nothing.
 
-use std::fmt;
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
@@ -8,6 +11,7 @@ use crate::{
     advice::Advice,
     case::TraceContext,
     digest::Digest,
+    panic_words::panic_words,
     row::{AnswerError, Json, Row, Status, milliseconds},
     sandbox,
     store::RunId,
@@ -338,7 +342,7 @@ pub trait Sink: Send {
     ///
     /// # Errors
     /// If the sink cannot continue. The run ends then: what is in flight is finished, and all that was stored
-    /// stays. The sink is not called again.
+    /// stays. The sink is not called again. One that panics ends it in the same way.
     fn take(&mut self, event: &Event) -> Result<(), Refused>;
 
     /// Passes on what it holds back, if it does: no further event may come for a while. Called after the events of a
@@ -414,10 +418,16 @@ impl Sinks {
         control: &Control,
         mut call: impl FnMut(&mut dyn Sink) -> Result<(), Refused>,
     ) {
-        self.0.retain_mut(|sink| match call(sink) {
-            Ok(()) => true,
-            Err(Refused(reason)) => {
-                control.stop(Stop::Refused { message: reason });
+        // What a sink leaves half done when it panics is dropped with it.
+        self.0.retain_mut(|sink| match catch_unwind(AssertUnwindSafe(|| call(sink))) {
+            Ok(Ok(())) => true,
+            Ok(Err(Refused(message))) => {
+                control.stop(Stop::Refused { message });
+                false
+            }
+            Err(panic) => {
+                let message = format!("a sink panicked: {}", panic_words(&*panic));
+                control.stop(Stop::Refused { message });
                 false
             }
         });

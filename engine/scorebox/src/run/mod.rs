@@ -73,7 +73,7 @@ use std::{
 
 use tokio::{
     runtime::Handle,
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     task::{JoinError, JoinHandle},
 };
 
@@ -157,15 +157,17 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         gathered: request.gathered,
         scorers: Arc::clone(&scorers),
     };
-    let opened =
-        blocking(&control, move |control| opening.open(&control)).await.map_err(broken)??;
-    let Opened { cases, keeper, sinks, state_before } = opened;
-    let run_id = id.clone();
     let (to_sinks, at_sinks) = mpsc::channel(WAITING_MESSAGES);
+    let (to_reading, opened) = oneshot::channel();
     let runtime = Handle::current();
+    // One thread opens the run and ends it: if this future is dropped in between, the run's end is stored all the same.
     let delivering = blocking(&control, {
-        let scorers = Arc::clone(&scorers);
+        let (run_id, scorers) = (id.clone(), Arc::clone(&scorers));
         move |control| {
+            let Opened { cases, keeper, sinks, state_before } = opening.open(&control)?;
+            // Nobody reads cases for a future that was dropped.
+            let _ = to_reading.send(cases);
+            let run = run_id.clone();
             let mut delivering =
                 Delivering::new(run_id, keeper, sinks, scorers, on_bad_case, control);
             let delivered = delivering
@@ -176,9 +178,12 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
                 let (message, advice) = (error.to_string(), error.advice());
                 delivering.control.stop(Stop::Unreadable { message, advice });
             }
-            delivered
+            delivered.map_err(|error| RunError::BrokeOff { run, error })
         }
     });
+    let Ok(cases) = opened.await else {
+        return Err(delivering.await.map_err(broken)?.err().unwrap_or(RunError::Stopped));
+    };
     let for_places = Arc::clone(&scorers);
     let scoring = {
         let control = Arc::clone(&control);
@@ -201,7 +206,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     let delivered = delivering.await.map_err(broken);
     stop.0 = None;
     all_read_and_scored?;
-    let root = delivered?.map_err(|error| RunError::BrokeOff { run: id.clone(), error })?;
+    let root = delivered??;
     Ok(RunReport {
         run: id,
         stopped: control.stopped_by(),

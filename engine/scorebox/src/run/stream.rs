@@ -1,7 +1,13 @@
 //! A sink that passes events to a reader who asks for the next one. It holds a bounded number, and the run waits for a
 //! slower reader. Nothing is lost.
 
-use tokio::sync::mpsc;
+use tokio::{
+    runtime::Handle,
+    sync::{
+        mpsc::{self, error::TrySendError},
+        oneshot,
+    },
+};
 
 use super::{Event, Refused, Sink};
 
@@ -10,28 +16,60 @@ const HELD: usize = 1024;
 
 /// The events of a run, one after the other.
 #[derive(Debug)]
-pub struct EventStream(mpsc::Receiver<Event>);
+pub struct EventStream {
+    events: mpsc::Receiver<Event>,
+    awaited: Option<Awaited>,
+}
 
 impl EventStream {
     /// The next event; none after the last. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Event> {
-        self.0.recv().await
+        self.events.recv().await
+    }
+
+    /// Has the sink wait for a slow reader only as long as this is kept; without it, as long as the stream is.
+    pub(crate) fn awaited(&mut self) -> Option<Awaited> {
+        self.awaited.take()
     }
 }
+
+/// Kept by the future of a run: one that is dropped has the run end, and the reader may never come back.
+#[derive(Debug)]
+pub(crate) struct Awaited(#[expect(dead_code, reason = "it is dropped")] oneshot::Sender<()>);
 
 /// A sink, and the stream of what it takes. A run whose stream is dropped ends as if a sink refused.
 pub fn event_stream() -> (impl Sink + use<>, EventStream) {
     let (to_reader, events) = mpsc::channel(HELD);
-    (StreamSink(to_reader), EventStream(events))
+    let (awaited, abandoned) = oneshot::channel();
+    let stream = EventStream { events, awaited: Some(Awaited(awaited)) };
+    (StreamSink { to_reader, abandoned }, stream)
 }
 
-struct StreamSink(mpsc::Sender<Event>);
+struct StreamSink {
+    to_reader: mpsc::Sender<Event>,
+    abandoned: oneshot::Receiver<()>,
+}
+
+impl StreamSink {
+    /// Waits until the reader takes an event; whether there will be one. Sinks are called on a thread that may block.
+    fn wait(&mut self, event: Event) -> bool {
+        Handle::current().block_on(async {
+            tokio::select! {
+                biased;
+                sent = self.to_reader.send(event) => sent.is_ok(),
+                _ = &mut self.abandoned => false,
+            }
+        })
+    }
+}
 
 impl Sink for StreamSink {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
-        // Sinks are called on a thread that may block.
-        self.0
-            .blocking_send(event.clone())
-            .map_err(|_| Refused::new("the events are no longer read"))
+        let is_sent = match self.to_reader.try_send(event.clone()) {
+            Ok(()) => true,
+            Err(TrySendError::Full(event)) => self.wait(event),
+            Err(TrySendError::Closed(_)) => false,
+        };
+        if is_sent { Ok(()) } else { Err(Refused::new("the events are no longer read")) }
     }
 }

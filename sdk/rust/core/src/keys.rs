@@ -1,7 +1,7 @@
 //! The keys of a configuration: each must be one that the schema lists, and one in snake_case gets the
 //! name that the schema has for it. Values are checked by deserializing.
 
-use scorebox_config_keys::{Described, camel_case, nearest};
+use scorebox_config_keys::{Described, nearest};
 use serde_json::{Map, Value};
 
 use crate::ConfigError;
@@ -30,7 +30,8 @@ fn settle_object(
     described: &Described<'_>,
     path: &str,
 ) -> Result<(), ConfigError> {
-    if described.takes_any_key() {
+    // Nothing is known of it.
+    if described.schemas().is_empty() {
         return Ok(());
     }
     let written: Vec<String> = object.keys().cloned().collect();
@@ -50,18 +51,18 @@ fn settled_name<'s>(
     described: &Described<'s>,
     path: &str,
 ) -> Result<(String, Described<'s>), ConfigError> {
-    if let Some(member) = described.member(&key) {
-        return Ok((key, member));
-    }
-    let name = camel_case(&key);
-    match described.member(&name) {
-        Some(_) if written.contains(&name) => {
+    let name = match described.renamed(&key) {
+        Some(name) if written.contains(&name) => {
             let (key, name) = (join(path, &key), join(path, &name));
             let message = format!("`{key}` and `{name}` are the same key; give it once");
-            Err(ConfigError::whole(message))
+            return Err(ConfigError::whole(message));
         }
+        Some(name) => name,
+        None => key,
+    };
+    match described.member(&name) {
         Some(member) => Ok((name, member)),
-        None => Err(unknown(&key, path, &described.names())),
+        None => Err(unknown(&name, path, &described.names())),
     }
 }
 

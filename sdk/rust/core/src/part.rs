@@ -96,7 +96,8 @@ impl<'a> Part<'a> {
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();
             let path = if path == "." { "" } else { &path };
-            self.unreadable(path, &in_words(&error.inner().to_string()))
+            let message = error.inner().to_string();
+            self.unreadable(path, &in_words(plain_message(&message)))
         })
     }
 
@@ -173,9 +174,8 @@ pub fn plain_message(message: &str) -> &str {
     message.rfind(" at line ").map_or(message, |index| &message[..index])
 }
 
-/// serde's message as [`plain_message`] leaves it, with words instead of Rust's type names.
+/// serde's message with words instead of Rust's type names.
 pub(crate) fn in_words(message: &str) -> String {
-    let message = plain_message(message);
     // serde_json's message for a value that is not an enum.
     if message == "expected value" {
         return "expected one of its names".to_owned();
@@ -220,7 +220,7 @@ fn expected_in_words(expected: &str, is_too_large: bool) -> &str {
 mod tests {
     use std::borrow::Cow;
 
-    use super::{Part, in_words};
+    use super::{Part, in_words, plain_message};
 
     #[test]
     fn messages_have_no_names_of_rust() {
@@ -235,7 +235,7 @@ mod tests {
         ];
         for (message, expected) in cases {
             let message = format!("invalid type: {message} at line 1 column 7");
-            assert_eq!(in_words(&message), format!("invalid type: {expected}"));
+            assert_eq!(in_words(plain_message(&message)), format!("invalid type: {expected}"));
         }
         assert_eq!(
             in_words("invalid value: integer `5000000000`, expected u32"),

@@ -34,6 +34,12 @@ struct Config {
     #[serde(default)]
     weights: BTreeMap<String, f64>,
     #[serde(default)]
+    named_rules: BTreeMap<String, Rule>,
+    #[serde(default)]
+    rules_by_level: BTreeMap<u32, Rule>,
+    #[serde(default)]
+    pattern: Option<Pattern>,
+    #[serde(default)]
     choice: Option<Choice>,
     #[serde(flatten)]
     shared: Shared,
@@ -60,6 +66,20 @@ enum Mode {
 #[serde(rename_all = "camelCase")]
 struct Rule {
     min_length: u32,
+}
+
+/// A type with its own words for what is wrong.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code)]
+#[serde(try_from = "String")]
+struct Pattern(String);
+
+impl TryFrom<String> for Pattern {
+    type Error = &'static str;
+
+    fn try_from(_: String) -> Result<Pattern, &'static str> {
+        Err("unclosed bracket at line 3 of the pattern")
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -173,6 +193,57 @@ fn an_unknown_key_is_found_at_any_depth() {
     assert_eq!(
         refusal(json!({"max": 1, "choice": {"kind": "fixed", "siez": 1}})),
         "unknown key `choice.siez`; did you mean `size`?"
+    );
+}
+
+#[test]
+fn the_values_of_a_map_have_their_keys_checked_too() {
+    let scorer: Sample = configure(json!({
+        "max": 1, "namedRules": {"a_b": {"min_length": 3}}, "rulesByLevel": {"7": {"minLength": 4}},
+    }))
+    .unwrap();
+    assert_eq!(scorer.config.named_rules["a_b"].min_length, 3);
+    assert_eq!(scorer.config.rules_by_level[&7].min_length, 4);
+    assert_eq!(
+        refusal(json!({"max": 1, "namedRules": {"a": {"minLength": 1, "minLenght": 1}}})),
+        "unknown key `namedRules.a.minLenght`; did you mean `minLength`?"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "rulesByLevel": {"a": {"minLength": 1}}})),
+        "`rulesByLevel.a`: invalid value: a key, expected key to be a number in quotes"
+    );
+}
+
+#[test]
+fn a_listed_key_in_snake_case_does_not_fall_into_a_map_beside_it() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    struct WithRest {
+        #[serde(default)]
+        min_words: Option<u8>,
+        #[serde(flatten)]
+        rest: BTreeMap<String, f64>,
+    }
+    let config = json!({"min_words": 3, "other_key": 0.5});
+    let settled = super::settled(config, &crate::schema::config_schema::<WithRest>()).unwrap();
+    let read: WithRest = super::typed::read(&settled).unwrap();
+    assert_eq!(read.min_words, Some(3));
+    assert_eq!(read.rest, BTreeMap::from([("other_key".to_owned(), 0.5)]));
+}
+
+#[test]
+fn a_struct_is_not_read_from_a_list() {
+    assert_eq!(
+        refusal(json!({"max": 1, "rules": [[1]]})),
+        "`rules[0]`: invalid type: array, expected an object"
+    );
+}
+
+#[test]
+fn the_words_of_a_type_of_its_own_are_kept_whole() {
+    assert_eq!(
+        refusal(json!({"max": 1, "pattern": "[a-z"})),
+        "`pattern`: unclosed bracket at line 3 of the pattern"
     );
 }
 

@@ -216,6 +216,19 @@ impl<'de> Deserializer<'de> for Typed<'de> {
         visitor.visit_newtype_struct(self)
     }
 
+    // Its schema says that it is an object: a list is not its fields in their order.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        match self.0 {
+            Value::Object(members) => visitor.visit_map(Members::of(members)),
+            _ => Err(self.misfit(&visitor)),
+        }
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -243,7 +256,7 @@ impl<'de> Deserializer<'de> for Typed<'de> {
     // A visitor refuses what it does not expect, in its own words.
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier
+        unit_struct seq tuple tuple_struct map identifier
     }
 }
 
