@@ -252,6 +252,13 @@ fn a_run_needs_scorers_and_cases() {
     hint: name one with `-s`, or write a suite file; `scorebox scorers` lists the built-in ones
     [exit code 2]
     ");
+    folder.write("suite.json", "{\"scorers\": {\"contains\": {}}}");
+    assert_snapshot!(folder.sh("scorebox run suite.json answers.jsonl"), @"
+    [stderr]
+    error: no scorer is named
+    hint: name one with `-s`, or a suite in JSON with `--suite suite.json`
+    [exit code 2]
+    ");
     assert_snapshot!(folder.sh("scorebox run suite.toml"), @"
     [stderr]
     error: no file with cases is named

@@ -155,6 +155,52 @@ fn lines_have_what_is_not_seen_as_escapes() {
     assert_eq!(lines(&folder, "")[0]["case_id"], "a\u{202e}");
 }
 
+/// A text that was cut inside an emoji.
+#[test]
+fn half_of_a_surrogate_pair_does_not_make_a_table_unreadable() {
+    let folder = Folder::new();
+    let case = r#"{"id": "a", "output": "x", "metadata": {"reason": "\ud83d bad"}}"#;
+    folder.write("cases.jsonl", format!("{case}\n"));
+    folder
+        .sh("scorebox run -s contains --config contains='{\"value\": \"x\"}' cases.jsonl -q")
+        .exits_with(0);
+    let warning = "warning: 1 half of a surrogate pair is written as U+FFFD";
+    let exported = folder.sh("scorebox export --format jsonl").exits_with(0);
+    assert!(exported.stderr.contains(warning), "{exported}");
+    assert!(exported.stdout.contains(r#""metadata":{"reason": "\ufffd bad"}"#), "{exported}");
+    for format in ["csv", "parquet"] {
+        let written = folder.sh(&format!("scorebox export -o a.{format}")).exits_with(0);
+        assert!(written.stderr.contains(warning), "{written}");
+        let read = folder.sh(&format!("scorebox convert a.{format}")).exits_with(0);
+        assert!(read.stdout.contains(r"\ufffd bad"), "{format}: {read}");
+        assert!(!read.stderr.contains("U+FFFD"), "{format}: {read}");
+    }
+    let converted = folder.sh("scorebox convert cases.jsonl").exits_with(0);
+    assert_eq!(converted.stdout, case.replace("ud83d", "ufffd") + "\n");
+    assert!(converted.stderr.contains(warning), "{converted}");
+    // The scorer has seen what was written.
+    let stored = folder.rows("SELECT metadata FROM cases");
+    assert_eq!(stored, [r#"{"reason": "\ud83d bad"}"#]);
+}
+
+#[test]
+fn a_case_that_is_to_be_skipped_stays_so_in_each_format() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"id\": \"a\", \"output\": \"x\", \"skip\": \"flaky\"}\n{\"id\": \"b\", \"output\": \"x\", \"skip\": true}\n{\"id\": \"c\", \"output\": \"x\"}\n",
+    );
+    folder
+        .sh("scorebox run -s contains --config contains='{\"value\": \"x\"}' cases.jsonl -q")
+        .exits_with(0);
+    for format in ["csv", "jsonl", "parquet"] {
+        folder.sh(&format!("scorebox export -o a.{format}")).exits_with(0);
+        let read =
+            folder.sh(&format!("scorebox convert a.{format} --map id=/case_id --map skip=/skip"));
+        assert!(read.stderr.contains("3 cases; 2 to be skipped"), "{format}: {read}");
+    }
+}
+
 #[test]
 fn the_same_run_gives_the_same_bytes() {
     let folder = with_a_run();

@@ -39,6 +39,27 @@ fn merged_shards_are_a_shard_and_cases_of_several_shards_are_one() {
 }
 
 #[test]
+fn a_shard_that_is_missing_is_named_if_their_number_is() {
+    let folder = with_shards();
+    folder
+        .sh("scorebox merge out-0.parquet out-1.parquet --expect-shards 2 -o all.parquet")
+        .exits_with(0);
+    assert_snapshot!(folder.sh("scorebox merge out-1.parquet --expect-shards 3 --db m.db"), @"
+    [stderr]
+    error: 1 shard is there, and 3 are expected
+    hint: nothing was written; missing: out-0.parquet, out-2.parquet
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox merge out-1.parquet out-0.parquet --expect-shards 1 --db m.db"), @"
+    [stderr]
+    error: 2 shards are there, and 1 is expected
+    hint: nothing was written; name all shards of the run, once each
+    [exit code 2]
+    ");
+    assert!(!folder.path("m.db").exists());
+}
+
+#[test]
 fn a_result_that_no_scorer_gives_is_refused_before_anything_is_written() {
     let folder = with_shards();
     let shard = Shard::read(&folder.path("out-0.parquet"));

@@ -254,10 +254,26 @@ fn scores_come_in_pages() {
         let id = |line| text(&serde_json::from_str::<Value>(line).unwrap()["id"]).to_owned();
         output.stdout.lines().map(id).collect()
     };
-    let all = ids("--limit 0");
+    let all = ids("");
     assert_eq!(all.len(), 1600);
-    assert_eq!(ids("").len(), 50);
+    assert_eq!(ids("--limit 0"), all);
     assert_eq!(ids("--limit 7 --skip 996"), all[996..1003]);
+}
+
+#[test]
+fn a_table_is_a_page_and_a_program_gets_all() {
+    let folder = Folder::new();
+    folder.sh("scorebox run suite.toml answers.jsonl -q").exits_with(0);
+    for (command, all) in [("scores", 1600), ("cases", 400)] {
+        let table = folder.sh(&format!("scorebox {command}")).exits_with(0).stdout;
+        assert_eq!(table.lines().count(), 51, "{command}");
+        let array = folder.sh(&format!("scorebox {command} --format json")).exits_with(0).json();
+        assert_eq!(array.as_array().unwrap().len(), all, "{command}");
+        let lines = folder.sh(&format!("scorebox {command} --format jsonl")).exits_with(0).stdout;
+        assert_eq!(lines.lines().count(), all, "{command}");
+        let some = folder.sh(&format!("scorebox {command} --format jsonl --limit 7")).stdout;
+        assert_eq!(some.lines().count(), 7, "{command}");
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn junit_has_a_test_case_for_each_case() {
     let [suite] = &report.test_suites[..] else { panic!("{report:?}") };
     assert_eq!(suite.name.as_str(), "sums | and \"more\"");
     let properties: Vec<&str> = suite.properties.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(properties, ["run", "root"]);
+    assert_eq!(properties, ["run", "state", "root"]);
     let said = suite.test_cases.iter().map(|case| {
         let class = case.classname.as_ref().unwrap().as_str();
         let status = match &case.status {
@@ -320,8 +320,8 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
     folder.write("config.json", "{}");
     folder.write("other.db", "");
     for (report, why) in [
-        ("junit=missing/out.xml", "cannot write the report `missing/out.xml`: No such file"),
-        ("junit=.", "cannot write the report `.`: is a directory"),
+        ("junit=missing/out.xml", "cannot write the report to `missing/out.xml`: No such file"),
+        ("junit=.", "cannot write the report to `.`: is a directory"),
         ("pdf=out.pdf", "`pdf` is not a format of a report; there are html, junit, markdown"),
         ("junit=out --report csv=out", "two reports go to `out`"),
         ("junit=out --report csv=./out", "two reports go to `./out`"),
@@ -356,6 +356,25 @@ fn standard_output_by_its_path_is_standard_output() {
     }
     let two = folder.sh("scorebox report csv=/dev/stdout junit=-").exits_with(2);
     assert!(two.stderr.contains("two reports go to standard output"), "{two}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_no_program_reads_is_refused_and_one_that_is_read_gets_the_report() {
+    let folder = folder();
+    folder.sh("mkfifo pipe").exits_with(0);
+    let refused = folder.sh(&format!("timeout 60 {RUN} --report csv=pipe")).exits_with(2);
+    assert!(
+        refused.stderr.contains("cannot write the report to `pipe`: no program reads it"),
+        "{refused}"
+    );
+    assert!(!folder.path("scorebox.db").exists());
+    let mut reader = folder.shell("exec cat pipe > read.csv").spawn().unwrap();
+    // Until the reader has opened it, the pipe is refused.
+    folder
+        .sh(&format!("until {RUN} --allow-failures --allow-errors --report csv=pipe; do :; done"));
+    assert!(reader.wait().unwrap().success());
+    assert_eq!(read(&folder, "read.csv").lines().count(), 11);
 }
 
 /// A folder that goes away during the run.

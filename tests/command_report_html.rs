@@ -309,7 +309,7 @@ fn the_name_of_the_file_says_the_format_and_a_file_that_exists_is_kept() {
         ("scorebox report -o out.pdf", "does not say the format", "--format"),
         ("scorebox report", "nothing says which report is written", "-o report.html"),
         ("scorebox report -o a.html nightly", "no run `nightly`", "r"),
-        ("scorebox report -o missing/a.html", "cannot write the report `missing/a.html`", ""),
+        ("scorebox report -o missing/a.html", "cannot write the report to `missing/a.html`", ""),
         ("scorebox report -o a.html --db none.db", "there is no database", ""),
     ] {
         let refused = folder.sh(command).exits_with(2);

@@ -25,6 +25,18 @@ pub(crate) enum Format {
     Jsonl,
 }
 
+impl Format {
+    /// How many things are shown at most: as many as the user says (0: all), else all to a program, and to people what a
+    /// table has by itself.
+    pub(crate) fn most(self, limit: Option<u64>, of_a_table: u64) -> u64 {
+        match (limit, self) {
+            (Some(0), _) | (None, Format::Json | Format::Jsonl) => u64::MAX,
+            (Some(limit), _) => limit,
+            (None, Format::Table) => of_a_table,
+        }
+    }
+}
+
 /// Where data goes.
 pub(crate) type Out<'a> = dyn Write + 'a;
 

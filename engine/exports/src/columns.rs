@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use scorebox::{
     contract::Field,
-    reports::ReportedCase,
+    reports::{ReportedCase, cell_number, readable_json},
     row::{Json, Status},
     store::{CaseContent, ScoreRecord},
 };
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 pub(crate) enum Cell<'a> {
     Missing,
     Text(Cow<'a, str>),
-    Json(&'a str),
+    Json(Cow<'a, str>),
     Integer(i64),
     Number(f64),
 }
@@ -44,13 +44,13 @@ impl<'a> Cell<'a> {
     }
 
     fn json(json: Option<&'a Json>) -> Cell<'a> {
-        json.map_or(Cell::Missing, |json| Cell::Json(json.get()))
+        json.map_or(Cell::Missing, |json| Cell::Json(json.get().into()))
     }
 
     fn part(scored: &Scored<'a>, field: Field) -> Cell<'a> {
         let parts = scored.content.parts.iter();
         let mut found = parts.filter(|(of, _)| *of == field);
-        found.next().map_or(Cell::Missing, |(_, json)| Cell::Json(json))
+        found.next().map_or(Cell::Missing, |(_, json)| Cell::Json(json.as_str().into()))
     }
 
     fn integer(number: Option<u64>) -> Cell<'a> {
@@ -61,20 +61,32 @@ impl<'a> Cell<'a> {
         number.map_or(Cell::Missing, Cell::Number)
     }
 
+    /// The value as every program reads it, and the halves of surrogate pairs that it has something else for.
+    fn readable(self) -> (Cell<'a>, u64) {
+        match self {
+            Cell::Json(json) => {
+                let (json, halves) = readable_json(json);
+                (Cell::Json(json), halves)
+            }
+            other => (other, 0),
+        }
+    }
+
     /// The value as text: of JSON that is a string, what is in it.
     pub(crate) fn to_text(&self) -> Option<Cow<'a, str>> {
         Some(match self {
-            Cell::Missing | Cell::Json("null") => return None,
+            Cell::Missing => return None,
+            Cell::Json(json) if json == "null" => return None,
             Cell::Text(text) => text.clone(),
             Cell::Json(json) if json.starts_with('"') => match serde_json::from_str::<String>(json)
             {
                 Ok(text) => text.into(),
-                // A lone surrogate is no text; what was read stays.
-                Err(_) => Cow::Borrowed(*json),
+                // Who can write to the database can put anything there.
+                Err(_) => json.clone(),
             },
-            Cell::Json(json) => Cow::Borrowed(*json),
+            Cell::Json(json) => json.clone(),
             Cell::Integer(number) => number.to_string().into(),
-            Cell::Number(number) => number.to_string().into(),
+            Cell::Number(number) => cell_number(*number).into(),
         })
     }
 }
@@ -83,7 +95,16 @@ impl<'a> Cell<'a> {
 pub(crate) struct Column {
     pub name: &'static str,
     pub kind: Kind,
-    pub of: for<'a> fn(&Scored<'a>) -> Cell<'a>,
+    of: for<'a> fn(&Scored<'a>) -> Cell<'a>,
+}
+
+impl Column {
+    /// The value for a score; `halves` counts the halves of surrogate pairs for which U+FFFD stands in it.
+    pub(crate) fn cell<'a>(&self, scored: &Scored<'a>, halves: &mut u64) -> Cell<'a> {
+        let (cell, more) = (self.of)(scored).readable();
+        *halves += more;
+        cell
+    }
 }
 
 macro_rules! columns {
@@ -118,11 +139,12 @@ columns! {
     "meta": Json = |it| Cell::json(it.record.row.answer.meta.as_ref());
     "assertions": Json = |it| Cell::json(it.record.row.answer.assertions.as_ref());
     "input": Json = |it| Cell::part(it, Field::Input);
-    "output": Json = |it| Cell::Json(&it.content.output);
+    "output": Json = |it| Cell::Json(it.content.output.as_str().into());
     "ground_truth": Json = |it| Cell::part(it, Field::GroundTruth);
     "context": Json = |it| Cell::part(it, Field::Context);
     "metadata": Json = |it| Cell::part(it, Field::Metadata);
     "usage": Json = |it| Cell::part(it, Field::Usage);
+    "skip": Json = skip;
     "latency_ms": Number = |it| Cell::number(it.record.latency_ms);
     "fuel": Integer = |it| Cell::integer(it.record.row.answer.fuel);
     "memory_bytes": Integer = |it| Cell::integer(it.record.row.answer.memory_bytes);
@@ -136,6 +158,16 @@ columns! {
     "engine_version": Text = |it| Cell::text(Some(&it.record.engine_version));
     "wasmtime_version": Text = |it| Cell::text(Some(&it.record.wasmtime_version));
     "reused_from": Text = |it| Cell::text(it.record.reused_from.as_deref());
+}
+
+/// Why the case is to be skipped, as a case says it: `true` if nothing is said.
+fn skip<'a>(scored: &Scored<'a>) -> Cell<'a> {
+    match scored.case.decided.case.skip.as_deref() {
+        None => Cell::Missing,
+        Some("") => Cell::Json("true".into()),
+        // A string is JSON.
+        Some(why) => Cell::Json(serde_json::to_string(why).unwrap_or_default().into()),
+    }
 }
 
 /// What the score counts as in its case's verdict.
@@ -157,11 +189,17 @@ mod tests {
     #[test]
     fn json_that_is_a_string_is_its_text() {
         let text = |cell: Cell<'static>| cell.to_text().map(Cow::into_owned);
-        assert_eq!(text(Cell::Json(r#""a\n\"b\"""#)).as_deref(), Some("a\n\"b\""));
-        assert_eq!(text(Cell::Json(r#"{"a":1.50}"#)).as_deref(), Some(r#"{"a":1.50}"#));
-        assert_eq!(text(Cell::Json(r#""\ud800""#)).as_deref(), Some(r#""\ud800""#));
-        assert_eq!((text(Cell::Missing), text(Cell::Json("null"))), (None, None));
+        let json = |json: &'static str| text(Cell::Json(json.into()));
+        assert_eq!(json(r#""a\n\"b\"""#).as_deref(), Some("a\n\"b\""));
+        assert_eq!(json(r#"{"a":1.50}"#).as_deref(), Some(r#"{"a":1.50}"#));
+        assert_eq!((text(Cell::Missing), json("null")), (None, None));
         assert_eq!(text(Cell::Number(0.1)).as_deref(), Some("0.1"));
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_is_a_character_in_text_too() {
+        let (cell, halves) = Cell::Json(r#""cut \ud83d""#.into()).readable();
+        assert_eq!((cell.to_text().as_deref(), halves), (Some("cut \u{fffd}"), 1));
     }
 
     #[test]

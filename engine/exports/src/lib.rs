@@ -73,14 +73,25 @@ impl FromStr for ExportFormat {
 
 /// A place that rows are written to.
 trait Rows {
-    fn put(&mut self, scored: &Scored<'_>) -> io::Result<()>;
+    /// Adds a row; `halves` counts the halves of surrogate pairs for which U+FFFD stands in it.
+    fn put(&mut self, scored: &Scored<'_>, halves: &mut u64) -> io::Result<()>;
 
     /// Writes what is left.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exported {
+    /// The rows.
+    pub rows: u64,
+    /// Halves of surrogate pairs in JSON, for which U+FFFD stands: programs refuse a file that has one.
+    pub halves: u64,
+}
+
 /// Writes all rows of a stored run, in the order of its cases and of the suite's scorers, all of them from one state of the
-/// database; answers with how many there are. `progress` hears how many were written so far.
+/// database. `progress` hears how many were written so far.
 ///
 /// Memory is bounded by a case, and for Parquet by a group of rows (some 32 MiB).
 ///
@@ -93,24 +104,24 @@ pub fn export(
     format: ExportFormat,
     out: &mut (dyn io::Write + Send),
     mut progress: impl FnMut(u64),
-) -> Result<u64, ReportError> {
+) -> Result<Exported, ReportError> {
     store.snapshot(|store| {
         let mut rows: Box<dyn Rows + '_> = match format {
             ExportFormat::Csv => Box::new(separated::Table::begin(out)?),
             ExportFormat::Jsonl => Box::new(lines::Lines::new(out)),
             ExportFormat::Parquet => Box::new(parquet_file::File::begin(out)?),
         };
-        let mut count = 0;
+        let mut exported = Exported::default();
         for_each_case(store, options, |case| {
             let content = store.case_content(case.decided.case.key)?;
             for record in &case.rows {
-                rows.put(&Scored { case, content: &content, record })?;
-                count += 1;
+                rows.put(&Scored { case, content: &content, record }, &mut exported.halves)?;
+                exported.rows += 1;
             }
-            progress(count);
+            progress(exported.rows);
             Ok(())
         })?;
         rows.finish()?;
-        Ok(count)
+        Ok(exported)
     })
 }

@@ -1,4 +1,4 @@
-//! JSON Lines: an object for each score, with the names of the columns as keys, and JSON nested as it is stored.
+//! JSON Lines: an object for each score, with the names of the columns as keys, and JSON nested.
 //! What is not seen in a text is escaped. Which columns there are is `columns`' to say.
 
 use std::io::{self, Write};
@@ -21,16 +21,16 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write> Rows for Lines<W> {
-    fn put(&mut self, scored: &Scored<'_>) -> io::Result<()> {
+    fn put(&mut self, scored: &Scored<'_>, halves: &mut u64) -> io::Result<()> {
         let mut separator = "{";
         for column in COLUMNS {
-            let cell: Cell<'_> = (column.of)(scored);
+            let cell: Cell<'_> = column.cell(scored, halves);
             write!(self.0, "{separator}\"{}\":", column.name)?;
             separator = ",";
             match cell {
                 Cell::Missing => self.0.write_all(b"null")?,
                 Cell::Text(text) => write_text(&mut self.0, &text)?,
-                Cell::Json(json) => write_json(&mut self.0, json)?,
+                Cell::Json(json) => write_json(&mut self.0, &json)?,
                 Cell::Integer(number) => write!(self.0, "{number}")?,
                 Cell::Number(number) => serde_json::to_writer(&mut self.0, &number)?,
             }

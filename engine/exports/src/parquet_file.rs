@@ -125,9 +125,9 @@ impl<W: Write + Send> File<W> {
 }
 
 impl<W: Write + Send> Rows for File<W> {
-    fn put(&mut self, scored: &Scored<'_>) -> io::Result<()> {
+    fn put(&mut self, scored: &Scored<'_>, halves: &mut u64) -> io::Result<()> {
         for (column, building) in COLUMNS.iter().zip(&mut self.columns) {
-            self.bytes += building.put(&(column.of)(scored));
+            self.bytes += building.put(&column.cell(scored, halves));
         }
         self.rows += 1;
         match self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {

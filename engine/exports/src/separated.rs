@@ -23,9 +23,9 @@ impl<W: io::Write> Table<W> {
 }
 
 impl<W: io::Write> Rows for Table<W> {
-    fn put(&mut self, scored: &Scored<'_>) -> io::Result<()> {
+    fn put(&mut self, scored: &Scored<'_>, halves: &mut u64) -> io::Result<()> {
         for column in COLUMNS {
-            let cell: Cell<'_> = (column.of)(scored);
+            let cell: Cell<'_> = column.cell(scored, halves);
             let text = cell.to_text().unwrap_or_default();
             let text = match column.kind {
                 Kind::Text | Kind::Json => cell_text(text),

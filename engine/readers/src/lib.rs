@@ -15,7 +15,8 @@
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
 //! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
 //! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out; `batch_rows`:
-//!   how many rows are read at once; `arrow_file`: an Arrow file, opened likewise; `cells`: cells as JSON.
+//!   how many rows are read at once; `row_values`: how many values the longest row has; `arrow_file`: an Arrow file, opened likewise;
+//!   `cells`: cells as JSON; `nested_cells`: those that hold many values.
 //! - `promptfoo_expected`: the output that a test of promptfoo expects.
 //! - `quotes`: whether a quoted cell of CSV ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
@@ -39,6 +40,7 @@ mod inspect_archive;
 mod left_out;
 mod lenient_json;
 mod lm_eval;
+mod nested_cells;
 mod open;
 mod openai_evals;
 mod pages;
@@ -49,6 +51,7 @@ mod promptfoo;
 mod promptfoo_expected;
 mod quotes;
 mod record;
+mod row_values;
 mod separated;
 mod span;
 mod spans;

@@ -82,7 +82,7 @@ pub fn open(path: &Path, settings: &Settings) -> Result<Opened, ReaderError> {
     let place = Place::of(path, settings.mapping.clone());
     let produce = begin(place).map_err(|problem| problem.of(&name))?;
     let lines = Lines::new(produce, left_out.clone());
-    Ok(Opened { source: Source::reader(name, Box::new(lines)), format, left_out })
+    Ok(Opened { source: Source::reader_with_reasons(name, Box::new(lines)), format, left_out })
 }
 
 /// What makes the lines of a file.

@@ -16,7 +16,8 @@ const DAMAGED: &str = "the file is damaged";
 /// A Parquet file, its footer read: it has at most 32 MiB, and each page at most 256 MiB, decompressed.
 ///
 /// Texts are views of its pages, so that one which many rows share is in memory once. As many rows are read at once as have 64
-/// MiB of pages together, or twice as many as the reading of single rows takes; what a list repeats counts on the average.
+/// MiB of pages together, or twice as many as the reading of single rows takes; what a list repeats counts on the average, and in
+/// groups of rows with tens of millions of values as often as in the longest row.
 ///
 /// # Errors
 /// Why it cannot be read, within a sentence about the file.
@@ -24,9 +25,32 @@ pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>,
     check_footer(&file)?;
     let pages = file.try_clone().map_err(|error| error.to_string())?;
     let opened = without_panic(|| ParquetRecordBatchReaderBuilder::try_new(file));
-    let opened = opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    let rows = check_pages(&pages, opened.metadata())?;
+    let opened = opened.map_err(|error| type_not_read(&pages).unwrap_or(error.to_string()))?;
+    let opened = opened.map_err(|error| error.to_string())?;
+    let metadata = opened.metadata();
+    let rows = without_panic(|| check_pages(&pages, metadata));
+    let rows = rows.map_err(|error| error.to_string())??;
     Ok(with_views(opened, pages).with_batch_size(rows))
+}
+
+/// What is in the way of a file that can be read without its schema of Arrow, whose reader panics over integers of 128 bits;
+/// `None` if it is damaged.
+fn type_not_read(file: &File) -> Option<String> {
+    let file = file.try_clone().ok()?;
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let opened =
+        without_panic(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options));
+    let opened = opened.ok()?.ok()?;
+    let fields = opened.schema().fields().iter();
+    let has_16_bytes = |field: &&FieldRef| *field.data_type() == DataType::FixedSizeBinary(16);
+    let names: Vec<String> =
+        fields.filter(has_16_bytes).map(|field| format!("`{}`", field.name())).collect();
+    let columns = match &names[..] {
+        [] => "a column has".to_owned(),
+        [name] => format!("the column {name} has"),
+        names => format!("one of the columns {} has", names.join(", ")),
+    };
+    Some(format!("{columns} a type that is not read, such as Int128: write it as another type"))
 }
 
 /// The same with texts as views; as it is where that cannot be.
@@ -87,12 +111,15 @@ pub fn without_panic<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> 
 mod tests {
     use std::{io::Write as _, sync::Arc};
 
-    use arrow_array::{ArrayRef, RecordBatch, StringArray};
+    use arrow_array::{
+        ArrayRef, FixedSizeBinaryArray, Int8Array, ListArray, RecordBatch, StringArray,
+    };
+    use arrow_buffer::OffsetBuffer;
     use parquet::{
-        arrow::ArrowWriter,
+        arrow::{ArrowWriter, arrow_writer::ArrowWriterOptions},
         basic::Compression,
         file::{
-            metadata::{ParquetMetaDataReader, ParquetMetaDataWriter},
+            metadata::{KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter},
             properties::WriterProperties,
         },
     };
@@ -170,11 +197,68 @@ mod tests {
         assert!(bytes < 500_000, "{bytes}");
     }
 
+    /// A file with a column of lists with so many elements, none of which has a value.
+    fn written_lists(lengths: &[usize]) -> File {
+        let element = Arc::new(Field::new("element", DataType::Int8, true));
+        let values = Arc::new(Int8Array::new_null(lengths.iter().sum()));
+        let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+        let lists: ArrayRef = Arc::new(ListArray::new(element, offsets, values, None));
+        let batch = RecordBatch::try_from_iter([("output", lists)]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        bytes_of(&writer.into_inner().unwrap())
+    }
+
+    #[test]
+    fn a_row_of_more_values_than_are_read_is_refused_before_room_is_made_for_them() {
+        let mut lengths = vec![1; 1000];
+        assert!(open_parquet(written_lists(&lengths)).is_ok());
+        lengths[500] = 34 << 20;
+        let refused = open_parquet(written_lists(&lengths));
+        assert_eq!(
+            refused.map(drop).unwrap_err(),
+            "a row has 35651584 values in a list, which are more than 64 MiB, the most that is read of a row"
+        );
+        // As many in all, but of many rows.
+        let many = written_lists(&vec![34; 1 << 20]);
+        assert!(open_parquet(many).is_ok());
+    }
+
     #[test]
     fn a_page_whose_header_is_damaged_is_refused() {
         let mut file = written(&["a", "b"]);
         file[4] = 0x1f;
         assert_eq!(refused(&file), "the header of a page is damaged");
+    }
+
+    /// The schema is what polars 2.1 writes of a text `output` and an integer `n` of 128 bits.
+    #[test]
+    fn a_sound_file_with_a_type_that_is_not_read_is_not_said_to_be_damaged() {
+        const SCHEMA: &str = concat!(
+            "/////6cAAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAIAAAA8AAAABAAAALj///8oAAAAEAAAAAgA",
+            "AAABAgAAAAAAAPT///+AAAAAAQAAAAgACQAEAAgAAQAAAG4AAADs////LAAAACAAAAAYAAAAARQAABAAEgAEABAAEQAIAAAADAAAAAAA",
+            "/P///wQABAAGAAAAb3V0cHV0AA==",
+        );
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["4"]));
+        let numbers: ArrayRef =
+            Arc::new(FixedSizeBinaryArray::try_from_iter([[0_u8; 16]].iter()).unwrap());
+        let batch = RecordBatch::try_from_iter([("output", texts), ("n", numbers)]).unwrap();
+        let schema = KeyValue::new("ARROW:schema".to_owned(), SCHEMA.to_owned());
+        let properties =
+            WriterProperties::builder().set_key_value_metadata(Some(vec![schema])).build();
+        let options =
+            ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let mut writer =
+            ArrowWriter::try_new_with_options(Vec::new(), batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        let file = writer.into_inner().unwrap();
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let why = refused(&file);
+        std::panic::set_hook(hook);
+        let said =
+            "the column `n` has a type that is not read, such as Int128: write it as another type";
+        assert_eq!(why, said);
     }
 
     #[test]

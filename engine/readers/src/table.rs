@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use scorebox::case::{Key, Mapping};
+use scorebox::case::{Key, Mapping, NO_CASE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::MapAccess};
 use serde_json::{Value, value::RawValue};
 
@@ -12,6 +12,9 @@ use crate::{
     problem::Problem,
     record::{ORIGIN, Origin, on_one_line},
 };
+
+/// Characters of why a row is no case.
+const MOST_REASON: usize = 200;
 
 /// Keys whose values are numbers, objects or lists, and stand in a text column as JSON.
 const JSON_KEYS: [Key; 8] = [
@@ -201,9 +204,12 @@ pub(crate) fn line_of_texts<'a>(
         .map_err(|error| Problem::json(&format!("row {}", at.row), &error))
 }
 
-/// The line of a row that is no case: a text that says why, which the case reader refuses and shows, up to 40 characters.
+/// The line of a row that is no case: the case reader shows why.
 pub(crate) fn line_of_no_case(why: &str) -> Vec<u8> {
-    raw_text(why).get().as_bytes().to_vec()
+    // The name of a column may have any length, and line ends.
+    let why =
+        why.chars().take(MOST_REASON).map(|it| if matches!(it, '\r' | '\n') { ' ' } else { it });
+    std::iter::once(NO_CASE).chain(why).collect::<String>().into_bytes()
 }
 
 /// What a cell without a value is as JSON.

@@ -10,7 +10,7 @@ use std::{
 
 use scorebox::run::{Event, Refused, Sink};
 
-use super::{Reports, event_writer::EventWriter};
+use super::{Reports, event_writer::EventWriter, place};
 use crate::{
     failure::{Exit, Failure},
     output::is_stdout,
@@ -49,7 +49,7 @@ impl EventArguments {
             ))
             .hint("name another file"));
         }
-        let file = open(path).map_err(|error| cannot_open(path, &error))?;
+        let file = open(path).map_err(|error| place::cannot_open("the events", path, &error))?;
         let out: Box<dyn Write + Send> = Box::new(file);
         let opened = Opened { path: Some(path.clone()), is_terminal: false, out };
         Ok(Events { opened: Some(opened), ..Events::default() })
@@ -209,22 +209,8 @@ fn open(path: &Path) -> io::Result<File> {
         // To see how it ends.
         options.read(true);
     }
-    #[cfg(unix)]
-    {
-        use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-        use std::os::unix::fs::OpenOptionsExt as _;
-
-        // A pipe that no program reads is refused instead of waited for; later on, a slow reader is waited for.
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
-        fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-        if is_regular { at_the_beginning_of_a_line(file) } else { Ok(file) }
-    }
-    #[cfg(not(unix))]
-    {
-        let file = options.open(path)?;
-        if is_regular { at_the_beginning_of_a_line(file) } else { Ok(file) }
-    }
+    let file = place::open(&mut options, path)?;
+    if is_regular { at_the_beginning_of_a_line(file) } else { Ok(file) }
 }
 
 fn at_the_beginning_of_a_line(mut file: File) -> io::Result<File> {
@@ -237,16 +223,6 @@ fn at_the_beginning_of_a_line(mut file: File) -> io::Result<File> {
         }
     }
     Ok(file)
-}
-
-fn cannot_open(path: &Path, error: &io::Error) -> Failure {
-    #[cfg(unix)]
-    if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
-        let path = path.display();
-        return Failure::new(format!("cannot write the events to `{path}`: no program reads it"))
-            .hint("start the program that reads this pipe first");
-    }
-    Failure::new(format!("cannot write the events to `{}`: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! - `labels`: labels that scores are compared with.
 //! - `locked`: whether a lock that is not up to date is refused.
 //! - `oci`: registries that scorers are published in.
+//! - `place`: opening what is written to while a command runs.
 //! - `reducer`: how attempts at a case become one.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
@@ -30,6 +31,7 @@ mod labels;
 mod locked;
 mod oci;
 mod one_judge;
+mod place;
 mod reducer;
 mod reports;
 mod requirements;
@@ -43,7 +45,7 @@ pub(crate) use case_files::{CaseFileArguments, CaseFiles};
 pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
-pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
+pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected, unreadable_recordings};
 pub(crate) use labels::{PositiveArguments, labels_at};
 pub(crate) use locked::LockedArguments;
 pub(crate) use oci::{Asked, OciArguments, address};

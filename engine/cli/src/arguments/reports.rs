@@ -16,7 +16,7 @@ use scorebox::{
 use scorebox_pages::HtmlReport;
 use tempfile::NamedTempFile;
 
-use super::Database;
+use super::{Database, place};
 use crate::{
     failure::Failure,
     new_file::must_not_be_beside_a_database,
@@ -257,7 +257,7 @@ pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports
                     ))
                     .hint("name another file"));
                 }
-                open_file(path).map_err(|error| cannot_write(path, &error))?
+                open_file(path).map_err(|error| place::cannot_open("the report", path, &error))?
             }
         };
         opened.push((target.clone(), file));
@@ -275,7 +275,7 @@ fn open_file(path: &Path) -> io::Result<Opened> {
     match path.metadata() {
         Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(there) if !there.is_file() => {
-            Ok(Opened::Itself(File::options().write(true).open(path)?))
+            Ok(Opened::Itself(place::open(File::options().write(true), path)?))
         }
         _ => {
             // What a link leads to is replaced, and not the link.
@@ -296,10 +296,6 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("cannot write the report `{}`: {error}", path.display()))
 }
 
 impl Reports {

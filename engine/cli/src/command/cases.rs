@@ -43,9 +43,9 @@ pub(crate) struct Cases {
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 
-    /// Show at most N cases (0: all)
-    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Output")]
-    limit: u64,
+    /// Show at most N cases (0: all) [default: 50 for a table]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// Skip the first N cases
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Output")]
@@ -62,7 +62,8 @@ pub(crate) struct Cases {
 impl Cases {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let record = self.database.run(self.run.as_deref(), &store)?;
+        let run = record.spec.id.to_string();
         let filter =
             ScoreFilter::of_run(&run).with_node(self.node.clone()).with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
@@ -87,6 +88,9 @@ impl Cases {
         if let Some(failure) = failure {
             return Err(failure);
         }
+        if let Some(unfinished) = report::unfinished(&record) {
+            words::warn(&unfinished);
+        }
         if self.format == Format::Table {
             self.say_what_is_left(&listing);
         }
@@ -103,7 +107,7 @@ impl Cases {
     ) -> Result<std::io::Result<()>, Failure> {
         let options =
             VerdictOptions::default().with_node(self.node.as_deref()).with_strict(self.strict);
-        let most = if self.limit == 0 { u64::MAX } else { self.limit };
+        let most = self.format.most(self.limit, 50);
         let mut written = Ok(());
         verdicts(store, run, options, |case| {
             if !self.is_asked_for(&case) {

@@ -3,8 +3,9 @@
 mod mapped;
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, hash_map::Entry},
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,6 +13,7 @@ use std::{
 use scorebox::{
     case::{Case, Location, ReadError},
     digest::Digest,
+    reports::readable_json,
 };
 use scorebox_readers::Format;
 
@@ -19,12 +21,12 @@ use crate::{
     arguments::{CaseFileArguments, CaseFiles},
     failure::{Exit, Failure},
     new_file::{NewFileArguments, WriteError},
-    report::{count, counted, one_line, printable},
+    report::{count, counted, halves_replaced, one_line, printable},
     waiting::Waiting,
     words,
 };
 
-use mapped::write_mapped;
+use mapped::mapped_line;
 
 /// Bad records that are shown; all are counted.
 const MOST_SHOWN: usize = 10;
@@ -56,6 +58,8 @@ struct Counts {
     skipped: u64,
     without_output: u64,
     bad: u64,
+    /// Halves of surrogate pairs in JSON that U+FFFD stands for.
+    halves: u64,
     /// What is wrong with the first bad ones.
     first_bad: Vec<String>,
     seen: Seen,
@@ -140,11 +144,13 @@ impl Counts {
         self.cases += 1;
         self.skipped += u64::from(case.skip().is_some());
         self.without_output += u64::from(case.output() == "null" && case.skip().is_none());
-        match mapped {
-            false => writeln!(out, "{}", case.json())?,
-            true => write_mapped(case, out)?,
-        }
-        Ok(())
+        let line: Cow<'_, str> = match mapped {
+            false => case.json().into(),
+            true => mapped_line(case).map_err(io::Error::from)?.into(),
+        };
+        let (line, halves) = readable_json(line);
+        self.halves += halves;
+        Ok(writeln!(out, "{line}")?)
     }
 
     fn note_bad(&mut self, bad: String) {
@@ -163,6 +169,9 @@ impl Counts {
             said.push_str(&format!("; {} without an output (`null`)", count(self.without_output)));
         }
         words::say(&said);
+        if self.halves > 0 {
+            words::warn(&halves_replaced(self.halves));
+        }
         if self.bad > 0 {
             let shown: Vec<String> =
                 self.first_bad.iter().map(|bad| one_line(bad, usize::MAX)).collect();

@@ -9,7 +9,7 @@ use crate::{
     arguments::{Database, completing},
     failure::{Exit, Failure},
     new_file::{NewFileArguments, WriteError},
-    report::{counted, printable},
+    report::{counted, halves_replaced, printable, unfinished},
     waiting::Waiting,
     words,
 };
@@ -51,7 +51,8 @@ impl Export {
                 .hint("name the file to write: -o scores.parquet"));
         }
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let record = self.database.run(self.run.as_deref(), &store)?;
+        let run = record.spec.id.to_string();
         let options = ReportOptions::new(&run).with_strict(self.strict);
         let waiting = Waiting::counting("writing scores", std::sync::Arc::default());
         let written = self.output.write(|out| {
@@ -63,12 +64,19 @@ impl Export {
             })
         });
         drop(waiting);
-        if let (Some(rows), Some(path)) = (written?, self.output.path()) {
+        let Some(exported) = written? else { return Ok(Exit::Done) };
+        if let Some(path) = self.output.path() {
             words::say(&format!(
                 "{}: {} of run {run}",
                 printable(&path.display().to_string()),
-                counted(rows, "score", "scores")
+                counted(exported.rows, "score", "scores")
             ));
+        }
+        if exported.halves > 0 {
+            words::warn(&halves_replaced(exported.halves));
+        }
+        if let Some(unfinished) = unfinished(&record) {
+            words::warn(&unfinished);
         }
         Ok(Exit::Done)
     }

@@ -289,12 +289,12 @@ impl Live {
         let runs = [run.to_string()];
         let written = reports.write(&store, Reported::new(&runs, strict), &again);
         let exit = self.scoring.requirements.exit(is_broken, decision.errors(), self.allow_errors);
+        if let (Some(_), Err(failure)) = (&report.stopped, &written) {
+            words::failure(failure);
+        }
         match &report.stopped {
             None => written.map(|()| exit),
             Some(Stop::Interrupted) => {
-                if let Err(failure) = &written {
-                    words::failure(failure);
-                }
                 Ok(if exit == Exit::BrokenRequirement { exit } else { signalled.exit() })
             }
             Some(stop) => Err(Failure::new(stop.to_string())),

@@ -1,5 +1,7 @@
 //! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
 
+mod expected;
+
 use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -38,6 +40,10 @@ pub(crate) struct Merge {
     /// Shards, or folders of shards
     #[arg(required = true, value_name = "SHARD")]
     shards: Vec<PathBuf>,
+
+    /// Refuse to go on unless there are N shards; a shard does not know how many others there are
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=expected::MOST_EXPECTED), help_heading = "Run")]
+    expect_shards: Option<u64>,
 
     /// Store the run in this database, as if one machine had scored it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -78,6 +84,9 @@ impl Merge {
         let registry = setup::registry_of(suite.as_ref().map_or(&[], |suite| &suite.scorers))?;
         let plan = suite.map(|suite| self.plan(suite)).transpose()?;
         let paths = shard_files(&self.shards).map_err(failure)?;
+        if let Some(expected) = self.expect_shards {
+            expected::must_be_all(&paths, expected)?;
+        }
         if let Some(output) = &self.output {
             must_be_apart(output, paths.iter().map(PathBuf::as_path))?;
         }

@@ -13,7 +13,9 @@ use crate::{
         open_reports,
     },
     failure::{Exit, Failure},
+    report::unfinished,
     waiting::Waiting,
+    words,
 };
 
 /// Write reports of stored runs
@@ -117,6 +119,11 @@ impl Report {
         let reported = Reported { labels, intervals: self.ci, ..Reported::new(&runs, self.strict) };
         reports.write(&store, reported, &again)?;
         drop(waiting);
+        for run in &runs {
+            if let Some(unfinished) = unfinished(&store.run(run)?) {
+                words::warn(&unfinished);
+            }
+        }
         Ok(Exit::Done)
     }
 

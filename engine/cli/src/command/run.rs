@@ -17,7 +17,7 @@ use scorebox::{
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
     sandbox::{Grant, Sandbox},
     store::RunId,
-    suite::{ScorerId, Suite, SuiteScorer},
+    suite::{ScorerId, Suite, SuiteError, SuiteScorer},
     verdict::Requirements,
 };
 
@@ -66,8 +66,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME=JSON", add = completing::suite_entries(), help_heading = "Scorers")]
     config: Vec<String>,
 
-    /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock) or `workspace` (the
-    /// files of the case)
+    /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files of the
+    /// case) or `judge` (questions to a language model)
     #[arg(long, value_name = "NAME=WHAT", add = completing::suite_grants(), help_heading = "Scorers")]
     grant: Vec<String>,
 
@@ -236,6 +236,9 @@ impl Run {
         let runs = [report.run.to_string()];
         let documents = Reported { intervals: self.ci, ..Reported::new(&runs, asked.strict) };
         let written = reports.write(&store, documents, &again);
+        if let (Some(_), Err(failure)) = (&report.stopped, &written) {
+            words::failure(failure);
+        }
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!(
@@ -335,8 +338,22 @@ impl Run {
             [first, others @ ..] => (Some(scorer(first)?), others),
             [] => (self.target.as_deref().map(scorer).transpose()?, &[][..]),
         };
-        let suite = Suite::new("command line".to_owned(), first.into_iter().collect())?;
+        let suite = Suite::new("command line".to_owned(), first.into_iter().collect());
+        let suite = suite.map_err(|error| self.no_suite(error))?;
         self.changed(suite, others)
+    }
+
+    /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases.
+    fn no_suite(&self, error: SuiteError) -> Failure {
+        let json = self.files.iter().find(|path| path.extension().is_some_and(|it| it == "json"));
+        match (error, json) {
+            (SuiteError::NoScorers, Some(file)) => Failure::new(SuiteError::NoScorers.to_string())
+                .hint(format!(
+                    "name one with `-s`, or a suite in JSON with `--suite {}`",
+                    shell_word(file)
+                )),
+            (error, _) => error.into(),
+        }
     }
 
     /// The files that configurations on the command line are in.

@@ -17,9 +17,9 @@ use crate::{
 /// List the runs in the database, newest first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Runs {
-    /// Show at most N runs (0: all)
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
-    limit: usize,
+    /// Show at most N runs (0: all) [default: 20 for a table]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
@@ -49,7 +49,7 @@ struct Listed {
 impl Runs {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let most = if self.limit == 0 { usize::MAX } else { self.limit };
+        let most = usize::try_from(self.format.most(self.limit, 20)).unwrap_or(usize::MAX);
         let waiting = Waiting::on("counting cases and scores");
         let mut listed = store.snapshot(|store| listed(store, most.saturating_add(1)))?;
         drop(waiting);

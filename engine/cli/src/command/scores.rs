@@ -56,9 +56,9 @@ pub(crate) struct Scores {
     #[arg(long, value_name = "X", value_parser = number, help_heading = "Filters")]
     below: Option<f64>,
 
-    /// Show at most N rows (0: all)
-    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Output")]
-    limit: usize,
+    /// Show at most N rows (0: all) [default: 50 for a table]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// Skip the first N rows
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Output")]
@@ -98,10 +98,7 @@ impl Scores {
         let waiting = Waiting::counting("reading scores", store.rows_read());
         let total = store.score_count(filter)?;
         drop(waiting);
-        let shown = total.saturating_sub(self.skip).min(match self.limit {
-            0 => u64::MAX,
-            limit => limit as u64,
-        });
+        let shown = total.saturating_sub(self.skip).min(self.format.most(self.limit, 50));
         let standings = Standings::of(store, filter)?;
         let mut trouble = None;
         let mut error_kinds = BTreeSet::new();

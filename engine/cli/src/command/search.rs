@@ -44,9 +44,9 @@ pub(crate) struct Search {
     #[arg(long, help_heading = "Indexes")]
     offline: bool,
 
-    /// The most scorers that are shown; 0 shows all
-    #[arg(long, value_name = "N", default_value_t = 30, help_heading = "Output")]
-    limit: usize,
+    /// Show at most N scorers (0: all) [default: 30 for a table]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// How to print them
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
@@ -116,7 +116,7 @@ impl Search {
             (it.distance, address, it.scorer_id.clone())
         });
         let all = found.len();
-        found.truncate(if self.limit == 0 { usize::MAX } else { self.limit });
+        found.truncate(usize::try_from(self.format.most(self.limit, 30)).unwrap_or(usize::MAX));
         let waiting = Waiting::on("comparing names");
         let names = known_names(&read);
         found.iter_mut().for_each(|it| it.compare_with(&names));

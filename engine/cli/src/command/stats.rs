@@ -56,11 +56,11 @@ impl Stats {
         let store = self.database.read()?;
         let run = match self.all_runs {
             true => None,
-            false => Some(self.database.run(self.run.as_deref(), &store)?.spec.id.to_string()),
+            false => Some(self.database.run(self.run.as_deref(), &store)?),
         };
         let mut filter =
             ScoreFilter::default().with_node(self.node.clone()).with_scorer(self.scorer.clone());
-        filter.run = run;
+        filter.run = run.as_ref().map(|run| run.spec.id.to_string());
         let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
         let mut aggregates = aggregate(&store, &filter)?;
@@ -83,6 +83,9 @@ impl Stats {
             Format::Table => write!(out, "{}", table(&aggregates, self.ci)),
             format => output::list(out, format == Format::Jsonl, &aggregates),
         })?;
+        if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
+            words::warn(&unfinished);
+        }
         if self.format == Format::Table {
             let methods = interval::methods(aggregates.iter().map(|it| it.interval));
             methods.iter().for_each(|line| words::say(line));

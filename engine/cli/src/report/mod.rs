@@ -12,6 +12,7 @@
 //! - `sparkline`: a distribution in eight characters.
 //! - `shell`: an argument as a shell reads it back.
 //! - `verdict`: verdicts and requirements in words.
+//! - `unfinished`: runs of which only a part is stored.
 //! - `text`: text that came from elsewhere, made safe for a terminal.
 
 mod case;
@@ -26,6 +27,7 @@ mod sparkline;
 mod started;
 mod table;
 mod text;
+mod unfinished;
 pub(crate) mod verdict;
 
 pub(crate) use case::case_name;
@@ -37,4 +39,7 @@ pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;
 pub(crate) use started::started;
 pub(crate) use table::{Align, Table};
-pub(crate) use text::{one_line, pretty, printable, printable_json, printable_json_line, within};
+pub(crate) use text::{
+    halves_replaced, one_line, pretty, printable, printable_json, printable_json_line, within,
+};
+pub(crate) use unfinished::unfinished;

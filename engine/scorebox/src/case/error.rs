@@ -87,6 +87,12 @@ pub enum BadCaseReason {
     /// The bytes are not UTF-8.
     #[error("not valid UTF-8")]
     NotUtf8,
+    /// What was to become a line has no case: a row of a table with too few cells.
+    #[error("{why}")]
+    NoCase {
+        /// Why.
+        why: String,
+    },
     /// The line was not read to its end.
     #[error("the line is longer than {limit} bytes")]
     LineTooLong {

@@ -332,7 +332,10 @@ fn missing_output(line: &str, mapping: &Mapping) -> Fault {
     let mut elsewhere = None;
     // The line was read to its end before, so there is no error to see here.
     let _ = each_member(line, |key, _| {
-        elsewhere = elsewhere.or(OUTPUT_ELSEWHERE.into_iter().find(|name| *name == key));
+        let mut names = ["output"].into_iter().chain(OUTPUT_ELSEWHERE);
+        if elsewhere.is_none() && names.any(|name| name.eq_ignore_ascii_case(&key)) {
+            elsewhere = Some(key.to_string());
+        }
         if keys.len() < LISTED_KEYS {
             keys.push(excerpt(&key));
         } else if keys.len() == LISTED_KEYS {
@@ -343,10 +346,7 @@ fn missing_output(line: &str, mapping: &Mapping) -> Fault {
     let pointer = mapping.pointer(Key::Output).map(str::to_owned);
     let advice = match &pointer {
         Some(_) => Advice::Write(Form::PointerFromLine),
-        None => Advice::Map {
-            part: Key::Output.name().to_owned(),
-            member: elsewhere.map(str::to_owned),
-        },
+        None => Advice::Map { part: Key::Output.name().to_owned(), member: elsewhere },
     };
     Fault::whole(BadCaseReason::MissingOutput { keys, pointer }).with_advice(advice)
 }

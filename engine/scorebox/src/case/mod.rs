@@ -65,8 +65,8 @@ pub use mapping::{Mapping, MappingError};
 pub(crate) use pointer::Pointer;
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
 pub use record::Case;
-pub use source::Source;
 #[cfg(feature = "store")]
 pub(crate) use source::Tally;
+pub use source::{NO_CASE, Source};
 pub use source_error::{Compression, SourceError};
 pub use trace_context::TraceContext;

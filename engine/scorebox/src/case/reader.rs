@@ -16,7 +16,7 @@ use super::{
     lines::{Line, read_line},
     mapping::Mapping,
     record::Case,
-    source::{Source, Tally},
+    source::{NO_CASE, Source, Tally},
     source_error::{Compression, SourceError},
     stop::StopSign,
 };
@@ -58,6 +58,8 @@ struct Open {
     text: Box<dyn Buffered>,
     compression: Compression,
     name: Arc<str>,
+    /// Whether a line may say why there is no case in its place.
+    gives_reasons: bool,
     line: u64,
     blank: Blank,
 }
@@ -199,7 +201,7 @@ impl CaseReader {
             let file = follow.next_file(self.count, self.stop.clone());
             let text = Box::new(BufReader::with_capacity(128 << 10, file));
             let (compression, blank) = (Compression::None, Blank::default());
-            return Some(Ok(Open { text, compression, name, line, blank }));
+            return Some(Ok(Open { text, compression, name, gives_reasons: false, line, blank }));
         }
         None
     }
@@ -220,7 +222,7 @@ impl CaseReader {
                 Ok(found) => {
                     current.line += 1;
                     let location = Location { source: current.name.clone(), line: current.line };
-                    let case = self.take_up(&found, location);
+                    let case = self.take_up(&found, location, current.gives_reasons);
                     if case.is_some() {
                         current.blank = Blank::default();
                     } else if current.blank.add(self.buffer.len()) {
@@ -236,7 +238,12 @@ impl CaseReader {
     }
 
     /// The case of the line in the buffer; `None` if it is blank.
-    fn take_up(&mut self, found: &Line, location: Location) -> Option<Result<Case, BadCase>> {
+    fn take_up(
+        &mut self,
+        found: &Line,
+        location: Location,
+        gives_reasons: bool,
+    ) -> Option<Result<Case, BadCase>> {
         let mut bytes = self.buffer.as_slice();
         if location.line == 1 {
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
@@ -251,7 +258,13 @@ impl CaseReader {
             return Some(Err(fault.into_bad_case(b"", &location, ordinal)));
         }
         Some(match std::str::from_utf8(bytes) {
-            Ok(line) => Case::parse(line, ordinal, &self.mapping, location),
+            Ok(line) => match line.strip_prefix(NO_CASE).filter(|_| gives_reasons) {
+                Some(why) => {
+                    let reason = BadCaseReason::NoCase { why: why.to_owned() };
+                    Err(BadCase::new(location, ordinal, reason))
+                }
+                None => Case::parse(line, ordinal, &self.mapping, location),
+            },
             Err(error) => {
                 let offset = Some(error.valid_up_to());
                 let fault = Fault { offset, ..Fault::whole(BadCaseReason::NotUtf8) }
@@ -277,10 +290,11 @@ fn too_long(limit: usize) -> Fault {
 
 /// Opens `source` for reading lines.
 fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, SourceError> {
-    let name = source.name();
+    let (name, gives_reasons) = (source.name(), source.gives_reasons());
     match decode(source.open(Arc::clone(tally), stop.clone())?) {
         Ok(Decoded { text, compression }) => {
-            Ok(Open { text, compression, name: name.into(), line: 0, blank: Blank::default() })
+            let (name, blank) = (name.into(), Blank::default());
+            Ok(Open { text, compression, name, gives_reasons, line: 0, blank })
         }
         Err(NotDecoded::Unsupported(format)) => Err(SourceError::Unsupported { name, format }),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),

@@ -26,8 +26,11 @@ pub struct Source {
 enum Origin {
     Path(PathBuf),
     Stdin,
-    Reader { name: String, reader: Box<dyn Read + Send> },
+    Reader { name: String, reader: Box<dyn Read + Send>, gives_reasons: bool },
 }
+
+/// How a line begins that is no case for the reason behind it, in a [`Source::reader_with_reasons`].
+pub const NO_CASE: char = '\u{18}';
 
 impl Source {
     /// The file at `path`. `-` is a file of that name here: see [`Source::stdin`].
@@ -43,7 +46,18 @@ impl Source {
 
     /// Whatever `reader` yields; `name` stands for it in messages.
     pub fn reader(name: impl Into<String>, reader: Box<dyn Read + Send>) -> Source {
-        Source { origin: Origin::Reader { name: name.into(), reader } }
+        Source { origin: Origin::Reader { name: name.into(), reader, gives_reasons: false } }
+    }
+
+    /// Whatever `reader` makes of something that has no lines itself: a line that begins with [`NO_CASE`] says why there is no
+    /// case in its place.
+    pub fn reader_with_reasons(name: impl Into<String>, reader: Box<dyn Read + Send>) -> Source {
+        Source { origin: Origin::Reader { name: name.into(), reader, gives_reasons: true } }
+    }
+
+    /// Whether it is a [`Source::reader_with_reasons`].
+    pub(super) fn gives_reasons(&self) -> bool {
+        matches!(self.origin, Origin::Reader { gives_reasons: true, .. })
     }
 
     /// The name that messages and [`Case::source`](super::Case::source) give it.

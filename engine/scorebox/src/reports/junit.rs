@@ -3,13 +3,14 @@
 //!
 //! | in scorebox | in JUnit |
 //! |---|---|
-//! | suite, run | `testsuite name`, and properties `run` and `root` |
+//! | suite, run | `testsuite name`, and properties `run`, `state` and `root` |
 //! | case, node | `testcase name`, `classname` (the suite's name where the case is of no node) |
 //! | time of all its scores | `testcase time`, in seconds |
 //! | failed | `failure`, whose message says which scorers decided, and which of their assertions |
 //! | errored | `error`, likewise |
 //! | skipped | `skipped` |
 //! | passed with a soft regression | passes; `system-out` says which scorers regressed |
+//! | a run that has not finished | a last `testcase` with an `error` that says why |
 
 use std::{io, time::Duration};
 
@@ -25,7 +26,7 @@ use crate::{
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
-    suite_name,
+    suite_name, unfinished,
 };
 
 /// What `type` says about a test case that did not pass.
@@ -43,6 +44,7 @@ pub(super) fn write(
     let run = store.run(options.run)?;
     let mut suite = TestSuite::new(shown(suite_name(&run)));
     suite.add_property(("run", run.spec.id.as_str()));
+    suite.add_property(("state", run.state.as_str()));
     if let Some(root) = run.root {
         suite.add_property(("root", root.to_string().as_str()));
     }
@@ -52,6 +54,8 @@ pub(super) fn write(
         suite.add_test_case(test_case(&run, case));
         Ok(())
     })?;
+    // The cases that are missing would pass unseen.
+    suite.add_test_cases(unfinished(&run).map(|why| of_the_run(&run, &why)));
     suite.set_time(time);
     let mut report = Report::new("scorebox");
     report.set_time(time);
@@ -112,6 +116,17 @@ fn test_case(run: &RunRecord, reported: &ReportedCase<'_>) -> TestCase {
     if verdict.verdict == Verdict::Passed && verdict.regressions > 0 {
         test.set_system_out(details);
     }
+    test
+}
+
+/// What stands for the cases that a run which has not finished did not come to.
+fn of_the_run(run: &RunRecord, why: &str) -> TestCase {
+    let why = shown(why);
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(KIND).set_message(why.as_str()).set_description(why.as_str());
+    let mut test = TestCase::new(format!("run {}", run.spec.id), status);
+    test.set_classname(shown(suite_name(run)));
+    test.set_time(Duration::ZERO);
     test
 }
 

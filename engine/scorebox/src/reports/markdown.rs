@@ -9,15 +9,15 @@ use crate::{
         repeated_verdicts,
     },
     cut::cut,
-    store::{ScoreFilter, Store},
+    store::{RunRecord, RunState, ScoreFilter, Store},
     terminal::characters,
-    verdict::{Verdict, figure, percent, score_beside},
+    verdict::{Verdict, figure, percent, percent_interval, score_beside},
 };
 
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
-    suite_name,
+    suite_name, unfinished,
 };
 
 /// Cases that are listed: what reads a summary has a bound on its size (GitHub: 1 MiB).
@@ -31,6 +31,10 @@ const MOST_TABLE_BYTES: usize = 900 << 10;
 const HUGE: f64 = 1e15;
 /// Assertions of a score that are named.
 const MOST_ASSERTIONS: usize = 5;
+
+/// Digits of a commit that GitHub makes a link of.
+const LEAST_COMMIT: usize = 7;
+const MOST_COMMIT: usize = 40;
 
 pub(super) fn write(
     store: &Store,
@@ -57,7 +61,7 @@ pub(super) fn write(
         }
         Ok(())
     })?;
-    writeln!(out, "## {}: {}\n", escaped(suite_name(&run), MOST_NAME_BYTES), verdict_of(&decided))?;
+    out.write_all(heading(&run, &decided).as_bytes())?;
     writeln!(out, "{}", scorers(&aggregates, &decided, options.intervals))?;
     let asked = VerdictOptions { node: None, strict: options.strict };
     // Without a scorer that decides, every attempt passes.
@@ -79,22 +83,38 @@ pub(super) fn write(
     Ok(writeln!(out, "Run `{}`{root}", run.spec.id)?)
 }
 
+/// The verdict; of a run that has not finished, how it ended before it, and why below.
+fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
+    let state = match run.state {
+        RunState::Finished => String::new(),
+        state => format!("{}; ", state.as_str()),
+    };
+    let name = escaped(suite_name(run), MOST_NAME_BYTES);
+    let why = unfinished(run).map_or_else(String::new, |why| {
+        let why = escaped(&why, MOST_REASON_BYTES);
+        format!("**This is not the whole run**: {why}\n\n")
+    });
+    format!("## {name}: {state}{}\n\n{why}", verdict_of(decided))
+}
+
 /// `168 of 400 cases passed (42.0 %, …)`.
 fn verdict_of(decided: &DecidedRun) -> String {
     let verdict = &decided.verdict;
     let cases = verdict.judged();
     if !decided.decides() {
-        return format!("{cases} cases, of which no scorer decides whether they pass");
+        let mut text = format!("{cases} cases, of which no scorer decides whether they pass");
+        if verdict.incomplete() > 0 {
+            let _ = write!(text, ", {} not scored by all scorers", verdict.incomplete());
+        }
+        return text;
     }
     let mut text = format!("{} of {cases} cases passed", verdict.passed);
     if let Some(rate) = verdict.pass_rate {
-        // Writing to a string cannot fail.
         let _ = write!(
             text,
-            " ({}; 95 % interval {:.1} to {:.1} %)",
+            " ({}; 95 % interval {})",
             percent(rate.rate),
-            rate.low * 100.0,
-            rate.high * 100.0
+            percent_interval(rate.rate, rate.low, rate.high)
         );
     }
     for (count, word) in [
@@ -222,7 +242,17 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
 fn escaped(text: &str, most_bytes: usize) -> String {
     let text = cut(text, most_bytes);
     let mut escaped = String::with_capacity(text.len());
+    let (mut at, mut commit) = (0, 0..0);
     for (character, is_seen) in characters(&text) {
+        if let Some(length) = commit_at(&text, at) {
+            commit = at..at + length;
+        } else if commit.contains(&at) && (at - commit.start).is_multiple_of(LEAST_COMMIT - 1) {
+            escaped.push('\u{200b}');
+        }
+        at += character.len_utf8();
+        // What a number follows that would be of an issue or a merge request.
+        let is_reference =
+            matches!(character, '#' | '!') || character == '-' && ends_with(&escaped, b"gh");
         match character {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
@@ -230,7 +260,7 @@ fn escaped(text: &str, most_bytes: usize) -> String {
             // Behind a zero-width space it mentions nobody.
             '@' => escaped.push_str("@\u{200b}"),
             // So does an address without a scheme make no link.
-            '.' if ends_with_www(&escaped) => escaped.push_str("\u{200b}."),
+            '.' if ends_with(&escaped, b"www") => escaped.push_str("\u{200b}."),
             // In an element of its own it begins no formula of GitHub, behind a backslash none of GitLab.
             '$' => escaped.push_str("<span>\\$</span>"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '#' | '~' | '!' | ':' => {
@@ -244,12 +274,25 @@ fn escaped(text: &str, most_bytes: usize) -> String {
             }
             character => escaped.push(character),
         }
+        if is_reference && text[at..].starts_with(|next: char| next.is_ascii_digit()) {
+            escaped.push('\u{200b}');
+        }
     }
     escaped
 }
 
-fn ends_with_www(text: &str) -> bool {
-    text.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
+fn ends_with(text: &str, end: &[u8]) -> bool {
+    let begin = text.len().checked_sub(end.len());
+    begin.is_some_and(|begin| text.as_bytes()[begin..].eq_ignore_ascii_case(end))
+}
+
+/// The length of what GitHub takes for the digest of a commit, if it begins here: hexadecimal digits that stand alone.
+fn commit_at(text: &str, at: usize) -> Option<usize> {
+    let is_apart = !text[..at].ends_with(char::is_alphanumeric);
+    let behind = text[at..].find(|it: char| !it.is_ascii_hexdigit());
+    let length = behind.unwrap_or(text.len() - at);
+    let ends = !text[at + length..].starts_with(char::is_alphanumeric);
+    (is_apart && ends && (LEAST_COMMIT..=MOST_COMMIT).contains(&length)).then_some(length)
 }
 
 #[cfg(test)]
@@ -262,6 +305,20 @@ mod tests {
         assert_eq!(escaped("WWW.a", 99), "WWW\u{200b}.a");
         assert_eq!(escaped("ww.a 1.5", 99), "ww.a 1.5");
         assert_eq!(escaped("$x^2$", 99), "<span>\\$</span>x^2<span>\\$</span>");
+    }
+
+    #[test]
+    fn a_text_names_no_issue_and_no_commit() {
+        let shown = |text: &str| escaped(text, 999).replace('\u{200b}', "~");
+        assert_eq!(shown("see #1, o/r#12, GH-7 and gh-8"), r"see \#~1, o/r\#~12, GH-~7 and gh-~8");
+        assert_eq!(shown("!3 # 1 #a GH- 7 GH-x"), r"\!~3 \# 1 \#a GH- 7 GH-x");
+        // No part between two zero-width spaces is long enough.
+        assert_eq!(shown("9c1f0e3 9C1F0E3bcd012."), "9c1f0e~3 9C1F0E~3bcd01~2.");
+        for text in ["9c1f0e", "x9c1f0e3", "9c1f0e3g", &"a".repeat(41)] {
+            assert_eq!(shown(text), *text);
+        }
+        assert_eq!(shown(&"a".repeat(40)).len(), 46);
+        assert_eq!(shown("é#1"), r"é\#~1");
     }
 
     #[test]

@@ -6,21 +6,24 @@
 //! - `markdown`: a summary with the cases that failed, for people.
 //! - `lines`: JSON Lines, an object for each case.
 //! - `table`: CSV, a line for each score.
-//! - `spreadsheet`: text that no spreadsheet computes.
+//! - `spreadsheet`: text that no spreadsheet computes, and short numbers.
+//! - `readable`: JSON that every program reads.
 
 mod cases;
 mod junit;
 mod lines;
 mod markdown;
+mod readable;
 mod spreadsheet;
 mod table;
 
 use std::{fmt, io, str::FromStr};
 
 pub use cases::{ReportedCase, for_each_case};
-pub use spreadsheet::cell_text;
+pub use readable::readable_json;
+pub use spreadsheet::{cell_number, cell_text};
 
-use crate::store::{RunRecord, Store, StoreError};
+use crate::store::{RunRecord, RunState, Store, StoreError};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,4 +141,19 @@ pub fn write_report(
 /// The suite's name, or the run's where an older scorebox stored none.
 fn suite_name(run: &RunRecord) -> &str {
     run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
+}
+
+/// Why a report is not of a whole run; `None` if the run has finished.
+fn unfinished(run: &RunRecord) -> Option<String> {
+    let ended = match run.state {
+        RunState::Finished => return None,
+        // A killed run could not say so.
+        RunState::Running => "the run goes on, or was killed",
+        RunState::Interrupted => "the run was interrupted",
+        RunState::Stopped => "the run stopped",
+    };
+    Some(match &run.state_reason {
+        Some(why) => format!("{ended}: {why}"),
+        None => ended.to_owned(),
+    })
 }

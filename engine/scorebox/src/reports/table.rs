@@ -11,7 +11,7 @@ use crate::{
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
-    spreadsheet::cell_text,
+    spreadsheet::{cell_number, cell_text},
 };
 
 /// The columns, by the names that the database has for them.
@@ -58,9 +58,8 @@ pub(super) fn write(
 
 /// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty.
 fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len()] {
-    fn number<N: ToString>(value: Option<N>) -> String {
-        value.map_or_else(String::new, |value| value.to_string())
-    }
+    let number = |value: Option<f64>| value.map_or_else(String::new, cell_number);
+    let integer = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let text =
         |text: Option<&String>| text.map_or_else(String::new, |it| cell_text(it).into_owned());
     let (row, verdict) = (&record.row, case.decided.verdict);
@@ -92,8 +91,8 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len
             // There is nothing that could hold.
             (None, _) => String::new(),
         },
-        number(answer.fuel),
-        number(answer.memory_bytes),
+        integer(answer.fuel),
+        integer(answer.memory_bytes),
         number(answer.duration_ms),
         row.scored_at_ms.to_string(),
         cell_text(decisive.join("\n")).into_owned(),

@@ -1,7 +1,7 @@
 //! A case that `--map` found in a line of another shape, as a line that is the same case without `--map`. Values are written as they
 //! were read.
 
-use std::{fmt, io, io::Write};
+use std::fmt;
 
 use scorebox::case::{Case, Key};
 use serde::{
@@ -10,23 +10,25 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// Writes each key under its own name; what a mapping was taken from stays beside it.
-pub(super) fn write_mapped(case: &Case, out: &mut dyn Write) -> io::Result<()> {
+/// Has each key under its own name; what a mapping was taken from stays beside it.
+pub(super) fn mapped_line(case: &Case) -> Result<String, serde_json::Error> {
+    let mut line = String::new();
     let mut separator = "{";
     for key in Key::ALL {
         if let Some(value) = case.raw(key) {
-            write!(out, "{separator}\"{}\":{value}", key.name())?;
+            line.push_str(&format!("{separator}\"{}\":{value}", key.name()));
             separator = ",";
         }
     }
     let others = case.other_json().map(serde_json::from_str::<Members<'_>>).transpose()?;
     for (name, value) in others.into_iter().flat_map(|others| others.0) {
         if !changes_the_case(case, &name) {
-            write!(out, "{separator}{}:{}", serde_json::to_string(&name)?, value.get())?;
+            line.push_str(&format!("{separator}{}:{}", serde_json::to_string(&name)?, value.get()));
             separator = ",";
         }
     }
-    writeln!(out, "}}")
+    line.push('}');
+    Ok(line)
 }
 
 /// Whether a member of this name, beside the keys under their own names, makes another case: it is the name of a key that has a
@@ -75,14 +77,12 @@ mod tests {
             Case::parse(line, 0, mapping, Location::new("cases", 1)).unwrap()
         };
         let case = read(line, &Mapping::parse(rules).unwrap());
-        let mut written = Vec::new();
-        write_mapped(&case, &mut written).unwrap();
-        let written = String::from_utf8(written).unwrap();
-        let again = read(written.trim_end(), &Mapping::NONE);
+        let written = mapped_line(&case).unwrap();
+        let again = read(&written, &Mapping::NONE);
         for key in Key::ALL {
             assert_eq!(again.raw(key), case.raw(key), "{key} of {line}");
         }
-        written.trim_end().to_owned()
+        written
     }
 
     #[test]

@@ -212,7 +212,7 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         methods.iter().for_each(|line| words::say(line));
         say_totals(run, database);
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
-        report::judge::unanswered(asked.judges).iter().for_each(|line| words::say(line));
+        report::judge::left_out(asked.judges).iter().for_each(|line| words::say(line));
     }
     report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
     say_bad_cases(run);

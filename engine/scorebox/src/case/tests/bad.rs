@@ -80,7 +80,8 @@ fn a_missing_output_lists_the_keys_and_how_to_map_one() {
         "cases.jsonl:7: no `output`; found the keys `prompt`, `completion`, `\\u{1b}[2J`"
     );
     assert_eq!(advice, map(Some("completion")));
-    assert_eq!(said(r#"{"Output":1}"#).1, map(None));
+    assert_eq!(said(r#"{"question":1,"Output":1}"#).1, map(Some("Output")));
+    assert_eq!(said(r#"{"question":1}"#).1, map(None));
     let many: Vec<String> = (0..1000).map(|key| format!("\"k{key}\":0")).collect();
     let message = said(&format!("{{{}}}", many.join(","))).0;
     assert!(message.ends_with("`k10`, `k11`, `…`"), "{message}");

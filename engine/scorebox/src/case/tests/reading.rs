@@ -179,6 +179,15 @@ fn a_failing_read_ends_the_reading_and_an_interrupted_one_does_not() {
 }
 
 #[test]
+fn only_a_reader_that_gives_reasons_says_why_there_is_no_case() {
+    let text = "\u{18}the row is short\n{\"output\":2}\n";
+    let reasons = Source::reader_with_reasons("t.csv", Box::new(Cursor::new(text)));
+    let cases = CaseReader::open(vec![reasons], Mapping::NONE).unwrap();
+    assert_eq!(all(cases), ["t.csv:1: the row is short", "2"]);
+    assert_eq!(all(reader(text))[0], "cases.jsonl:1:1: not valid JSON: expected value");
+}
+
+#[test]
 fn the_mapping_is_used_for_every_line() {
     let mapping = Mapping::parse(["output=/a"]).unwrap();
     let sources = vec![source("f", "{\"a\":1}\n{\"b\":1}\n{\"a\":3}")];
