@@ -149,6 +149,18 @@ fn a_scorer_has_the_name_that_is_given_to_it() {
     assert_eq!(desk.folder.rows(scores), ["a | 1", "b | 0.5"]);
 }
 
+/// As after a lock was lost: the entry has a name and a configuration of its own.
+#[test]
+fn an_entry_that_uses_the_scorer_is_locked_whatever_its_name_is() {
+    let Some(desk) = Desk::new() else { return };
+    desk.add("oci://HOST/team/word-f1:0.1.0 --as words --yes").exits_with(0);
+    fs::remove_file(desk.folder.path("scorebox.lock")).unwrap();
+    let suite = desk.read("suite.toml");
+    desk.add("oci://HOST/team/word-f1:0.1.0 --yes").exits_with(0);
+    assert_eq!(desk.read("suite.toml"), suite);
+    assert!(desk.read("scorebox.lock").contains("team/word-f1:0.1.0"));
+}
+
 #[test]
 fn nothing_is_added_that_cannot_be_or_that_nobody_said_yes_to() {
     let Some(desk) = Desk::new() else { return };

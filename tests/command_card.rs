@@ -368,7 +368,7 @@ fn what_is_wrong_is_said_before_anything_is_scored_and_no_page_is_left() {
         (format!("{card} --with /nothing -o a.html"), "has a label at `/nothing`", ""),
         ("scorebox card rouge --with /label -o a.html".into(), "--cases <FILE>", ""),
         (format!("{card} --run-id r -o a.html"), "--db <FILE>", ""),
-        ("scorebox card rouge --cases none.jsonl -o a.html".into(), "cannot read `none.jsonl`", ""),
+        ("scorebox card rouge --cases none.jsonl -o a.html".into(), "none.jsonl: no such file", ""),
         (
             "scorebox card rouge --cases . -o a.html".into(),
             "`.` is not a file",
@@ -427,6 +427,17 @@ fn a_script_with_a_mistake_has_no_page_and_one_that_wants_a_configuration_has() 
     assert!(read(&folder, "a.html").contains("Wants"));
     let inspected = folder.sh("scorebox inspect wants.js").exits_with(2);
     assert!(inspected.stdout.contains("Wants (wants)"), "{inspected}");
+}
+
+/// Whether to grant something is asked before it is.
+#[test]
+fn a_scorer_that_needs_a_grant_is_inspected_without_it() {
+    let folder = Folder::new();
+    let inspected = folder.sh("scorebox inspect relevancy").exits_with(0);
+    assert!(inspected.stdout.contains("needs         "), "{inspected}");
+    assert_eq!(inspected.stderr, "hint: to load it too: --grant judge\n");
+    folder.sh("scorebox inspect relevancy --output-text hi").exits_with(2);
+    folder.sh("scorebox inspect relevancy --config '{\"modle\": 1}'").exits_with(2);
 }
 
 #[test]

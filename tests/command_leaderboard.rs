@@ -288,9 +288,9 @@ fn more_entrants_than_are_held_in_memory_are_refused() {
     folder
         .database("scorebox.db")
         .execute_batch(
-            "INSERT INTO cases (case_key, run, ordinal, case_id, iteration, attempt, source_name, source_line, digest, output, other_json)
+            "INSERT INTO cases (case_key, run, ordinal, case_id, iteration, attempt, source_name, source_line, digest, output, other_json, metadata)
              WITH RECURSIVE more (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 50000)
-             SELECT (run << 40) + n, run, n, 'more-' || n, 0, 0, source_name, n + 1, digest, output, '{\"entrant\": ' || n || '}'
+             SELECT (run << 40) + n, run, n, 'more-' || n, 0, 0, source_name, n + 1, digest, output, '{\"entrant\": ' || n || '}', '{\"succeeded\": true}'
              FROM cases, more;",
         )
         .unwrap();
@@ -298,4 +298,36 @@ fn more_entrants_than_are_held_in_memory_are_refused() {
     assert!(refused.stderr.contains("more than 50000 entrants"), "{refused}");
     let listed = folder.sh("scorebox leaderboard --attempts --limit 1").exits_with(0);
     assert!(listed.stderr.contains("1 of 50,001 attempts"), "{listed}");
+}
+
+/// As in a run that was interrupted: ada's second attempt was not scored, and what it would be worth is not known.
+#[test]
+fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whether_it_succeeded() {
+    let folder = run_of(concat!(
+        r#"{"id": "one", "output": 1, "entrant": "ada", "metadata": {"rating": 2, "succeeded": true}}"#,
+        "\n",
+        r#"{"id": "two", "output": 1, "entrant": "ada", "metadata": {"rating": 9}}"#,
+        "\n",
+        r#"{"id": "three", "output": 1, "entrant": "bob", "metadata": {"rating": 5, "succeeded": true}}"#,
+        "\n",
+    ));
+    let change = |sql: &str| folder.database("scorebox.db").execute_batch(sql).unwrap();
+    change("DELETE FROM score_rows WHERE case_key & 0xFFFFFFFFFF > 0");
+    assert_snapshot!(folder.sh("scorebox leaderboard --strategy highest-rating"), @"
+    rank  entrant  score  rating  tokens  elapsed  attempts  succeeded  failed scores
+    1     bob          -  5.0000       -        -         1          1              0
+    2     ada      120.0  2.0000       -        -         1          1              0
+    [stderr]
+    1 attempt is left out: not all scorers have scored it
+    [exit code 0]
+    ");
+    let listed = folder.sh("scorebox leaderboard --attempts --format jsonl").exits_with(0).stdout;
+    assert!(!listed.contains("\"two\"") && listed.lines().count() == 2, "{listed}");
+    change("UPDATE cases SET metadata = NULL; DELETE FROM score_rows");
+    assert_snapshot!(folder.sh("scorebox leaderboard"), @"
+    [stderr]
+    error: no attempt of the run `r` that could be ranked is scored by all its scorers
+    hint: finish the run: scorebox run … --resume
+    [exit code 2]
+    ");
 }

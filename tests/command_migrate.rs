@@ -65,6 +65,7 @@ fn assertions_become_scorers_and_the_rest_is_listed() {
     [judges.default]
     provider = "openai"
     model = "gpt-4o"
+    embedding_model = "text-embedding-3-large"
 
     [defaults]
     severity = "gate"

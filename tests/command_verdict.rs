@@ -238,6 +238,30 @@ fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
     assert_eq!(tries("part")["passRate"], tries("whole")["passRate"]);
 }
 
+/// `exact-match` only measures unless it has a threshold, so each case passes: a rate of that would be no requirement.
+#[test]
+fn a_pass_rate_is_not_met_if_no_scorer_decides() {
+    let folder = folder();
+    let run = "scorebox run cases.jsonl -q -s exact-match --allow-errors";
+    folder.sh(run).exits_with(0);
+    let said = folder.sh(&format!("{run} --min-pass-rate 0.5")).exits_with(3).stderr;
+    assert!(!said.contains("cases passed"), "{said}");
+    assert!(
+        said.ends_with(
+            "error: there is no pass rate: no scorer decides whether a case passes; required: 50.0 %\n\
+             hint: in the suite, give a scorer a `threshold` or `severity = \"gate\"`, or require a mean: \
+             --fail-below NAME=X\n"
+        ),
+        "{said}"
+    );
+    let strict = folder.sh(&format!("{run} --strict")).exits_with(0).stderr;
+    assert!(strict.contains("warning: --strict changes nothing: no scorer decides"), "{strict}");
+    folder.write("checks.js", CHECKS);
+    folder.write("soft.toml", "[scorers.checks]\nuse = \"./checks.js\"\nseverity = \"soft\"\n");
+    folder.write("fine.jsonl", "{\"output\": \"fine\"}\n");
+    folder.sh("scorebox run soft.toml fine.jsonl -q --min-pass-rate 1").exits_with(0);
+}
+
 /// A scorer whose score is the best one, and whose gates among its assertions decide.
 const CHECKS: &str = r#"export default (c) => {
     const leaks = c.output.includes("@");

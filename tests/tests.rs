@@ -26,7 +26,7 @@ mod command_build_watch;
 mod command_bundle;
 /// `scorebox card`: the page of a scorer, and that others get the same figures.
 mod command_card;
-/// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
+/// `scorebox compare` and `stats --ci`: two runs, and how sure a mean is.
 mod command_compare;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
@@ -113,8 +113,14 @@ mod command_shard;
 mod command_signing;
 /// `scorebox suite`, and what suite files resolve to.
 mod command_suite;
-/// `scorebox run --otlp`, and the sink of a program: what a collector is sent, and collectors that misbehave.
+/// `scorebox run --otlp`, and the sink of a program: what a collector is sent.
 mod command_telemetry;
+/// `scorebox run` with OpenTelemetry collectors that are slow or misbehave.
+mod command_telemetry_failures;
+/// `scorebox trend`: one scorer over many runs.
+mod command_trend;
+/// Runs that stopped or were interrupted, in reports, figures and tables.
+mod command_unfinished;
 /// `scorebox outdated` and `update`.
 mod command_update;
 /// Verdicts, requirements, `scorebox cases` and `scorebox show`.

@@ -65,7 +65,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::MakeSandboxAfterFork => "start a new process to score in instead of forking this one, or load its scorers \
                                          there"
             .into(),
-        Advice::Record => "ask it once: run without `--judge-cache only`".into(),
+        Advice::Record => "ask it once, without `--judge-cache only` or `--offline`; of the provider `recorded`, ask what the \
+                           file has: its model, temperature and other parameters"
+            .into(),
         Advice::BoundCalls => {
             "bound the calls in its place: `calls` in the `budget` of the judge or of the scorer in the suite, \
              --judge-budget calls=N for the run"
@@ -94,7 +96,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
             "resume it with all the files that it started with, in the same order".into()
         }
         Advice::SameScorers => {
-            "name the same scorers with the same configurations, limits and grants, or start a new run"
+            "name the same scorers with the same configurations, limits, grants and judges, or start a new run"
                 .into()
         }
         Advice::TryLater => "the machine is too busy: try again".into(),
@@ -428,6 +430,15 @@ fn build(way: Build) -> Option<&'static str> {
         Build::WithoutSystem => {
             "a scorer may import functions of the contract, and those of `wasi_snapshot_preview1`, which are \
              replaced; compile for WASI preview 1 or for no system"
+        }
+        Build::WithoutPage => {
+            "in the scorer's folder, this names the crate:\n  \
+             cargo tree --target wasm32-unknown-unknown --invert wasm-bindgen\n\
+             depend on it with `default-features = false` and only the features that the scorer needs"
+        }
+        Build::WithSmallSchema => {
+            "shorten the doc comments of the configuration's types, or take a part as \
+             `serde_json::Value` and read it in `new`"
         }
         Build::NotAgain => "it needs no build: name the file where a scorer is named",
         Build::WithExport => {

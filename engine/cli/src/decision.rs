@@ -9,6 +9,9 @@ use scorebox::{
 
 use crate::{arguments::Database, failure::Failure, report::verdict, words};
 
+/// What to do where scorers only measure.
+const HOW_TO_DECIDE: &str = "in the suite, give a scorer a `threshold` or `severity = \"gate\"`, or require a mean: --fail-below NAME=X";
+
 /// The verdict of a stored run, and which requirements of it do not hold.
 pub(crate) struct Decision {
     pub aggregates: Vec<Aggregate>,
@@ -40,6 +43,9 @@ impl Decision {
 
     /// Says the verdict, unless the scorers only measure.
     pub(crate) fn say_verdict(&self) {
+        if self.is_strict && !self.decided.decides() {
+            words::warn("--strict changes nothing: no scorer decides whether a case passes");
+        }
         if self.decided.decides() {
             verdict::of_run(&self.decided).iter().for_each(|line| words::say(line));
         }
@@ -54,9 +60,12 @@ impl Decision {
                 Broken::Cases { .. } | Broken::PassRate { rate: Some(_), .. }
             );
             let failed = if self.is_strict { "--failed --strict" } else { "--failed" };
-            let hint = has_cases.then(|| {
-                format!("show them: {} {failed}", database.command("cases", run.as_str()))
-            });
+            let hint = match requirement {
+                Broken::NothingDecides { .. } => Some(HOW_TO_DECIDE.to_owned()),
+                _ => has_cases.then(|| {
+                    format!("show them: {} {failed}", database.command("cases", run.as_str()))
+                }),
+            };
             words::error(&verdict::broken(requirement), hint.as_deref());
         }
     }
@@ -78,6 +87,7 @@ fn broken(
                 policy: scorer.policy,
                 mean: of_it.and_then(|it| it.mean),
                 errors: of_it.map_or(0, |it| it.errors),
+                decides: scorer.decides(),
             }
         })
         .collect();

@@ -70,6 +70,11 @@ impl SuiteEdit {
         self.scorers()?.get(name)?.as_table_like()?.get("use")?.as_str()
     }
 
+    /// The name of the first entry that uses this.
+    pub(crate) fn entry_using(&self, uses: &str) -> Option<&str> {
+        self.names().into_iter().find(|name| self.uses(name) == Some(uses))
+    }
+
     /// The address of the published scorer that the entry of this name uses.
     pub(crate) fn published(&self, name: &str) -> Option<&str> {
         self.uses(name)?.strip_prefix("oci://")

@@ -1,7 +1,7 @@
 //! Numbers, sizes and times as people read them. Computes nothing.
 
 use jiff::Timestamp;
-pub(crate) use scorebox::verdict::{figure as score, percent, score_beside};
+pub(crate) use scorebox::verdict::{figure as score, percent, percent_interval, score_beside};
 
 /// A difference with its sign; what is rounded to 0 has none.
 pub(crate) fn difference(value: f64) -> String {

@@ -81,7 +81,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                     span { "passed" } " "
                     @if let Some(rate) = figures.pass_rate {
                         span.aside.figure {
-                            (figure::percent(rate.rate)) "; 95 % interval " (format!("{:.1}", rate.low * 100.0)) " to " (format!("{:.1}", rate.high * 100.0)) " %"
+                            (figure::percent(rate.rate)) "; 95 % interval " (figure::percent_interval(rate.rate, rate.low, rate.high))
                         }
                     }
                 }

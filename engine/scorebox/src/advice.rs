@@ -106,7 +106,7 @@ pub enum Advice {
     Database(Database),
     /// Resume the run with all the cases that it began with, in the same order.
     SameCases,
-    /// Resume the run with the same scorers, configurations, limits and grants, or begin another.
+    /// Resume the run with the same scorers, configurations, limits, grants and judges, or begin another.
     SameScorers,
     /// Have judges asked once, so that their answers are recorded.
     Record,
@@ -365,6 +365,10 @@ listed! {
         WithExports,
         /// Without functions of a system or of a page: a scorer has neither.
         WithoutSystem,
+        /// Without what wasm-bindgen needs: dependencies without the features that are for a browser.
+        WithoutPage,
+        /// With a smaller schema of its configuration.
+        WithSmallSchema,
         /// Not at all: it is a component.
         NotAgain,
     }

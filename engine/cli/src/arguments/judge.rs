@@ -31,7 +31,7 @@ pub(crate) struct JudgeArguments {
     judge_cache: RecordingUseArgument,
 
     /// Use no network: judges answer from recordings only, and nothing is exported (scorers are never fetched while scoring)
-    #[arg(long, conflicts_with = "judge_cache")]
+    #[arg(long)]
     offline: bool,
 }
 
@@ -58,6 +58,22 @@ impl JudgeArguments {
     /// The model that is named.
     pub(crate) fn model(&self) -> Option<&str> {
         self.judge_model.as_deref()
+    }
+
+    /// Refuses to ask judges again and to use no network.
+    fn must_agree(&self) -> Result<(), Failure> {
+        let cache = match self.judge_cache {
+            RecordingUseArgument::Refresh => "refresh",
+            RecordingUseArgument::Off => "off",
+            RecordingUseArgument::Use | RecordingUseArgument::Only => return Ok(()),
+        };
+        if !self.offline {
+            return Ok(());
+        }
+        Err(Failure::new(format!(
+            "--judge-cache {cache} asks every question, and --offline uses no network"
+        ))
+        .hint("leave one of them out"))
     }
 
     /// How recorded answers are used.
@@ -103,14 +119,9 @@ impl JudgeArguments {
         suite: &mut Suite,
         database: Option<&Path>,
     ) -> Result<Judges, Failure> {
+        self.must_agree()?;
         self.name_model(suite)?;
-        let asked: Vec<String> = suite
-            .scorers
-            .iter()
-            .filter(|scorer| scorer.grants.contains(Grant::Judge))
-            .flat_map(|scorer| scorer.judge.names())
-            .map(str::to_owned)
-            .collect();
+        let asked: Vec<String> = asked(suite).map(str::to_owned).collect();
         let is_asked = |name: &String| asked.contains(name);
         self.must_know_costs(suite.judges.iter().filter(|(name, _)| is_asked(name)))?;
         let mut builder = Judges::builder()
@@ -120,7 +131,8 @@ impl JudgeArguments {
             let settings = judge.settings.clone();
             builder = match &judge.settings.provider {
                 ProviderSettings::Recorded { file } => {
-                    builder.recorded_judge(name, settings.clone(), Arc::new(recorded(name, file)?))
+                    let recorded = Arc::new(recorded(name, judge, file)?);
+                    builder.recorded_judge(name, settings.clone(), recorded)
                 }
                 _ if self.recording_use() == RecordingUseArgument::Only => {
                     builder.judge(name, settings, None)
@@ -166,8 +178,26 @@ impl JudgeArguments {
     }
 }
 
-fn recorded(name: &str, file: &Path) -> Result<RecordedFile, Failure> {
-    RecordedFile::open(file).map_err(|error| Failure::new(format!("judge `{name}`: {error}")))
+/// The names of the judges that scorers of a suite ask, some more than once.
+fn asked(suite: &Suite) -> impl Iterator<Item = &str> {
+    let asking = suite.scorers.iter().filter(|scorer| scorer.grants.contains(Grant::Judge));
+    asking.flat_map(|scorer| scorer.judge.names())
+}
+
+/// What is wrong with the recordings of the judges that a suite asks.
+pub(crate) fn unreadable_recordings(suite: &Suite) -> Vec<Failure> {
+    let judges = suite.judges.iter().filter(|(name, _)| asked(suite).any(|asked| asked == *name));
+    let read = judges.filter_map(|(name, judge)| match &judge.settings.provider {
+        ProviderSettings::Recorded { file } => Some(recorded(name, judge, file)),
+        _ => None,
+    });
+    read.filter_map(Result::err).collect()
+}
+
+fn recorded(name: &str, judge: &SuiteJudge, file: &Path) -> Result<RecordedFile, Failure> {
+    let place = judge.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    RecordedFile::open(file)
+        .map_err(|error| Failure::new(format!("{place}judge `{name}`: {error}")))
 }
 
 /// The judge's provider, with its key.

@@ -119,6 +119,16 @@ impl ScorerArguments {
         described(sandbox, component, anatomy, &limits, grants).await
     }
 
+    /// Whether the user wrote a configuration.
+    pub(crate) fn is_configured(&self) -> bool {
+        self.config.is_some()
+    }
+
+    /// What it needs to be granted and is not.
+    pub(crate) fn missing_grants(&self, anatomy: &Anatomy) -> Vec<Grant> {
+        anatomy.grants().iter().filter(|grant| !self.grant.contains(grant)).collect()
+    }
+
     /// How long reading the files for one score may take.
     pub(crate) fn host_timeout(&self) -> Result<Duration, Failure> {
         Ok(self.limits.apply(Limits::default())?.host_timeout)

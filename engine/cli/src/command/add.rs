@@ -34,7 +34,7 @@ pub(crate) struct Add {
     #[arg(value_parser = address)]
     address: Address,
 
-    /// Its name in the suite [default: its own]
+    /// Its name in the suite [default: that of the entry that uses it, or else its own]
     #[arg(long = "as", value_name = "NAME", value_parser = ScorerId::new, help_heading = "Suite")]
     name: Option<ScorerId>,
 
@@ -68,11 +68,11 @@ impl Add {
         let trust = Trust::with(&setup::policies(&self.suite)?)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let seen = setup::finish(setup::small_runtime()?, self.candidate(&trust, &sandbox))?;
+        let uses = seen.uses();
         let name = match &self.name {
             Some(name) => name.clone(),
-            None => ScorerId::new(&seen.info.id)?,
+            None => ScorerId::new(suite.entry_using(&uses).unwrap_or(&seen.info.id))?,
         };
-        let uses = seen.uses();
         let entry = Entry::of(&suite, name.as_str(), &uses)?;
         if matches!(entry, Entry::New) {
             self.must_be_new(&name)?;

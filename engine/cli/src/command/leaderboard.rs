@@ -53,9 +53,9 @@ pub(crate) struct Leaderboard {
     #[arg(long, conflicts_with_all = ["of", "strategy"], help_heading = "Output")]
     attempts: bool,
 
-    /// Show at most N entrants of each challenge, or N attempts (0: all)
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
-    limit: u64,
+    /// Show at most N entrants of each challenge, or N attempts (0: all) [default: 20 for a table]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    limit: Option<u64>,
 
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
@@ -140,7 +140,7 @@ impl Leaderboard {
     }
 
     fn most(&self) -> u64 {
-        if self.limit == 0 { u64::MAX } else { self.limit }
+        self.format.most(self.limit, 20)
     }
 
     fn ranked(&self, entrants: &[Entrant]) -> Table {
@@ -235,6 +235,12 @@ impl Leaderboard {
         if found > 0 {
             return Ok(());
         }
+        if board.incomplete > 0 {
+            return Err(Failure::new(format!(
+                "no attempt of the run `{run}` that could be ranked is scored by all its scorers"
+            ))
+            .hint("finish the run: scorebox run … --resume"));
+        }
         let short = |name: &String| report::one_line(name, NAME_CHARACTERS);
         let challenges: Vec<String> = board.challenges.iter().map(short).collect();
         match &self.challenge {
@@ -265,6 +271,15 @@ impl Leaderboard {
                 cases => format!("{} cases name", report::count(cases)),
             };
             words::say(&format!("{cases} no entrant"));
+        }
+        if board.incomplete > 0 {
+            words::say(&match board.incomplete {
+                1 => "1 attempt is left out: not all scorers have scored it".to_owned(),
+                attempts => format!(
+                    "{} attempts are left out: not all scorers have scored them",
+                    report::count(attempts)
+                ),
+            });
         }
     }
 }

@@ -323,6 +323,9 @@ fn without_equal(kind: &str) -> &'static str {
         | "is-valid-function-call" => {
             "it needs the tools that were offered: see `tool-arguments-valid`"
         }
+        "trajectory:goal-success" => {
+            "its goal is the ground truth here: see `goal-success`, with --map groundTruth=POINTER"
+        }
         "trajectory:tool-args-match" => "arguments of calls: see `called-tool` with `arguments`",
         _ => "no scorer of the same kind is known",
     }

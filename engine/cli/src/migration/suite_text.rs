@@ -32,14 +32,15 @@ pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
     }
     // Each assertion of a test must hold.
     text.push_str("\n[defaults]\nseverity = \"gate\"\n");
+    let has_vectors = Provider::of(migration) == Provider::OpenAi;
     for scorer in &migration.scorers {
         text.push('\n');
-        put(&mut text, scorer);
+        put(&mut text, scorer, has_vectors);
     }
     text
 }
 
-fn put(text: &mut String, scorer: &Scorer) {
+fn put(text: &mut String, scorer: &Scorer, has_vectors: bool) {
     let Scorer { name, uses, config, threshold, weight, judged, nodes, .. } = scorer;
     let _ = writeln!(text, "[scorers.{}]\nuse = {}", toml_text(name), toml_text(uses));
     if !config.is_empty() {
@@ -47,6 +48,9 @@ fn put(text: &mut String, scorer: &Scorer) {
     }
     if *judged {
         text.push_str("grants = [\"judge\"]\n");
+    }
+    if needs_vectors(scorer) && !has_vectors {
+        text.push_str("judge = \"embeddings\"\n");
     }
     // A gate has a say in the verdict even without a weight.
     if *weight == Some(0.0) {
@@ -67,12 +71,10 @@ fn put(text: &mut String, scorer: &Scorer) {
 /// The judge that the configuration names, as far as the suite knows its provider.
 fn judge(migration: &Migration) -> String {
     let named = migration.judge.as_deref();
-    let mut parts = named.unwrap_or_default().split(':');
-    let provider = match parts.next() {
-        Some("anthropic") => "anthropic",
-        _ => "openai",
-    };
-    let model = parts.rfind(|part| !part.is_empty()).unwrap_or("gpt-4o-mini");
+    let provider = Provider::of(migration);
+    let behind = named.and_then(|named| named.split_once(':'));
+    let model = behind.and_then(|(_, model)| model.split(':').rfind(|part| !part.is_empty()));
+    let model = model.unwrap_or("gpt-4o-mini");
     let said = match named {
         Some(named) => format!("# The configuration says {}.\n", one_line(named)),
         None if migration.names_other_judges() => {
@@ -80,11 +82,57 @@ fn judge(migration: &Migration) -> String {
         }
         None => "# The configuration names none: choose the model.\n".to_owned(),
     };
-    format!(
-        "{said}[judges.default]\nprovider = {}\nmodel = {}\n",
-        toml_text(provider),
+    let default = format!(
+        "{said}[judges.default]\nprovider = \"{}\"\nmodel = {}\n",
+        provider.name(),
         toml_text(model)
-    )
+    );
+    match (migration.scorers.iter().any(needs_vectors), provider) {
+        (false, _) => default,
+        (true, Provider::OpenAi) => format!("{default}{EMBEDDING_MODEL}"),
+        (true, Provider::Anthropic) => format!("{default}{EMBEDDINGS}{EMBEDDING_MODEL}"),
+    }
+}
+
+/// A provider of judges that a suite and promptfoo both know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Provider {
+    OpenAi,
+    Anthropic,
+}
+
+impl Provider {
+    /// That of the judge that the configuration names.
+    fn of(migration: &Migration) -> Provider {
+        match migration.judge.as_deref().and_then(|judge| judge.split(':').next()) {
+            Some("anthropic") => Provider::Anthropic,
+            _ => Provider::OpenAi,
+        }
+    }
+
+    /// Its name in a suite.
+    fn name(self) -> &'static str {
+        match self {
+            Provider::OpenAi => "openai",
+            Provider::Anthropic => "anthropic",
+        }
+    }
+}
+
+/// What promptfoo asks for embeddings unless the configuration names something else.
+const EMBEDDING_MODEL: &str = "embedding_model = \"text-embedding-3-large\"\n";
+
+/// A judge for scorers of embeddings, where the other one has none.
+const EMBEDDINGS: &str = "
+# Anthropic has no embeddings; promptfoo asks OpenAI for them.
+[judges.embeddings]
+provider = \"openai\"
+model = \"gpt-4o-mini\"
+";
+
+/// Whether a scorer asks its judge for embeddings.
+fn needs_vectors(scorer: &Scorer) -> bool {
+    matches!(scorer.uses, "embedding-similarity" | "answer-relevancy")
 }
 
 /// A value in one line of TOML. It has no `null`.
@@ -157,5 +205,33 @@ mod tests {
             let config: Value = serde_json::from_str(suite.scorers[0].config.as_str()).unwrap();
             assert_eq!(config, json!({ "value": text, "${HOME}": [text] }));
         }
+    }
+
+    #[test]
+    fn scorers_of_embeddings_ask_a_model_that_has_them() {
+        let suite = |judge: &str| {
+            let scorer = |uses: &'static str| Scorer {
+                name: uses.to_owned(),
+                label: uses.to_owned(),
+                uses,
+                config: serde_json::Map::new(),
+                threshold: None,
+                weight: None,
+                judged: true,
+                nodes: Vec::new(),
+                from: Vec::new(),
+            };
+            let scorers = vec![scorer("rubric"), scorer("embedding-similarity")];
+            let judge = Some(judge.to_owned());
+            let text = suite_text(&Migration { judge, scorers, ..Migration::default() }, "p.yaml");
+            scorebox::suite::Suite::parse(&text).unwrap();
+            text
+        };
+        let openai = suite("openai:chat:gpt-4o");
+        assert!(openai.contains("model = \"gpt-4o\"\nembedding_model = "), "{openai}");
+        assert!(!openai.contains("judge = "), "{openai}");
+        let anthropic = suite("anthropic:messages:claude");
+        assert!(anthropic.contains("[judges.embeddings]\nprovider = \"openai\""), "{anthropic}");
+        assert_eq!(anthropic.matches("judge = \"embeddings\"").count(), 1, "{anthropic}");
     }
 }

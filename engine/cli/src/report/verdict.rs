@@ -4,7 +4,7 @@ use scorebox::{
     aggregate::{DecidedRun, DecidedScorer, Decisive},
     contract::{Direction, Severity},
     stats::Rate,
-    verdict::{Broken, CaseVerdict, RunVerdict, Verdict, apart, percent},
+    verdict::{Broken, CaseVerdict, RunVerdict, Verdict, apart, percent, percent_interval},
 };
 
 use super::{count, counted, score};
@@ -60,8 +60,8 @@ fn of_cases(verdict: &RunVerdict) -> String {
 
 /// `42.0 %, 95 % interval 37.3 to 46.9 %`.
 fn with_interval(rate: Rate) -> String {
-    let [low, high] = [rate.low, rate.high].map(|part| part * 100.0);
-    format!("{}, 95 % interval {low:.1} to {high:.1} %", percent(rate.rate))
+    let interval = percent_interval(rate.rate, rate.low, rate.high);
+    format!("{}, 95 % interval {interval}", percent(rate.rate))
 }
 
 /// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; `None` if it decided against no case.
@@ -137,6 +137,10 @@ pub(crate) fn broken(broken: &Broken) -> String {
             format!("{rate} of the cases passed; required: {least}")
         }
         Broken::PassRate { rate: None, .. } => "no case was decided".to_owned(),
+        Broken::NothingDecides { least } => format!(
+            "there is no pass rate: no scorer decides whether a case passes; required: {}",
+            percent(*least)
+        ),
         Broken::Errors { errors, most } => format!(
             "{}; allowed: {}",
             counted(*errors, "score is an error", "scores are errors"),

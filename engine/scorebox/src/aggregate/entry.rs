@@ -9,6 +9,7 @@ use crate::{
     contract::Usage,
     row::{Json, Status},
     store::{CaseEntry, CaseToDecide},
+    verdict::{CaseVerdict, Verdict},
 };
 
 /// An attempt at a challenge.
@@ -44,6 +45,15 @@ pub struct Entered {
     pub elapsed_ms: Option<f64>,
     /// When it was made, in milliseconds since 1970.
     pub created_at: Option<f64>,
+}
+
+/// Why a case is no attempt that can be compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotEntered {
+    /// It does not say whose it is.
+    WithoutEntrant,
+    /// It does not say whether it succeeded, and not all scorers have scored it.
+    Incomplete,
 }
 
 /// What of metadata is read. Other keys are passed over; if one of these comes twice, nothing is known.
@@ -90,15 +100,26 @@ impl<'a> Stated<'a> {
 }
 
 impl Entered {
-    /// The attempt that a case is; `None` if it does not say whose it is. It is not scored yet, and `passed` is
-    /// whether its verdict is that.
-    pub(super) fn of(case: &CaseToDecide, entry: &CaseEntry, passed: bool) -> Option<Entered> {
+    /// The attempt that a case is, which is not scored yet.
+    ///
+    /// # Errors
+    /// Why it is not among those that are compared.
+    pub(super) fn of(
+        case: &CaseToDecide,
+        entry: &CaseEntry,
+        verdict: &CaseVerdict,
+    ) -> Result<Entered, NotEntered> {
         let (own, stated) = (Stated::by(entry.other.as_ref()), Stated::by(entry.metadata.as_ref()));
         let entrants = [own.entrant, stated.entrant, stated.end_user_id, stated.account_id];
-        let entrant = name(entrants)?;
+        let entrant = name(entrants).ok_or(NotEntered::WithoutEntrant)?;
+        let succeeded = match stated.succeeded.and_then(flag) {
+            Some(stated) => stated,
+            None if verdict.is_incomplete => return Err(NotEntered::Incomplete),
+            None => verdict.verdict == Verdict::Passed,
+        };
         let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
         let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
-        Some(Entered {
+        Ok(Entered {
             case_id: case.case_id.clone(),
             iteration: case.iteration,
             attempt: case.attempt,
@@ -106,7 +127,7 @@ impl Entered {
             challenge: name([stated.challenge, stated.challenge_id]),
             tenant: name([stated.tenant, stated.tenant_id]),
             entrant,
-            succeeded: stated.succeeded.and_then(flag).unwrap_or(passed),
+            succeeded,
             status: None,
             score: None,
             rating: stated.rating.and_then(number),

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{entry::Entered, verdicts::Decider};
+use super::{
+    entry::{Entered, NotEntered},
+    verdicts::Decider,
+};
 use crate::{
     advice::{Advice, Advised, Thing},
     contract::{Direction, Scale},
@@ -13,7 +16,6 @@ use crate::{
     stats::{Best, Mean, Merit, ranks},
     store::{RowToDecide, Store, StoreError},
     suggest::closest,
-    verdict::Verdict,
 };
 
 /// Entrants that are ranked: their names and figures are in memory, a kilobyte or two each.
@@ -112,6 +114,9 @@ pub struct Leaderboard {
     pub entrants: Vec<Entrant>,
     /// Attempts that do not say whose they are.
     pub without_entrant: u64,
+    /// Attempts that are left out because whether they succeeded is not known: not all scorers have scored them, as in a run that was
+    /// interrupted.
+    pub incomplete: u64,
     /// Some challenges of the run, whichever was asked for.
     pub challenges: Vec<String>,
 }
@@ -264,6 +269,7 @@ pub fn leaderboard(
         scorer_id: seen.scorer_id,
         entrants,
         without_entrant: seen.without_entrant,
+        incomplete: seen.incomplete,
         challenges: seen.challenges.into_iter().collect(),
     })
 }
@@ -284,6 +290,7 @@ pub fn entered(
         scorer_id: seen.scorer_id,
         entrants: Vec::new(),
         without_entrant: seen.without_entrant,
+        incomplete: seen.incomplete,
         challenges: seen.challenges.into_iter().collect(),
     })
 }
@@ -292,6 +299,7 @@ pub fn entered(
 struct Seen {
     scorer_id: Option<String>,
     without_entrant: u64,
+    incomplete: u64,
     challenges: BTreeSet<String>,
 }
 
@@ -312,6 +320,7 @@ fn each(
         let mut seen = Seen {
             scorer_id: scorer.and_then(|place| Some(decider.scorers.get(place)?.scorer_id.clone())),
             without_entrant: 0,
+            incomplete: 0,
             challenges: BTreeSet::new(),
         };
         let mut failure = None;
@@ -331,10 +340,16 @@ fn each(
                     return false;
                 }
             };
-            let passed = verdict.verdict == Verdict::Passed;
-            let Some(mut attempt) = Entered::of(case, &entry, passed) else {
-                seen.without_entrant += 1;
-                return true;
+            let mut attempt = match Entered::of(case, &entry, &verdict) {
+                Ok(attempt) => attempt,
+                Err(NotEntered::WithoutEntrant) => {
+                    seen.without_entrant += 1;
+                    return true;
+                }
+                Err(NotEntered::Incomplete) => {
+                    seen.incomplete += 1;
+                    return true;
+                }
             };
             if let Some(challenge) = &attempt.challenge
                 && seen.challenges.len() < CHALLENGES_NAMED

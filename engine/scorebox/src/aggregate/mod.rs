@@ -7,6 +7,7 @@
 //! - `repeats`: the attempts at each case taken together.
 //! - `side_by_side`: the cases that two runs have.
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
+//! - `pairs`: the scores of both in pairs.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
 //! - `yes_or_no`: what passes against what is positive.
 //! - `drawing`: the intervals of figures of agreement.
@@ -28,6 +29,7 @@ mod entry;
 mod intervals;
 mod labels;
 mod leaderboard;
+mod pairs;
 mod raters;
 mod repeats;
 mod side_by_side;
@@ -66,7 +68,7 @@ pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
     repeated_verdicts, repeats,
 };
-pub use trend::{Trend, TrendOptions, TrendPoint, trend};
+pub use trend::{ScorerChange, Trend, TrendOptions, TrendPoint, trend};
 pub use verdicts::{
     Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions, verdicts,
     verdicts_from,

@@ -55,9 +55,7 @@ pub struct DecidedRun {
 impl DecidedRun {
     /// Whether the verdicts say anything: every case of a run whose scorers only measure passes.
     pub fn decides(&self) -> bool {
-        let RunVerdict { regressed, failed, errored, skipped, .. } = self.verdict;
-        self.scorers.iter().any(|scorer| scorer.policy.decides())
-            || regressed + failed + errored + skipped > 0
+        self.scorers.iter().any(DecidedScorer::decides)
     }
 }
 
@@ -89,6 +87,16 @@ pub struct DecidedScorer {
     /// How its scores count.
     #[serde(skip)]
     pub policy: Policy,
+    /// Whether an assertion of it has a say of its own.
+    #[serde(skip)]
+    pub has_deciding_assertions: bool,
+}
+
+impl DecidedScorer {
+    /// Whether a case can fail, regress or be errored because of it: by its score, or by an assertion that it made.
+    pub fn decides(&self) -> bool {
+        self.policy.decides() || self.has_deciding_assertions
+    }
 }
 
 /// A case with its verdict.
@@ -336,6 +344,7 @@ impl Decider {
                 by_assertions: 0,
                 first_assertion: None,
                 policy,
+                has_deciding_assertions: false,
             }
         });
         let scorers: Vec<DecidedScorer> = scorers.collect();
@@ -361,6 +370,7 @@ impl Decider {
             missing = missing.saturating_sub(1);
             let scorer = &mut self.scorers[*place];
             let assertions = assertions(case, row)?;
+            scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
             let counted = match (row.status, row.score) {
                 (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
                 (Status::Error, _) => Counted::Error,

@@ -23,4 +23,4 @@ pub use figure::{apart, figure, score_beside};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
 pub use requirements::{Broken, Requirements, ScorerMean};
 pub use run::{Effort, RunTally, RunVerdict};
-pub use share::percent;
+pub use share::{percent, percent_interval};

@@ -297,6 +297,11 @@ impl Policy {
         against.map(|assertion| (assertion, assertion.threshold.unwrap_or(FULL)))
     }
 
+    /// Whether an assertion has a say of its own in how a result counts.
+    pub fn is_deciding(assertion: &Assertion) -> bool {
+        assertion.threshold.is_some() || assertion.severity == Some(Severity::Gate)
+    }
+
     /// An assertion that has neither severity nor threshold of its own counts through the scorer's score alone. A gate
     /// without a threshold must hold in full; a soft assertion without one only measures.
     fn standing_of(&self, assertion: &Assertion) -> Standing {

@@ -55,6 +55,8 @@ pub struct ScorerMean<'a> {
     pub mean: Option<f64>,
     /// Its rows without a score because something went wrong.
     pub errors: u64,
+    /// Whether a case can fail, regress or be errored because of it: by its score, or by an assertion that it made.
+    pub decides: bool,
 }
 
 /// A requirement that does not hold.
@@ -90,6 +92,12 @@ pub enum Broken {
         /// The least rate that passes.
         least: f64,
     },
+    /// A rate of passing cases is required, and no scorer decides whether a case passes.
+    #[serde(rename_all = "camelCase")]
+    NothingDecides {
+        /// The least rate that passes.
+        least: f64,
+    },
     /// More rows have no score than was allowed.
     #[serde(rename_all = "camelCase")]
     Errors {
@@ -119,12 +127,17 @@ impl Requirements {
             (!holds).then(broken)
         });
         let rate = run.pass_rate.map(|rate| rate.rate);
-        let least = self.least_pass_rate.filter(|least| rate.is_none_or(|rate| rate < *least));
+        let decides = scorers.iter().any(|scorer| scorer.decides);
+        let least =
+            self.least_pass_rate.filter(|least| !decides || rate.is_none_or(|rate| rate < *least));
         let errors = scorers.iter().map(|scorer| scorer.errors).sum();
         let most = self.most_errors.filter(|most| errors > *most);
         let mut broken: Vec<Broken> = has_bad_cases.then_some(cases).into_iter().collect();
         broken.extend(means);
-        broken.extend(least.map(|least| Broken::PassRate { rate, least }));
+        broken.extend(least.map(|least| match decides {
+            true => Broken::PassRate { rate, least },
+            false => Broken::NothingDecides { least },
+        }));
         broken.extend(most.map(|most| Broken::Errors { errors, most }));
         broken
     }
@@ -153,18 +166,29 @@ mod tests {
     }
 
     fn scorer(direction: Direction, mean: f64) -> ScorerMean<'static> {
-        ScorerMean { scorer_id: "a", policy: policy(direction), mean: Some(mean), errors: 3 }
+        let policy = policy(direction);
+        ScorerMean { scorer_id: "a", policy, mean: Some(mean), errors: 3, decides: true }
     }
 
     #[test]
     fn a_failed_case_breaks_a_run_unless_a_rate_is_required() {
         let run = run(&[1.0, 1.0, 1.0, 0.0]);
-        let broken = |requirements: Requirements| requirements.broken(&run, &[]);
+        let gate = scorer(Direction::HigherIsBetter, 0.75);
+        let broken = |requirements: Requirements| requirements.broken(&run, &[gate]);
         let cases = Broken::Cases { failed: 1, errored: 0, errored_and_failed: 0 };
         assert_eq!(broken(Requirements::default()), [cases]);
         let rate = |least| Requirements { least_pass_rate: Some(least), ..Requirements::default() };
         assert_eq!(broken(rate(0.75)), []);
         assert_eq!(broken(rate(0.8)), [Broken::PassRate { rate: Some(0.75), least: 0.8 }]);
+    }
+
+    #[test]
+    fn a_rate_is_not_met_if_no_scorer_decides() {
+        let measures = ScorerMean { decides: false, ..scorer(Direction::HigherIsBetter, 0.0) };
+        let rate = Requirements { least_pass_rate: Some(0.5), ..Requirements::default() };
+        let broken = |scorers: &[ScorerMean<'_>]| rate.broken(&run(&[1.0]), scorers);
+        assert_eq!(broken(&[measures]), [Broken::NothingDecides { least: 0.5 }]);
+        assert_eq!(broken(&[measures, scorer(Direction::HigherIsBetter, 1.0)]), []);
     }
 
     #[test]

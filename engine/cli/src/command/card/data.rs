@@ -52,8 +52,10 @@ impl Data {
 }
 
 fn file(path: &Path) -> Result<CardFile, Failure> {
-    let failed =
-        |error: io::Error| Failure::new(format!("cannot read `{}`: {error}", path.display()));
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::new(format!("{}: no such file", path.display())),
+        _ => Failure::new(format!("cannot read `{}`: {error}", path.display())),
+    };
     // What is not a file can be read only once.
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(Failure::new(format!("`{}` is not a file", path.display()))
