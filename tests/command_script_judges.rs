@@ -53,17 +53,17 @@ fn entry(file: &str) -> String {
 
 const NONE: &str = "the answer has none";
 const DRAFT: &str = "the answer is a draft";
-const QUOTED: &str = "that of the answer stands within a sentence, as a quotation does";
+const QUOTED: &str = "that of the answer stands within or between sentences, as a quotation does";
 const SEVERAL: &str = "the answer has several values in it that differ";
 const REPEATED: &str = "that of the answer has a key twice in an object";
 const UNFINISHED: &str = "that of the answer is not closed";
 /// What judges answer, and the JSON that scripts read in it, or why they read none.
-const ANSWERS: [(&str, &str); 36] = [
+const ANSWERS: [(&str, &str); 39] = [
     ("{\"a\": [1]}", "{\"a\":[1]}"),
     ("  [1, 2]\n", "[1,2]"),
     ("7", "7"),
     ("```json\ntrue\n```", "true"),
-    ("It is polite.\n```json\n{\"a\": 1}\n```\nThat is all.", "{\"a\":1}"),
+    ("It is polite.\n```json\n{\"a\": 1}\n```\nThat is all.", QUOTED),
     ("Final verdict: {\"a\": 1}.\nIt is polite.", "{\"a\":1}"),
     ("I would say {\"a\": 1}", "{\"a\":1}"),
     ("{\"a\": 1}\n\nIt is polite.", "{\"a\":1}"),
@@ -80,12 +80,15 @@ const ANSWERS: [(&str, &str); 36] = [
     ("[see above] {\"a\": 1}", "{\"a\":1}"),
     ("As in [2], fine:\n{\"a\": 1}", "{\"a\":1}"),
     ("{\"a\": 1}\n\n[1]: a footnote", "{\"a\":1}"),
-    ("For each text:\n[1, 0]\nThat is all.", "[1,0]"),
+    ("Verdict:\n[1, 0]\nThat is all.", "[1,0]"),
     ("As in [2], it is fine.", QUOTED),
     // A quotation is not the judge's own.
     ("As in [2], fine: {\"a\":1}.", QUOTED),
     ("The text says {\"a\": 1}, which is wrong.", QUOTED),
     ("The text says: {\"a\": 1}\nIt is wrong.", QUOTED),
+    ("The text says\n```json\n{\"a\": 1}\n```\nIt is wrong.", QUOTED),
+    ("Verdict:\n```json\n{\"a\": 1}\n```\nThat is all.", "{\"a\":1}"),
+    ("I thought about it.\n```json\n{\"a\": 1}\n```\n", "{\"a\":1}"),
     // Nothing is read from inside of what is not JSON.
     ("{\n\"verdict\": {\"a\": 1}\n\"b\": 2\n}", QUOTED),
     // Drafts.

@@ -30,6 +30,8 @@ LEADS = frozenset("final hence here i in is my our overall s so the therefore th
 MOST_LABEL = 80
 # What stands between words of a line.
 SPACES = " \t\r\f\v\u00a0"
+# What is around words in Markdown.
+MARKS = f"{SPACES}\n*_`#-."
 
 
 class Unread(Exception):
@@ -268,7 +270,7 @@ def only(text, found):
     if len({compared(value) for value, _, _, _ in values}) > 1:
         raise Unread("the answer has several values in it that differ")
     if not any(is_apart for _, _, _, is_apart in values):
-        raise Unread("that of the answer stands within a sentence, as a quotation does")
+        raise Unread("that of the answer stands within or between sentences, as a quotation does")
     return values[0][0]
 
 
@@ -297,13 +299,30 @@ def begins_json(text, start):
 
 
 def stands_apart(text, start, end):
-    """Whether a value ends the text, or has its lines for itself, with or without a label or a fence."""
+    """Whether a value ends the text, or has its lines for itself and begins the text or follows a label. Between other words it may
+    be a quotation that they introduce and comment on."""
     if ends_at(text, end):
         return True
-    before = text[text.rfind("\n", 0, start) + 1 : start].strip(f"{SPACES}*_`#-.")
-    after = text[end:].partition("\n")[0].strip(f"{SPACES}*_`#-.")
-    begins = not before or before.lower() == "json" or (before.endswith(":") and is_label(before[:-1]))
-    return begins and not after
+    line = text[text.rfind("\n", 0, start) + 1 : start].strip(MARKS)
+    begins_line = not line or line.lower() == "json" or ends_in_label(line)
+    ends_line = not text[end:].partition("\n")[0].strip(MARKS)
+    words = before_fence(text[:start])
+    is_own = not words or ends_in_label(words) or not text[end:].strip(MARKS)
+    return begins_line and ends_line and is_own
+
+
+def before_fence(before):
+    """The words before a value, without those of a code fence."""
+    words = before.rstrip(MARKS)
+    if words[-5:].lower() == "`json":
+        return words[:-4].rstrip(MARKS)
+    return words.lstrip(MARKS)
+
+
+def ends_in_label(words):
+    """Whether the last line of words is a label."""
+    line = words.rpartition("\n")[2].strip(MARKS)
+    return line.endswith(":") and is_label(line[:-1])
 
 
 def is_label(words):

@@ -160,7 +160,7 @@ impl<R: RunEndIndexType> Encoder for Runs<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fmt::Debug, sync::Arc};
+    use std::sync::Arc;
 
     use arrow_array::{
         Int32Array, ListArray, ListViewArray, NullArray, StringArray, StructArray,
@@ -173,7 +173,7 @@ mod tests {
     use crate::cells::{CellError, Cells};
 
     /// What is written of the first rows, and how it ended.
-    fn written(column: impl Array + Debug + 'static) -> (Vec<u8>, Result<(), CellError>) {
+    fn written(column: impl Array + 'static) -> (Vec<u8>, Result<(), CellError>) {
         let column: ArrayRef = Arc::new(column);
         let field = Arc::new(Field::new("x", column.data_type().clone(), true));
         let mut cells = Cells::of(&field, &column).unwrap();
@@ -182,7 +182,7 @@ mod tests {
         (out, ended)
     }
 
-    fn text(column: impl Array + Debug + 'static) -> String {
+    fn text(column: impl Array + 'static) -> String {
         let (out, ended) = written(column);
         assert_eq!(ended, Ok(()));
         String::from_utf8(out).unwrap()

@@ -56,7 +56,7 @@ const MOST_LABEL: usize = 80;
 
 const DRAFT: &str = "the answer is a draft";
 const NO_JSON: &str = "the answer has none";
-const QUOTED: &str = "that of the answer stands within a sentence, as a quotation does";
+const QUOTED: &str = "that of the answer stands within or between sentences, as a quotation does";
 const REPEATED: &str = "that of the answer has a key twice in an object";
 const SEVERAL: &str = "the answer has several values in it that differ";
 const TOO_MANY: &str = "the answer has too many brackets in it";
@@ -280,7 +280,8 @@ fn keys_written(json: &str) -> usize {
     keys
 }
 
-/// Whether a value ends the text, or has its lines for itself, with or without a label or a fence.
+/// Whether a value ends the text, or has its lines for itself and begins the text or follows a label. Between other words it may
+/// be a quotation that they introduce and comment on.
 fn stands_apart(text: &str, bytes: &Range<usize>) -> bool {
     let before = text.get(..bytes.start).unwrap_or_default();
     let after = text.get(bytes.end..).unwrap_or_default();
@@ -288,13 +289,35 @@ fn stands_apart(text: &str, bytes: &Range<usize>) -> bool {
     if after.trim_matches(is_emphasis).is_empty() {
         return true;
     }
-    let is_around = |letter: char| letter.is_whitespace() || "*_`#-.".contains(letter);
-    let before = before.rsplit('\n').next().unwrap_or_default().trim_matches(is_around);
-    let after = after.split('\n').next().unwrap_or_default().trim_matches(is_around);
-    let begins = before.is_empty()
-        || before.eq_ignore_ascii_case("json")
-        || before.strip_suffix(':').is_some_and(is_label);
-    begins && after.is_empty()
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_matches(is_mark);
+    let begins_line = line.is_empty() || line.eq_ignore_ascii_case("json") || ends_in_label(line);
+    let ends_line = after.split('\n').next().unwrap_or_default().trim_matches(is_mark).is_empty();
+    let words = before_fence(before);
+    let is_own = words.is_empty() || ends_in_label(words) || after.trim_matches(is_mark).is_empty();
+    begins_line && ends_line && is_own
+}
+
+/// Whether a letter is around words in Markdown.
+fn is_mark(letter: char) -> bool {
+    letter.is_whitespace() || "*_`#-.".contains(letter)
+}
+
+/// The words before a value, without those of a code fence.
+fn before_fence(before: &str) -> &str {
+    let words = before.trim_end_matches(is_mark);
+    let at = words.len().saturating_sub("json".len());
+    match words.split_at_checked(at) {
+        Some((words, fence)) if fence.eq_ignore_ascii_case("json") && words.ends_with('`') => {
+            words.trim_end_matches(is_mark)
+        }
+        _ => words.trim_start_matches(is_mark),
+    }
+}
+
+/// Whether the last line of words is a label.
+fn ends_in_label(words: &str) -> bool {
+    let line = words.rsplit('\n').next().unwrap_or_default();
+    line.trim_matches(is_mark).strip_suffix(':').is_some_and(is_label)
 }
 
 /// Whether words announce a value: a heading, a short sentence, or one at the end of others.
