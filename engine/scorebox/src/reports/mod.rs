@@ -23,7 +23,7 @@ pub use cases::{ReportedCase, for_each_case};
 pub use readable::readable_json;
 pub use spreadsheet::{cell_number, cell_text};
 
-use crate::store::{RunRecord, RunState, Store, StoreError};
+use crate::store::{RunRecord, RunSource, RunState, Store, StoreError};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,10 +143,11 @@ fn suite_name(run: &RunRecord) -> &str {
     run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
 }
 
-/// Why a report is not of a whole run; `None` if the run has finished.
+/// Why a report is not of a whole run; `None` if the run has finished, or has no end but the one that somebody makes.
 fn unfinished(run: &RunRecord) -> Option<String> {
     let ended = match run.state {
         RunState::Finished => return None,
+        RunState::Interrupted if run.spec.source == RunSource::Live => return None,
         // A killed run could not say so.
         RunState::Running => "the run goes on, or was killed",
         RunState::Interrupted => "the run was interrupted",

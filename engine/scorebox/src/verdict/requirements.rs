@@ -128,8 +128,12 @@ impl Requirements {
         });
         let rate = run.pass_rate.map(|rate| rate.rate);
         let decides = scorers.iter().any(|scorer| scorer.decides);
-        let least =
-            self.least_pass_rate.filter(|least| !decides || rate.is_none_or(|rate| rate < *least));
+        // A rate of 0 requires nothing but that single cases may fail.
+        let is_broken = |least: &f64| match decides {
+            true => rate.is_none_or(|rate| rate < *least),
+            false => *least > 0.0,
+        };
+        let least = self.least_pass_rate.filter(is_broken);
         let errors = scorers.iter().map(|scorer| scorer.errors).sum();
         let most = self.most_errors.filter(|most| errors > *most);
         let mut broken: Vec<Broken> = has_bad_cases.then_some(cases).into_iter().collect();
@@ -189,6 +193,8 @@ mod tests {
         let broken = |scorers: &[ScorerMean<'_>]| rate.broken(&run(&[1.0]), scorers);
         assert_eq!(broken(&[measures]), [Broken::NothingDecides { least: 0.5 }]);
         assert_eq!(broken(&[measures, scorer(Direction::HigherIsBetter, 1.0)]), []);
+        let any = Requirements { least_pass_rate: Some(0.0), ..Requirements::default() };
+        assert_eq!(any.broken(&run(&[1.0]), &[measures]), []);
     }
 
     #[test]
