@@ -437,7 +437,7 @@ fn a_scorer_that_needs_a_grant_is_inspected_without_it() {
     assert!(inspected.stdout.contains("needs         "), "{inspected}");
     assert_eq!(inspected.stderr, "hint: to load it too: --grant judge\n");
     folder.sh("scorebox inspect relevancy --output-text hi").exits_with(2);
-    folder.sh("scorebox inspect relevancy --config '{\"modle\": 1}'").exits_with(2);
+    folder.sh("scorebox inspect relevancy --config '{\"unknown\": 1}'").exits_with(2);
 }
 
 #[test]

@@ -387,7 +387,7 @@ fn googles_agent_kit_has_pieces_of_an_event_before_it() {
             {"text": text}, {"functionCall": {"name": "w", "args": {}}}]}})
     };
     let expected = ["assistant: hello", "call w {} -> nothing (unknown)"];
-    assert_eq!(told(json!([event(true, "hel"), event(false, "hello")])), expected);
+    assert_eq!(told(json!([event(true, "he"), event(false, "hello")])), expected);
 }
 
 #[test]
