@@ -109,7 +109,7 @@ fn check(outcome: &Outcome, scale: Scale) {
     assert!(outcome.memory_bytes <= limits.memory_bytes);
     assert!(outcome.log.len() <= limits.log_lines + 1);
     let kept = outcome.log.iter().take(limits.log_lines).map(|line| line.message.len());
-    assert!(kept.sum::<usize>() <= limits.log_bytes + 64);
+    assert!(kept.sum::<usize>() <= limits.log_bytes + 96);
     match &outcome.result {
         Ok(result) => check_result(result, scale, &limits),
         Err(error) => {
