@@ -9,7 +9,7 @@ use crate::fixture::Folder;
 
 const GOOD: &str = r#"{"id": "ID", "output": "4", "groundTruth": "4"}"#;
 
-/// Three cases that pass, a line that is none, and what was not read.
+/// Three cases that pass, a line that is not a case, and what was not read.
 fn cases() -> String {
     let good = |id: &str| GOOD.replace("ID", id) + "\n";
     [good("a"), good("b"), good("c"), "oops\n".to_owned(), good("d")].concat()
@@ -52,7 +52,7 @@ fn junit_has_an_error_in_place_of_the_cases_that_were_not_read() {
     for (state, says) in [
         ("stopped", "the run stopped: cases.jsonl:4:1: not valid JSON: expected value"),
         ("interrupted", "the run was interrupted"),
-        ("running", "the run goes on, or was killed"),
+        ("running", "the run is still running, or was killed"),
     ] {
         if state != "stopped" {
             let ended = if state == "running" { "NULL" } else { "finished_at_ms" };

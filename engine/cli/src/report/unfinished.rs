@@ -6,7 +6,7 @@ use scorebox::store::{RunRecord, RunState};
 pub(crate) fn unfinished(run: &RunRecord) -> Option<String> {
     let ended = match run.state {
         RunState::Finished => return None,
-        RunState::Running => "goes on or was killed",
+        RunState::Running => "is still running or was killed",
         RunState::Interrupted => "was interrupted",
         RunState::Stopped => "was stopped",
     };

@@ -149,7 +149,7 @@ fn unfinished(run: &RunRecord) -> Option<String> {
         RunState::Finished => return None,
         RunState::Interrupted if run.spec.source == RunSource::Live => return None,
         // A killed run could not say so.
-        RunState::Running => "the run goes on, or was killed",
+        RunState::Running => "the run is still running, or was killed",
         RunState::Interrupted => "the run was interrupted",
         RunState::Stopped => "the run stopped",
     };

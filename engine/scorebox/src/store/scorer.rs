@@ -106,7 +106,7 @@ impl ScorerSpec {
         policy.softening_assertions(self.softened)
     }
 
-    /// Whether it asks a judge that answers like the one with this identity, as JSON; or none, if that is none.
+    /// Whether it asks a judge that answers like the one with this identity, as JSON; with `None`, whether it asks no judge.
     pub fn asks_judge_like(&self, judge_json: Option<&str>) -> bool {
         match (self.judge_json.as_deref(), judge_json) {
             (Some(one), Some(other)) => one == other || answer_alike(one, other).unwrap_or(false),
