@@ -35,14 +35,18 @@ export interface Case {
 /** How a value below its threshold counts: `gate` fails the case, `soft` is reported. */
 export type Severity = "gate" | "soft";
 
-/** One named check inside a score. */
+/**
+ * One named check inside a score. With a severity or a threshold, it decides by itself; with neither, it counts through the
+ * score alone.
+ */
 export interface Assertion {
   /** What was checked, in a few words. */
   name: string;
   /** 0 (does not hold) to 1 (holds); `true` is 1. */
   score: number | boolean;
+  /** If absent, and there is a threshold, the scorer's own. */
   severity?: Severity | null;
-  /** The least score that passes, 0 to 1; if absent, 1. */
+  /** The least score that passes, 0 to 1. If absent, a gate asks for 1, and what is soft cannot fall short. */
   threshold?: number | null;
   reason?: string | null;
 }

@@ -9,7 +9,8 @@ pub enum Severity {
     Soft,
 }
 
-/// One named check that a score is made of: a test, a tool call that was required.
+/// One named check that a score is made of: a test, a tool call that was required. With a severity or a threshold, it decides by
+/// itself; with neither, it counts through the score alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assertion {
     pub(crate) name: String,
@@ -30,14 +31,14 @@ impl Assertion {
         Self::new(name, if holds { 1.0 } else { 0.0 })
     }
 
-    /// A severity in place of the scorer's own.
+    /// A severity of its own. Without one, it has the scorer's if it has a threshold.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self
     }
 
-    /// The least score that passes, 0 to 1; 1 if not set.
+    /// The least score that passes, 0 to 1. Without one, a gate asks for 1, and what is soft cannot fall short.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);

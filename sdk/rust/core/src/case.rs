@@ -8,7 +8,8 @@ use crate::{Fields, Part, ScoreError, log};
 /// What the task consumed, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Usage {
-    /// Tokens of the prompt.
+    /// Tokens of the prompt, with those that were written to a cache, and those read from one as far as
+    /// the model counts them as input.
     pub input_tokens: Option<u64>,
     /// Tokens of the answer.
     pub output_tokens: Option<u64>,
@@ -19,6 +20,10 @@ pub struct Usage {
     /// Tokens of the prompt that came from a cache, if a trace states them. Some models count them
     /// in `input_tokens` (OpenAI's), others beside them (Anthropic's), so no sum includes them.
     pub cache_read_tokens: Option<u64>,
+    /// Those of `cache_read_tokens` that are in `input_tokens`.
+    pub cached_input_tokens: Option<u64>,
+    /// Those of `input_tokens` that were written to a cache, if a trace states them.
+    pub cache_write_tokens: Option<u64>,
 }
 
 impl Usage {
@@ -47,6 +52,8 @@ impl Usage {
                 (sum, more) => sum.or(more),
             },
             cache_read_tokens: add(self.cache_read_tokens, more.cache_read_tokens),
+            cached_input_tokens: add(self.cached_input_tokens, more.cached_input_tokens),
+            cache_write_tokens: add(self.cache_write_tokens, more.cache_write_tokens),
         }
     }
 

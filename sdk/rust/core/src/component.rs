@@ -172,7 +172,8 @@ impl From<wire::ScorerInput> for Case {
                 output_tokens: usage.output_tokens,
                 total_tokens: usage.total_tokens,
                 cost_usd: usage.cost_usd,
-                cache_read_tokens: None,
+                // The contract has no tokens of a cache.
+                ..Usage::default()
             }),
             #[cfg(not(target_arch = "wasm32"))]
             granted: Vec::new(),

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
 use crate::part::json_text;
@@ -28,14 +28,43 @@ use crate::{Case, ConfigError, Part, ScoreError, equal};
 /// assert_eq!(accepted.at_least_one().unwrap().len(), 2);
 /// ```
 ///
-/// A doc comment of the field takes the place of the key's description.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A doc comment of the field takes the place of the key's description. `null` is refused: the ground truth would take its
+/// place without a word.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(
     inline,
     description = "The expected value, in place of the ground truth. For JSON `null`, use `values`."
 )]
 pub struct ExpectedValue(pub Option<Value>);
+
+impl<'de> Deserialize<'de> for ExpectedValue {
+    fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
+        match Value::deserialize(given)? {
+            Value::Null => Err(de::Error::custom(
+                "is null; to expect JSON `null`, write `values = [null]`; to use the ground truth, \
+                 leave the key out",
+            )),
+            value => Ok(Self(Some(value))),
+        }
+    }
+}
+
+/// Refuses the `null` of an expected value that is not an [`ExpectedValue`]:
+/// `#[serde(default, deserialize_with = "scorebox_sdk::not_null")]`.
+///
+/// # Errors
+/// If the value is `null` or no `T`.
+pub fn not_null<'de, D, T>(given: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    match Option::deserialize(given)? {
+        None => Err(de::Error::custom("is null; to use the ground truth, leave the key out")),
+        value => Ok(value),
+    }
+}
 
 /// The configuration key `values`, beside [`ExpectedValue`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -213,9 +242,15 @@ mod tests {
 
     use super::*;
 
-    fn configured(mut keys: Value) -> Option<Accepted<'static>> {
-        let value = serde_json::from_value(keys["value"].take()).unwrap();
-        let values = serde_json::from_value(keys["values"].take()).unwrap();
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Config {
+        value: ExpectedValue,
+        values: ExpectedValues,
+    }
+
+    fn configured(keys: Value) -> Option<Accepted<'static>> {
+        let Config { value, values } = serde_json::from_value(keys).unwrap();
         Accepted::configured(value, values).unwrap()
     }
 
@@ -249,7 +284,17 @@ mod tests {
         let case = Case::new(json!("x")).with_ground_truth(json!("Paris"));
         assert_eq!(texts(&case, json!({"value": "Rome"})), ["Rome"]);
         assert_eq!(texts(&case, json!({"values": [1, null]})), ["1", "null"]);
-        assert_eq!(texts(&case, json!({"value": null})), ["Paris"]);
+    }
+
+    #[test]
+    fn a_configured_null_is_refused_and_does_not_mean_the_ground_truth() {
+        let refused = serde_json::from_value::<Config>(json!({"value": null})).err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "is null; to expect JSON `null`, write `values = [null]`; to use the ground truth, leave \
+             the key out"
+        );
+        assert_eq!(texts(&Case::new(json!("x")), json!({"values": [null]})), ["null"]);
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub use config::configure;
 pub use equality::equal;
 pub use error::{ConfigError, ScoreError};
 pub use excerpt::excerpt;
-pub use expected::{Accepted, Configured, ExpectedValue, ExpectedValues};
+pub use expected::{Accepted, Configured, ExpectedValue, ExpectedValues, not_null};
 pub use fields::Fields;
 pub use figures::{push_count, push_number, push_whole};
 pub use info::{Direction, Info, Scale};

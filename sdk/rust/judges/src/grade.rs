@@ -4,7 +4,7 @@ use scorebox_sdk::{Score, ScoreError};
 use serde_json::json;
 
 use crate::classifier::{reason, with_reason};
-use crate::{Answer, Prompt, Settings, ask_for, reading, schema};
+use crate::{Answer, Prompt, Settings, Unreadable, ask_for, reading, schema};
 
 /// Criteria, and the scale of the judge's numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,9 @@ pub struct Grade<'g> {
 impl Grade<'_> {
     /// The judge's number, brought to 0 to 1: (number - least) / (most - least). On another scale than 0 to 1 the number
     /// itself is `meta.grade`.
+    ///
+    /// With [`Unreadable::Zero`], which promises Smithers' numbers, a number of JSON that is off the scale is the end of the
+    /// scale that it is beyond, as there; the number is `meta.grade`, and `meta.clamped` is true.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the case's texts are too long; what `unreadable` says if the answer cannot be
@@ -37,19 +40,29 @@ impl Grade<'_> {
         let question = prompt.question(self.criteria, &form)?;
         let question = question.schema(with_reason(settings, "score", schema::NUMBER));
         let question = question.model(settings.model.0.clone());
-        let read = |answer: &Answer| Ok((reading::number(answer, least, most)?, reason(answer)));
+        let number = match settings.unreadable {
+            Unreadable::Error => reading::number,
+            Unreadable::Zero => reading::number_or_beyond,
+        };
+        let read = |answer: &Answer| Ok((number(answer, least, most)?, reason(answer)));
         match ask_for(&question, read) {
             Err(unread) => settings.unreadable.settle(unread),
-            Ok((grade, reason)) => {
-                let score = Score::new((grade - least) / (most - least));
-                let reason = reason.unwrap_or_else(|| format!("the judge gave {grade}"));
-                let score = score.reason(reason);
-                Ok(if self.scale == (0.0, 1.0) {
-                    score
-                } else {
-                    score.meta(json!({ "grade": grade }))
-                })
-            }
+            Ok((grade, reason)) => Ok(self.scored(grade, reason)),
+        }
+    }
+
+    /// The score of the judge's number, which may be off the scale.
+    fn scored(&self, grade: f64, reason: Option<String>) -> Score {
+        let (least, most) = self.scale;
+        let on_scale = grade.clamp(least, most);
+        let score = Score::new((on_scale - least) / (most - least));
+        let score = score.reason(reason.unwrap_or_else(|| format!("the judge gave {grade}")));
+        if on_scale != grade {
+            score.meta(json!({ "grade": grade, "clamped": true }))
+        } else if self.scale != (0.0, 1.0) {
+            score.meta(json!({ "grade": grade }))
+        } else {
+            score
         }
     }
 }

@@ -36,7 +36,8 @@ pub enum Unreadable {
     /// The error `judge-unreadable`.
     #[default]
     Error,
-    /// The score 0, as in Smithers; the reason says why.
+    /// The score 0, as in Smithers; the reason says why. A number of JSON that is off the scale is the end of the scale
+    /// that it is beyond, as there, and `meta.clamped` says so.
     Zero,
 }
 

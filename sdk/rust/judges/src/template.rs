@@ -1,5 +1,6 @@
 //! A user's prompt with placeholders for the parts of a case: `{{input}}`, `{{output}}`, `{{groundTruth}}`,
-//! `{{context}}`, `{{metadata}}`, `{{baseline}}`. There are no conditions and no loops.
+//! `{{context}}`, `{{metadata}}`, `{{baseline}}`, `{{outputSchema}}`, `{{latencyMs}}`. There are no conditions and no loops.
+//! A trace and a usage have no place: what an agent did is written down by `transcript`, and tokens need no judge.
 //!
 //! A placeholder may have a JSON Pointer into the part after its name: `{{output/answer}}`, `{{metadata/tags/0}}`. A
 //! slash before the name changes nothing, so that `{{/metadata/x}}` is a pointer into the case.
@@ -28,9 +29,11 @@ enum Field {
     Context,
     Metadata,
     Baseline,
+    OutputSchema,
+    LatencyMs,
 }
 
-/// What a placeholder may be called; the first name of a field is the one that errors list.
+/// What a placeholder may be called: as cases have it, which errors list.
 const FIELDS: [(&str, Field); 8] = [
     ("input", Field::Input),
     ("output", Field::Output),
@@ -38,15 +41,23 @@ const FIELDS: [(&str, Field); 8] = [
     ("context", Field::Context),
     ("metadata", Field::Metadata),
     ("baseline", Field::Baseline),
+    ("outputSchema", Field::OutputSchema),
+    ("latencyMs", Field::LatencyMs),
+];
+
+/// Other names of them.
+const ALIASES: [(&str, Field); 4] = [
     ("ground_truth", Field::GroundTruth),
     ("expected", Field::GroundTruth),
+    ("output_schema", Field::OutputSchema),
+    ("latency_ms", Field::LatencyMs),
 ];
 
 impl Template {
     /// Reads a template that the configuration has under `key`.
     ///
     /// # Errors
-    /// A [`ConfigError`] for a placeholder without end, or with a name that no part of a case has.
+    /// A [`ConfigError`] for a placeholder without end, or with a name that is none of the places.
     pub fn parse(key: &str, text: &str) -> Result<Self, ConfigError> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -92,6 +103,19 @@ impl Template {
         }
         Ok(prompt)
     }
+
+    /// What the first placeholder is called that a text has and a template would fill. For texts that are no templates, in which
+    /// it would reach the judge as it is.
+    #[must_use]
+    pub fn place_in(text: &str) -> Option<&str> {
+        let mut from = 0;
+        text.match_indices("}}").find_map(|(end, closing)| {
+            let before = &text[from..end];
+            from = end + closing.len();
+            let (_, place) = before.rsplit_once("{{")?;
+            field(place.trim()).map(|_| place.trim())
+        })
+    }
 }
 
 impl Field {
@@ -104,30 +128,37 @@ impl Field {
             Self::Context => ("context", case.require_context()?),
             Self::Metadata => ("metadata", case.require_metadata()?),
             Self::Baseline => ("baseline", case.require_baseline()?),
+            Self::OutputSchema => ("output-schema", case.require_output_schema()?),
+            Self::LatencyMs => {
+                ("latency-ms", Part::new("latencyMs", case.require_latency_ms()?.to_string()))
+            }
         })
     }
 }
 
 fn placeholder(key: &str, place: &str) -> Result<Piece, ConfigError> {
-    let path = place.strip_prefix('/').unwrap_or(place);
-    let (name, pointer) = match path.find('/') {
-        Some(slash) => path.split_at(slash),
-        None => (path, ""),
-    };
-    let field = FIELDS.iter().find(|(known, _)| *known == name.trim());
-    let (_, field) = field.ok_or_else(|| {
-        let known: Vec<_> = FIELDS[..6].iter().map(|(name, _)| format!("`{{{{{name}}}}}`")).collect();
+    let (field, pointer) = field(place).ok_or_else(|| {
+        let known: Vec<_> = FIELDS.iter().map(|(name, _)| format!("`{{{{{name}}}}}`")).collect();
         let place = excerpt(place, 40);
         let known = known.join(", ");
         ConfigError::new(
             key,
             format!(
-                "`{{{{{place}}}}}` is not a part of a case; there are {known}, each also with a JSON Pointer: \
-                 `{{{{output/answer}}}}`"
+                "`{{{{{place}}}}}` is not a place that a template can have; there are {known}, each also with a JSON \
+                 Pointer: `{{{{output/answer}}}}`"
             ),
         )
     })?;
-    Ok(Piece::Place { field: *field, pointer: pointer.to_owned() })
+    Ok(Piece::Place { field, pointer: pointer.to_owned() })
+}
+
+/// What a place is filled with, and the pointer into it; `None` if it has none of the names.
+fn field(place: &str) -> Option<(Field, &str)> {
+    let path = place.strip_prefix('/').unwrap_or(place);
+    let (name, pointer) = path.split_at(path.find('/').unwrap_or(path.len()));
+    let mut fields = FIELDS.iter().chain(&ALIASES);
+    let (_, field) = fields.find(|(known, _)| *known == name.trim())?;
+    Some((*field, pointer))
 }
 
 /// The text at a pointer into a part.

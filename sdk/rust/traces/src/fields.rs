@@ -214,18 +214,50 @@ pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
 #[inline(never)]
 pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
     let object = value?.as_object()?;
-    let usage = Usage {
+    let cached = |keys: &[&str], details: [&str; 3]| {
+        let inside = |key: &&str| count(object.get(*key)?.as_object()?, &details);
+        count(object, keys).or_else(|| INPUT_DETAILS.iter().find_map(inside))
+    };
+    let mut usage = Usage {
         input_tokens: count(object, &INPUT_TOKENS),
         output_tokens: count(object, &OUTPUT_TOKENS),
         total_tokens: count(object, &TOTAL_TOKENS),
         cost_usd: cost(object, &COSTS),
-        cache_read_tokens: count(object, &CACHE_READ_TOKENS).or_else(|| {
-            let details =
-                |(key, inside): &(&str, &str)| count(object.get(*key)?.as_object()?, &[inside]);
-            CACHE_READ_DETAILS.iter().find_map(details)
-        }),
+        cache_read_tokens: cached(
+            &CACHE_READ_TOKENS,
+            ["cached_tokens", "cache_read", "cacheReadTokens"],
+        ),
+        cache_write_tokens: cached(
+            &CACHE_WRITE_TOKENS,
+            ["cache_write_tokens", "cache_creation", "cacheWriteTokens"],
+        ),
+        cached_input_tokens: None,
     };
+    relate_cache(object, &mut usage);
     (usage != Usage::default()).then_some(usage)
+}
+
+/// How the tokens of a cache relate to the input: OpenAI, Google, LangChain, OpenTelemetry and most others count
+/// them in it, Anthropic, Bedrock, Inspect and niceeval beside it.
+fn relate_cache(object: &Object, usage: &mut Usage) {
+    let Some(input) = usage.input_tokens else { return };
+    let written = usage.cache_write_tokens.unwrap_or(0);
+    let cached = written.saturating_add(usage.cache_read_tokens.unwrap_or(0));
+    let sum = input.saturating_add(usage.output_tokens.unwrap_or(0));
+    let is_sum = usage.total_tokens == Some(sum);
+    // Libraries that count as OpenAI does keep Anthropic's names. Inspect's total has everything, and once its
+    // input had, too.
+    let is_beside = has(object, &BESIDE_INPUT) && has(object, &["input_tokens", "inputTokens"])
+        || has(object, &INSPECT_CACHE) && !is_sum;
+    // What is more than the input is not in it, whatever its name.
+    if is_beside || cached > input {
+        usage.input_tokens = Some(input.saturating_add(written));
+        if is_sum {
+            usage.total_tokens = Some(sum.saturating_add(written));
+        }
+    } else {
+        usage.cached_input_tokens = usage.cache_read_tokens;
+    }
 }
 
 const INPUT_TOKENS: [&str; 7] = [
@@ -267,12 +299,33 @@ const CACHE_READ_TOKENS: [&str; 11] = [
     "cached_content_token_count",
 ];
 
-/// Where the tokens that came from a cache are a part of something else.
-const CACHE_READ_DETAILS: [(&str, &str); 3] = [
-    ("prompt_tokens_details", "cached_tokens"),
-    ("input_tokens_details", "cached_tokens"),
-    ("input_token_details", "cache_read"),
+const CACHE_WRITE_TOKENS: [&str; 7] = [
+    "cacheCreationTokens",
+    "cacheWriteTokens",
+    "cache_write_tokens",
+    "cache_creation_input_tokens",
+    "cacheCreationInputTokens",
+    "cacheWriteInputTokens",
+    "input_tokens_cache_write",
 ];
+
+/// Names of formats that count the tokens of a cache beside the input.
+const BESIDE_INPUT: [&str; 8] = [
+    "cache_read_input_tokens",
+    "cacheReadInputTokens",
+    "cacheReadTokens",
+    "cache_creation_input_tokens",
+    "cacheCreationInputTokens",
+    "cacheCreationTokens",
+    "cacheWriteInputTokens",
+    "cacheWriteTokens",
+];
+
+const INSPECT_CACHE: [&str; 2] = ["input_tokens_cache_read", "input_tokens_cache_write"];
+
+/// Where the tokens of a cache are a part of the input.
+const INPUT_DETAILS: [&str; 4] =
+    ["prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails"];
 
 /// The first of these keys that is a whole number, or the text of one.
 fn count(object: &Object, keys: &[&str]) -> Option<u64> {

@@ -460,5 +460,10 @@ fn usage(attributes: &Object) -> Option<Usage> {
             "gen_ai.usage.cache_read_input_tokens",
             "llm.token_count.prompt_details.cache_read",
         ]),
+        "cache_write_tokens": first(&[
+            "gen_ai.usage.cache_creation.input_tokens",
+            "gen_ai.usage.cache_creation_input_tokens",
+            "llm.token_count.prompt_details.cache_write",
+        ]),
     })))
 }

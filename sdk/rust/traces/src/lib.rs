@@ -50,7 +50,7 @@
 //! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `conversation` drops what model calls repeat, with
 //! `reported`, which knows the calls; `tally` adds up tokens and cost. For scorers: `pattern`
-//! matches arguments and texts (`expression` compiles what is in them), `expected` reads the calls that should have been made, `assignment`
+//! matches arguments and texts (`expression` compiles what is in them, `written` has arguments as a trace writes them), `expected` reads the calls that should have been made, `assignment`
 //! pairs calls, `count` says how often.
 
 #![deny(missing_docs)]
@@ -87,6 +87,7 @@ mod spans;
 mod step;
 mod stream;
 mod tally;
+mod written;
 
 use std::fmt;
 
@@ -102,6 +103,7 @@ pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
 };
+pub use written::Written;
 
 /// What an agent did, step by step.
 #[derive(Debug, Clone, PartialEq, Default)]

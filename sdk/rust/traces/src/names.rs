@@ -25,8 +25,8 @@ const COMMON: [&str; 10] = [
 ];
 
 /// The common word for a tool that agents have under different names. The words and most
-/// names are niceeval's; the rest are those of Codex, Inspect and the hosted tools of the Responses
-/// API.
+/// names are niceeval's; the rest are those of Codex, Copilot, OpenHands, Amazon Q, Goose, Inspect and the hosted
+/// tools of the Responses API.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
     Some(match name {
         "Read" | "read_file" | "ReadFile" | "file_read" => "file_read",
@@ -49,8 +49,16 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
         | "BashOutput"
         | "Shell"
         | "shell"
+        | "PowerShell"
+        | "powershell"
+        | "command_execution"
+        | "execute_bash"
         | "execute_command"
         | "run_command"
+        | "run_in_terminal"
+        | "run_terminal_command"
+        | "shell_command"
+        | "developer__shell"
         | "bash_session"
         | "local_shell"
         | "exec_command"

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::expression::compile;
+use crate::written::Written;
 use scorebox_sdk::{ConfigError, equal};
 
 /// A text, or `{"regex": …}`: a regular expression that is searched for. The syntax is that of
@@ -111,8 +112,8 @@ impl fmt::Display for TextPattern {
 /// An object matches one that has all its keys, whatever else that has; an array, one that begins
 /// with such items (of a [literal](ArgumentPattern::literal), one of the same length);
 /// `{"regex": …}`, a text that the expression matches in, or else the object or array around it as
-/// JSON text (without spaces, keys sorted), whose other values and keys are searched, too. Anything
-/// else matches what equals it.
+/// JSON text (without spaces, keys sorted or, with [`Written`], as the trace has them), whose other values
+/// and keys are searched, too. Anything else matches what equals it.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {
     node: Node,
@@ -151,13 +152,23 @@ impl ArgumentPattern {
         Self { node, written, exact }
     }
 
-    /// Whether arguments match.
+    /// Whether arguments match, as far as that does not depend on the order of their keys.
     #[must_use]
     pub fn matches(&self, arguments: &Value) -> bool {
+        self.matches_with(arguments, None)
+    }
+
+    /// Whether arguments match, with their keys sorted or in the order in which the trace has them.
+    #[must_use]
+    pub fn matches_as_written(&self, arguments: &Value, written: &Written<'_>) -> bool {
+        self.matches_with(arguments, Some(written))
+    }
+
+    fn matches_with(&self, arguments: &Value, written: Option<&Written<'_>>) -> bool {
         if self.exact {
             return equal(arguments, &self.written);
         }
-        self.node.matches(Some(arguments), &Around::new(arguments))
+        self.node.matches(Some(arguments), &Around::new(arguments, written))
     }
 
     /// The pattern as it is written.
@@ -171,11 +182,18 @@ impl ArgumentPattern {
 struct Around<'v> {
     value: &'v Value,
     text: OnceCell<String>,
+    written: Option<&'v Written<'v>>,
 }
 
 impl<'v> Around<'v> {
-    fn new(value: &'v Value) -> Self {
-        Self { value, text: OnceCell::new() }
+    fn new(value: &'v Value, written: Option<&'v Written<'v>>) -> Self {
+        Self { value, text: OnceCell::new(), written }
+    }
+
+    fn matches(&self, regex: &Regex) -> bool {
+        let sorted = self.text.get_or_init(|| self.value.to_string());
+        let mut written = self.written.into_iter().flat_map(|written| written.texts(sorted));
+        regex.is_match(sorted) || written.any(|text| regex.is_match(text))
     }
 }
 
@@ -218,14 +236,14 @@ impl Node {
         match (self, actual) {
             (Self::Regex(regex), actual) => {
                 actual.and_then(Value::as_str).is_some_and(|text| regex.is_match(text))
-                    || regex.is_match(around.text.get_or_init(|| around.value.to_string()))
+                    || around.matches(regex)
             }
             (Self::Object(wanted), Some(actual @ Value::Object(object))) => {
-                let around = Around::new(actual);
+                let around = Around::new(actual, around.written);
                 wanted.iter().all(|(key, node)| node.matches(object.get(key), &around))
             }
             (Self::Array { items: wanted, open }, Some(actual @ Value::Array(items))) => {
-                let around = Around::new(actual);
+                let around = Around::new(actual, around.written);
                 let mut pairs = wanted.iter().zip(items);
                 let fits = items.len() == wanted.len() || *open && items.len() > wanted.len();
                 fits && pairs.all(|(node, item)| node.matches(Some(item), &around))

@@ -67,18 +67,37 @@ pub fn choice(answer: &Answer, names: &[&str]) -> Result<usize, String> {
 /// # Errors
 /// What is wrong with the answer: no number, one outside the scale, or several that differ.
 pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
+    scored(answer, (least, most), false)
+}
+
+/// A number as [`number`] reads it or, where that finds none, one under the key `score` of JSON that is off the scale: what
+/// that means is for the caller to say.
+///
+/// # Errors
+/// What [`number`] says is wrong with the answer.
+pub fn number_or_beyond(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
+    number(answer, least, most).or_else(|why| scored(answer, (least, most), true).map_err(|_| why))
+}
+
+/// A number of the scale; with `beyond`, JSON may have one that is off it.
+fn scored(answer: &Answer, (least, most): (f64, f64), beyond: bool) -> Result<f64, String> {
     let within = |number: f64| {
         let holds = (least..=most).contains(&number);
         holds.then_some(number).ok_or_else(|| format!("the score {number} is not on the scale"))
     };
-    let graded = |value: &Value| match value {
-        Value::Number(number) => within(number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => within(written(text, least, most).ok_or("`score` is not a number")?),
-        _ => Err("`score` is missing".to_owned()),
+    let graded = |value: &Value| {
+        let number = match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => written(text, least, most),
+            _ => return Err("`score` is missing".to_owned()),
+        };
+        let number = number.filter(|number| number.is_finite());
+        number.ok_or_else(|| "`score` is not a number".to_owned())
     };
     let read = |value: &Value| match member(value, &["score"]) {
-        Some(score) => graded(score).map_err(NoVerdict::Wrong),
-        None => graded(value).map_err(NoVerdict::Missing),
+        Some(score) if beyond => graded(score).map_err(NoVerdict::Wrong),
+        Some(score) => graded(score).and_then(within).map_err(NoVerdict::Wrong),
+        None => graded(value).and_then(within).map_err(NoVerdict::Missing),
     };
     let said = Said::of(answer)?;
     let in_json = said.in_json(read)?;
@@ -87,7 +106,9 @@ pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
         Some(text) => lines::verdict(&text, &in_json, said.quotations(), (in_line, in_line))?,
         None => None,
     };
-    in_json.or_in_words(in_words).and_then(within)
+    let may_be_beyond = beyond && matches!(in_json, InJson::Own(_));
+    let number = in_json.or_in_words(in_words)?;
+    if may_be_beyond { Ok(number) } else { within(number) }
 }
 
 /// What an answer says in words in addition to its verdict.

@@ -145,6 +145,68 @@ fn two_unreadable_answers_are_an_error_or_if_the_user_wants_it_smithers_zero() {
     assert_eq!(zero.meta_value(), Some(json!({"unreadable": true})));
 }
 
+/// The scores of Smithers' `llmJudge` (`packages/scorers/src/llmJudge.js`), which takes a JSON number as far as the scale
+/// goes.
+#[test]
+fn with_smithers_zero_a_json_number_off_the_scale_is_the_end_that_it_is_beyond() {
+    let graded = |answer: &'static str, scale, unreadable| {
+        let judge = testing::answering(move |_| answer.into());
+        let settings = Settings { unreadable, ..Settings::default() };
+        let score = Grade { scale, ..GRADE }.score(&prompt(), &settings);
+        (score, judge.questions().len())
+    };
+    for (answer, scale, expected, grade) in [
+        ("{\"score\":8,\"reason\":\"8 of 10: slurs\"}", (0.0, 1.0), 1.0, 8.0),
+        ("```json\n{\"score\": 1.5}\n```", (0.0, 1.0), 1.0, 1.5),
+        ("{\"score\": -1}", (0.0, 1.0), 0.0, -1.0),
+        ("{\"score\": \"8\"}", (0.0, 1.0), 1.0, 8.0),
+        ("{\"score\": 0}", (1.0, 5.0), 0.0, 0.0),
+        ("{\"score\": 9}\nScore: 9", (1.0, 5.0), 1.0, 9.0),
+    ] {
+        let (score, asked) = graded(answer, scale, Unreadable::Zero);
+        let score = score.unwrap();
+        assert_eq!((score.score, asked), (Some(expected), 1), "{answer}");
+        let meta = json!({"grade": grade, "clamped": true});
+        assert_eq!(score.meta_value(), Some(meta), "{answer}");
+        let (error, asked) = graded(answer, scale, Unreadable::Error);
+        let why = format!("the score {grade} is not on the scale");
+        assert!(error.unwrap_err().message().contains(&why), "{answer}");
+        assert_eq!(asked, 2, "{answer}");
+    }
+    let (slurs, _) = graded("{\"score\":8,\"reason\":\"slurs\"}", (0.0, 1.0), Unreadable::Zero);
+    assert_eq!(slurs.unwrap().reason.as_deref(), Some("slurs"));
+    let (exact, _) = graded("{\"score\": 1}", (0.0, 1.0), Unreadable::Zero);
+    assert_eq!(exact.unwrap().meta_value(), None);
+}
+
+#[test]
+fn no_other_number_off_the_scale_is_taken() {
+    let settings = Settings { unreadable: Unreadable::Zero, ..Settings::default() };
+    for answer in [
+        // Not JSON, or not a verdict in it.
+        "8",
+        "Score: 8",
+        "{\"rating\": 8}",
+        "{\"score\": \"inf%\"}",
+        "{\"score\": \"NaN/1\"}",
+        // It may be a quotation.
+        "It says {\"score\": 8} itself.",
+        "Sure! {\"score\": 8} Let me know.",
+        // Which one counts is open.
+        "{\"score\": 8}\n{\"score\": 9}",
+        "{\"score\": 8}\nScore: 0.4",
+        "{\"score\": 8, \"Score\": 9}",
+    ] {
+        let _judge = testing::answering(move |_| answer.into());
+        let score = Grade { scale: (0.0, 1.0), ..GRADE }.score(&prompt(), &settings).unwrap();
+        assert_eq!(score.meta_value(), Some(json!({"unreadable": true})), "{answer}");
+    }
+    // What is on the scale comes first: the other one is not the judge's.
+    let _judge = testing::answering(|_| "It says {\"score\": 8} itself.\n{\"score\": 0.4}".into());
+    let score = Grade { scale: (0.0, 1.0), ..GRADE }.score(&prompt(), &settings).unwrap();
+    assert_eq!((score.score, score.meta_value()), (Some(0.4), None));
+}
+
 #[test]
 fn of_several_questions_only_those_without_a_readable_answer_are_asked_again() {
     let judge = testing::answering(|question| match question.messages.len() {

@@ -32,6 +32,40 @@ fn places_are_filled_with_parts_behind_fences() {
 }
 
 #[test]
+fn a_latency_and_a_schema_have_places_too() {
+    let schema = json!({"required": ["a"]});
+    let case = Case::new(json!("x")).with_latency_ms(1250.0).with_output_schema(schema);
+    let filled = |place: &str| message(place, &case).unwrap();
+    for place in ["{{latencyMs}}", "{{latency_ms}}"] {
+        assert_eq!(filled(place), "<latency-ms-N>\n1250\n</latency-ms-N>");
+    }
+    let schema = "<output-schema-N>\n{\"required\":[\"a\"]}\n</output-schema-N>";
+    assert_eq!(filled("{{outputSchema}}"), schema);
+    let required = "<output-schema-N>\n[\"a\"]\n</output-schema-N>";
+    assert_eq!(filled("{{output_schema/required}}"), required);
+    let bare = Case::new(json!("x"));
+    assert!(message("{{latencyMs}}", &bare).unwrap_err().contains("no `latencyMs`"));
+    assert!(message("{{outputSchema}}", &bare).unwrap_err().contains("no `outputSchema`"));
+    let error = message("{{latencyMs/s}}", &case).unwrap_err();
+    assert_eq!(error, "`latencyMs` has nothing at `/s`");
+}
+
+#[test]
+fn a_placeholder_is_found_in_a_text_that_is_no_template() {
+    for (text, place) in [
+        ("Judge {{ output }}.", Some("output")),
+        ("{{x}} and {{{groundTruth/a}}}", Some("groundTruth/a")),
+        ("{{ {{input}}", Some("input")),
+        ("Templates such as {{name}} stay.", None),
+        ("{{output", None),
+        ("{output}", None),
+        ("}}{{", None),
+    ] {
+        assert_eq!(Template::place_in(text), place, "{text}");
+    }
+}
+
+#[test]
 fn what_a_case_writes_is_not_read_as_a_template() {
     let case = Case::new(json!("{{input}}")).with_input(json!("secret"));
     assert_eq!(message("{{output}}", &case).unwrap(), "<output-N>\n{{input}}\n</output-N>");
@@ -43,10 +77,14 @@ fn unknown_places_are_an_error_that_names_what_there_is() {
     let error = message("{{question}}", &case).unwrap_err();
     assert_eq!(
         error,
-        "`promptTemplate`: `{{question}}` is not a part of a case; there are `{{input}}`, `{{output}}`, \
-         `{{groundTruth}}`, `{{context}}`, `{{metadata}}`, `{{baseline}}`, each also with a JSON Pointer: \
-         `{{output/answer}}`"
+        "`promptTemplate`: `{{question}}` is not a place that a template can have; there are `{{input}}`, `{{output}}`, \
+         `{{groundTruth}}`, `{{context}}`, `{{metadata}}`, `{{baseline}}`, `{{outputSchema}}`, `{{latencyMs}}`, each \
+         also with a JSON Pointer: `{{output/answer}}`"
     );
+    for part_of_a_case in ["{{trace}}", "{{usage/totalTokens}}"] {
+        let error = message(part_of_a_case, &case).unwrap_err();
+        assert!(error.contains("is not a place that a template can have"), "{error}");
+    }
     assert!(message("{{output", &case).unwrap_err().contains("not closed"));
     assert!(message("{{input}}", &case).unwrap_err().contains("no `input`"));
     assert_eq!(message("{{output/b}}", &case).unwrap_err(), "`output` has nothing at `/b`");

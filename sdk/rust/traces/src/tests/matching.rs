@@ -97,6 +97,10 @@ fn a_tool_goes_by_its_own_name_and_by_its_canonical_one() {
     };
     assert!(named(json!("Bash")) && named(json!("shell")) && named(json!({"regex": "^Ba"})));
     assert!(!named(json!("bash")) && !named(json!({"regex": "shell"})));
+    // OpenHands and Amazon Q, Copilot, Codex, Goose.
+    for name in ["execute_bash", "run_in_terminal", "shell_command", "developer__shell"] {
+        assert!(ToolCall { name: name.into(), ..ToolCall::default() }.is("shell"), "{name}");
+    }
 }
 
 fn expected(truth: Value) -> ExpectedCalls {

@@ -9,7 +9,8 @@ type Stated = (Option<u64>, Option<u64>, Option<u64>, Option<u64>, Option<f64>);
 
 fn stated(trace: Value) -> Stated {
     let usage = Trace::read(trace).unwrap().usage().unwrap_or_default();
-    let Usage { input_tokens, output_tokens, total_tokens, cache_read_tokens, cost_usd } = usage;
+    let Usage { input_tokens, output_tokens, total_tokens, cache_read_tokens, cost_usd, .. } =
+        usage;
     (input_tokens, output_tokens, total_tokens, cache_read_tokens, cost_usd)
 }
 
@@ -35,6 +36,69 @@ fn the_answers_of_a_conversation_add_up() {
         stated(json!([{"role": "assistant", "content": "x"}])),
         (None, None, None, None, None)
     );
+}
+
+/// Input, total, written to a cache, read from one, and of these in the input.
+fn cached(usage: Value) -> [Option<u64>; 5] {
+    let usage = Trace::read(json!([says(usage)])).unwrap().usage().unwrap();
+    [
+        usage.input_tokens,
+        usage.total_tokens,
+        usage.cache_write_tokens,
+        usage.cache_read_tokens,
+        usage.cached_input_tokens,
+    ]
+}
+
+#[test]
+fn tokens_of_a_cache_that_a_format_counts_beside_the_input_join_it_if_they_were_written() {
+    let beside = [Some(7), None, Some(5), Some(90), None];
+    for (input, write, read) in [
+        ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+        ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens"),
+        ("inputTokens", "cacheWriteInputTokens", "cacheReadInputTokens"),
+        ("inputTokens", "cacheCreationTokens", "cacheReadTokens"),
+        ("input_tokens", "input_tokens_cache_write", "input_tokens_cache_read"),
+        // More than the input is not in it.
+        ("inputTokens", "cacheWriteTokens", "cachedInputTokens"),
+        ("prompt_tokens", "cache_write_tokens", "cache_read_tokens"),
+    ] {
+        assert_eq!(cached(json!({input: 2, write: 5, read: 90})), beside, "{read}");
+    }
+    // Inspect's total has all of them; a total that has none gets those that were written.
+    let inspect = |input: u64, total: u64| {
+        json!({"input_tokens": input, "output_tokens": 1, "total_tokens": total,
+            "input_tokens_cache_write": 5, "input_tokens_cache_read": 90})
+    };
+    assert_eq!(cached(inspect(200, 296)), [Some(205), Some(296), Some(5), Some(90), None]);
+    assert_eq!(cached(inspect(200, 201)), [Some(200), Some(201), Some(5), Some(90), Some(90)]);
+    let bedrock = json!({"inputTokens": 200, "outputTokens": 1, "totalTokens": 201,
+        "cacheWriteInputTokens": 5, "cacheReadInputTokens": 90});
+    assert_eq!(cached(bedrock), [Some(205), Some(206), Some(5), Some(90), None]);
+}
+
+#[test]
+fn tokens_of_a_cache_that_a_format_counts_as_input_stay_in_it() {
+    let within = [Some(97), None, Some(5), Some(90), Some(90)];
+    for usage in [
+        json!({"prompt_tokens": 97,
+            "prompt_tokens_details": {"cached_tokens": 90, "cache_write_tokens": 5}}),
+        json!({"input_tokens": 97,
+            "input_tokens_details": {"cached_tokens": 90, "cache_write_tokens": 5}}),
+        json!({"input_tokens": 97, "input_token_details": {"cache_read": 90, "cache_creation": 5}}),
+        json!({"inputTokens": 97,
+            "inputTokenDetails": {"cacheReadTokens": 90, "cacheWriteTokens": 5}}),
+        json!({"input_tokens": 97, "cache_read_tokens": 90, "cache_write_tokens": 5}),
+        // LiteLLM has Anthropic's names beside the prompt as OpenAI counts it.
+        json!({"prompt_tokens": 97, "cache_read_input_tokens": 90,
+            "cache_creation_input_tokens": 5}),
+    ] {
+        assert_eq!(cached(usage.clone()), within, "{usage}");
+    }
+    let google = json!({"promptTokenCount": 97, "cachedContentTokenCount": 90});
+    assert_eq!(cached(google), [Some(97), None, None, Some(90), Some(90)]);
+    let codex = json!({"input_tokens": 97, "cached_input_tokens": 90});
+    assert_eq!(cached(codex), [Some(97), None, None, Some(90), Some(90)]);
 }
 
 #[test]
@@ -120,8 +184,11 @@ fn spans_state_it_in_the_keys_of_several_conventions() {
     let span = |attributes: Value| json!({"name": "chat", "spanId": "1", "attributes": attributes});
     let today = json!({"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5,
         "gen_ai.usage.output_tokens": 2, "gen_ai.usage.cache_read.input_tokens": 1,
+        "gen_ai.usage.cache_creation.input_tokens": 3,
         "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "x"}]}]});
-    assert_eq!(stated(json!([span(today)])), (Some(5), Some(2), None, Some(1), None));
+    let today = json!([span(today)]);
+    assert_eq!(stated(today.clone()), (Some(5), Some(2), None, Some(1), None));
+    assert_eq!(Trace::read(today).unwrap().usage().unwrap().cache_write_tokens, Some(3));
     let openinference = json!({"openinference.span.kind": "LLM", "llm.token_count.prompt": 5,
         "llm.token_count.completion": 2, "llm.token_count.total": 7, "llm.cost.total": 0.5,
         "llm.output_messages.0.message.role": "assistant",
