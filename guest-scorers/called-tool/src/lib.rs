@@ -11,7 +11,7 @@ use scorebox_sdk::{
 };
 use scorebox_sdk_traces::{
     ArgumentMatch, ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls, Status,
-    TextOrRegex, TextPattern, ToolCall, Trace,
+    TextOrRegex, TextPattern, ToolCall, Trace, Written,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,9 +41,9 @@ pub struct Config {
     /// What the arguments must contain: the keys and values of this object, and so in the objects
     /// inside; of an array, the first items. An object whose only key is `regex` is a pattern, unless
     /// `match` is `exact`. It is searched for in the value at its place, if that is a text, or else in
-    /// the whole object or array around that place, as JSON text without spaces and with sorted keys:
-    /// so it also matches in a neighbouring argument or in the name of a key. Begin it with `^` to
-    /// search the value alone. Requires names.
+    /// the whole object or array around that place, as JSON text without spaces, with the keys as the
+    /// trace has them and with sorted keys: so it also matches in a neighbouring argument or in the
+    /// name of a key. Begin it with `^` to search the value alone. Requires names.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
@@ -146,7 +146,8 @@ impl Scorer for CalledTool {
             best.unwrap_or_default()
         } else {
             let mut checks = Checks::default();
-            self.names.iter().for_each(|name| self.named(name, &all, &mut checks));
+            let written = Written::new(case, &trace);
+            self.names.iter().for_each(|name| self.named(name, &all, &written, &mut checks));
             checks
         };
         if checks.is_empty() {
@@ -169,10 +170,18 @@ impl CalledTool {
     }
 
     /// One check: the tool of this name was called as often as it should be.
-    fn named(&self, name: &TextPattern, calls: &[&ToolCall], checks: &mut Checks) {
+    fn named(
+        &self,
+        name: &TextPattern,
+        calls: &[&ToolCall],
+        written: &Written<'_>,
+        checks: &mut Checks,
+    ) {
         let named: Vec<_> = calls.iter().filter(|call| call.is_named(name)).collect();
         let has_arguments = |call: &ToolCall| {
-            self.arguments.as_ref().is_none_or(|pattern| pattern.matches(&call.arguments))
+            let matches =
+                |pattern: &ArgumentPattern| pattern.matches_as_written(&call.arguments, written);
+            self.arguments.as_ref().is_none_or(matches)
         };
         let ended = named.iter().filter(|call| self.ended(call));
         let matching = ended.filter(|call| has_arguments(call)).count();

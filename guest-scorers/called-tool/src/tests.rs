@@ -223,3 +223,20 @@ fn what_needs_a_name_says_so() {
     let scorer: CalledTool = scorebox_sdk::configure(json!({"name": "a"})).unwrap();
     assert!(scorer.score(&Case::new(json!("x"))).unwrap_err().message().contains("`trace`"));
 }
+
+#[test]
+fn a_pattern_sees_the_keys_in_the_order_of_the_call_and_sorted() {
+    // As a text, because `json!` sorts keys.
+    let trace = r#"[{"tool": "w", "args": {"b": 1.0, "a": [{"d": "\u00e9", "c": null}]}}]"#;
+    let case = Case::new(json!("done")).with_trace(json!(trace));
+    let score = |arguments: Value| {
+        let config = json!({"name": "w", "arguments": arguments});
+        let scorer: CalledTool = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&case).unwrap().score
+    };
+    assert_eq!(score(json!({"regex": "^.\"b\":1,\"a\":.*\"d\":\"é\",\"c\""})), Some(1.0));
+    assert_eq!(score(json!({"a": [{"regex": "^..\"d\":\"é\",\"c\":null"}]})), Some(1.0));
+    assert_eq!(score(json!({"a": [{"d": {"regex": "^.\"d\":\"é\",\"c\":null"}}]})), Some(1.0));
+    assert_eq!(score(json!({"a": [{"regex": "^..\"c\":null,\"d\""}]})), Some(1.0));
+    assert_eq!(score(json!({"regex": "\"d\":null"})), Some(0.0));
+}

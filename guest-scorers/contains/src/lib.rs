@@ -52,7 +52,7 @@ pub struct Config {
     negate: Negate,
     /// The text to look for, in place of the ground truth; not empty.
     #[serde(default)]
-    value: Option<Value>,
+    value: ExpectedValue,
     /// The texts to look for, in place of the ground truth: a list, or one text with commas between
     /// them (`red, "dark, blue"`), as promptfoo writes them.
     #[serde(default)]
@@ -111,7 +111,7 @@ impl Scorer for Contains {
 
     fn new(config: Config) -> Result<Self, ConfigError> {
         let Config { mode, at, ignore_case, negate, value, values } = config;
-        if value.as_ref().and_then(Value::as_str) == Some("") {
+        if value.0.as_ref().and_then(Value::as_str) == Some("") {
             return Err(ConfigError::new("value", "is empty, and would be in every output"));
         }
         let values = match values {
@@ -121,7 +121,7 @@ impl Scorer for Contains {
                 Some(list::split(&text).map_err(|problem| ConfigError::new("values", problem))?)
             }
         };
-        let accepted = Accepted::configured(ExpectedValue(value), ExpectedValues(values))?;
+        let accepted = Accepted::configured(value, ExpectedValues(values))?;
         Ok(Self { mode, at, ignore_case, negate, accepted })
     }
 

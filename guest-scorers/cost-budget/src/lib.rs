@@ -2,7 +2,8 @@
 //! of its trace, or computes it from the tokens and a table of prices; it knows no prices itself.
 //!
 //! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost;
-//! cost = (input tokens · input price + output tokens · output price) / 1 000 000
+//! cost = (input tokens · input price + output tokens · output price) / 1 000 000, where the tokens that were read from a
+//! cache or written to one have prices of their own
 //!
 //! The rule is that of niceeval's `maxCost`, which is hard.
 
@@ -21,8 +22,10 @@ use serde_json::json;
 ///
 /// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices`
 /// of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or
-/// the tokens that its trace states are used. A hard requirement: a gate that only 1 passes, unless
-/// the suite sets another threshold.
+/// the tokens that its trace states are used, also those read from a cache and written to one. If
+/// `prices` has no `cacheRead` or `cacheWrite` for them, they cost as much as input, and the reason
+/// says so; a case's own `usage` has no such tokens, so state its `costUsd`. A hard requirement: a
+/// gate that only 1 passes, unless the suite sets another threshold.
 ///
 /// Equals niceeval's `maxCost`.
 #[derive(Deserialize, JsonSchema)]
@@ -53,12 +56,19 @@ enum Mode {
 }
 
 /// The price of a million tokens, in US dollars.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct Price {
     /// Per million tokens of the prompt.
     input: f64,
     /// Per million tokens of the answer.
     output: f64,
+    /// Per million tokens of the prompt that were read from a cache; `input` by default.
+    #[serde(default)]
+    cache_read: Option<f64>,
+    /// Per million tokens of the prompt that were written to a cache; `input` by default.
+    #[serde(default)]
+    cache_write: Option<f64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -83,17 +93,26 @@ impl Scorer for CostBudget {
         };
         check("maxCost".to_owned(), config.max_cost)?;
         for (model, price) in &config.prices {
-            check(format!("prices.{model}.input"), price.input)?;
-            check(format!("prices.{model}.output"), price.output)?;
+            for (key, dollars) in [
+                ("input", Some(price.input)),
+                ("output", Some(price.output)),
+                ("cacheRead", price.cache_read),
+                ("cacheWrite", price.cache_write),
+            ] {
+                check(format!("prices.{model}.{key}"), dollars.unwrap_or(0.0))?;
+            }
         }
         Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let usage = Trace::usage_of(case)?;
-        let cost = match usage.cost_usd {
-            Some(cost) => cost,
-            None => self.price(case)?.of(&usage)?,
+        let (cost, unpriced) = match usage.cost_usd {
+            Some(cost) => (cost, String::new()),
+            None => {
+                let price = self.price(case)?;
+                (price.of(&usage)?, price.unpriced(&usage))
+            }
         };
         let max = self.max_cost;
         let score = match self.mode {
@@ -101,9 +120,18 @@ impl Scorer for CostBudget {
             Mode::Hard => 0.0,
             Mode::Proportional => (max / cost).clamp(0.0, 1.0),
         };
+        let mut meta = json!({ "costUsd": cost, "maxCost": max });
+        for (key, tokens) in [
+            ("cacheReadTokens", usage.cache_read_tokens),
+            ("cacheWriteTokens", usage.cache_write_tokens),
+        ] {
+            if let Some(tokens) = tokens {
+                meta[key] = tokens.into();
+            }
+        }
         Ok(Score::new(score)
-            .reason(format!("${} of at most ${max}", shown(cost, max)))
-            .meta(json!({ "costUsd": cost, "maxCost": max })))
+            .reason(format!("${} of at most ${max}{unpriced}", shown(cost, max)))
+            .meta(meta))
     }
 }
 
@@ -158,7 +186,28 @@ impl Price {
                 "the usage should have `costUsd`, or `inputTokens` and `outputTokens`",
             ));
         };
-        Ok((input as f64 * self.input + output as f64 * self.output) / 1e6)
+        let read = usage.cache_read_tokens.unwrap_or(0);
+        let written = usage.cache_write_tokens.unwrap_or(0);
+        let cached = usage.cached_input_tokens.unwrap_or(0).saturating_add(written);
+        let cost = input.saturating_sub(cached) as f64 * self.input
+            + read as f64 * self.cache_read.unwrap_or(self.input)
+            + written as f64 * self.cache_write.unwrap_or(self.input)
+            + output as f64 * self.output;
+        Ok(cost / 1e6)
+    }
+
+    /// The tokens of a cache that have no price of their own, as the end of a sentence.
+    fn unpriced(self, usage: &Usage) -> String {
+        let mut words = String::new();
+        for (tokens, price, what) in [
+            (usage.cache_read_tokens, self.cache_read, "read from a cache (no `cacheRead`)"),
+            (usage.cache_write_tokens, self.cache_write, "written to a cache (no `cacheWrite`)"),
+        ] {
+            if let (Some(tokens @ 1..), None) = (tokens, price) {
+                words.push_str(&format!(", {tokens} tokens {what} at the price of input"));
+            }
+        }
+        words
     }
 }
 

@@ -93,7 +93,7 @@ fn tokens_that_are_not_stated_are_the_rest_of_the_total() {
             total_tokens: total,
             ..Usage::default()
         };
-        Price { input: 1.0, output: 2.0 }.of(&usage)
+        Price { input: 1.0, output: 2.0, ..Price::default() }.of(&usage)
     };
     assert_eq!(one(Some(1_000_000), None, Some(3_000_000)), Ok(5.0));
     assert_eq!(one(None, Some(1_000_000), Some(3_000_000)), Ok(4.0));
@@ -133,6 +133,11 @@ fn wrong_amounts_are_refused_by_name() {
         refusal(json!({"maxCost": 1, "prices": {"m": {"input": 1, "output": -2}}})),
         "`prices.m.output`: should be 0 or more US dollars, found -2"
     );
+    let cached = json!({"input": 1, "output": 2, "cacheRead": -0.5});
+    assert_eq!(
+        refusal(json!({"maxCost": 1, "prices": {"m": cached}})),
+        "`prices.m.cacheRead`: should be 0 or more US dollars, found -0.5"
+    );
 }
 
 #[test]
@@ -151,4 +156,57 @@ fn without_usage_the_cost_is_the_one_that_the_trace_states() {
         "usage": {"input_tokens": 100_000, "output_tokens": 50_000}}]);
     let case = of(tokens).with_metadata(json!({"model": "gpt-4o"}));
     assert_eq!(run(prices(), &case).unwrap().meta_value().unwrap()["costUsd"], json!(0.75));
+}
+
+/// Two answers of a Claude Code session, nearly all of whose prompts are in the cache.
+fn session() -> Case {
+    let answer = |id: &str| {
+        json!({"type": "assistant", "session_id": "s", "message": {"id": id, "role": "assistant",
+            "content": [{"type": "text", "text": "hi"}], "usage": {"input_tokens": 4,
+            "output_tokens": 100, "cache_creation_input_tokens": 500_000,
+            "cache_read_input_tokens": 2_000_000}}})
+    };
+    Case::new(json!("x")).with_trace(json!([answer("m1"), answer("m2")]))
+}
+
+#[test]
+fn tokens_of_a_cache_have_prices_of_their_own() {
+    let prices = |price: Value| json!({"maxCost": 5, "prices": {"*": price}});
+    let listed = json!({"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75});
+    let score = run(prices(listed), &session()).unwrap();
+    // 8 at 3, 200 at 15, 4 million at 0.3 and a million at 3.75 dollars.
+    assert_eq!(score.reason.as_deref(), Some("$4.9530 of at most $5"));
+    assert_eq!(
+        score.meta_value(),
+        Some(json!({"costUsd": 4.953024, "maxCost": 5.0, "cacheReadTokens": 4_000_000,
+            "cacheWriteTokens": 1_000_000}))
+    );
+}
+
+#[test]
+fn without_prices_of_their_own_they_cost_as_much_as_input() {
+    let prices = json!({"maxCost": 5, "prices": {"*": {"input": 3, "output": 15}}});
+    let score = run(prices, &session()).unwrap();
+    assert_eq!(score.score, Some(0.0));
+    assert_eq!(
+        score.reason.as_deref(),
+        Some(
+            "$15.0030 of at most $5, 4000000 tokens read from a cache (no `cacheRead`) at the price \
+             of input, 1000000 tokens written to a cache (no `cacheWrite`) at the price of input"
+        )
+    );
+}
+
+#[test]
+fn cached_tokens_that_are_a_part_of_the_input_are_paid_once() {
+    let answer = json!([{"role": "assistant", "content": "x", "usage": {
+        "prompt_tokens": 3_000_000, "completion_tokens": 0,
+        "prompt_tokens_details": {"cached_tokens": 2_000_000}}}]);
+    let case = Case::new(json!("x")).with_trace(answer);
+    let cost = |price: Value| {
+        let config = json!({"maxCost": 5, "prices": {"*": price}});
+        run(config, &case).unwrap().meta_value().unwrap()["costUsd"].clone()
+    };
+    assert_eq!(cost(json!({"input": 2, "output": 8, "cacheRead": 0.5})), json!(3.0));
+    assert_eq!(cost(json!({"input": 2, "output": 8})), json!(6.0));
 }

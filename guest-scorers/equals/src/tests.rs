@@ -61,6 +61,12 @@ fn a_text_equals_a_number_or_a_boolean_that_is_written_so() {
 
 #[test]
 fn null_is_an_expected_value_only_among_values() {
+    let refused = scorebox_sdk::configure::<Equals>(json!({"value": null})).err().unwrap();
+    assert_eq!(
+        refused.to_string(),
+        "`value` is null; to expect JSON `null`, write `values = [null]`; to use the ground truth, \
+         leave the key out"
+    );
     let scorer: Equals = scorebox_sdk::configure(json!({"values": [null]})).unwrap();
     assert_eq!(scorer.score(&Case::new(json!(null))).unwrap().score, Some(1.0));
     assert_eq!(scorer.score(&Case::new(json!("null"))).unwrap().score, Some(0.0));

@@ -22,7 +22,8 @@ use serde_json::json;
 /// context is a text, a list of texts, or a list of objects with a `text`, `content` or
 /// `pageContent`.
 ///
-/// Equals Smithers' `faithfulnessScorer`, with its own prompts.
+/// Same purpose and scale as Smithers' `faithfulnessScorer`, with its own prompts; docs/coming-from.md says which
+/// answers are read differently.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -78,8 +79,9 @@ impl Scorer for Faithfulness {
         };
         prompt.part("answer", &case.output())?;
         let score = judge.score(&prompt, &self.settings)?;
-        // An unreadable answer has a meta of its own.
-        Ok(if score.meta_value().is_none() { score.meta(json!({ "basis": basis })) } else { score })
+        let mut meta = score.meta_value().unwrap_or_else(|| json!({}));
+        meta["basis"] = json!(basis);
+        Ok(score.meta(meta))
     }
 }
 

@@ -49,3 +49,13 @@ fn without_a_context_the_output_must_agree_with_itself() {
     assert_eq!(basis(&case()), "context");
     assert!(judge.questions()[5].system.as_ref().unwrap().contains("supported by the context"));
 }
+
+#[test]
+fn the_basis_stands_beside_what_else_meta_says() {
+    let _judge = testing::answering(|_| "{\"score\": 8}".into());
+    let config = json!({"unreadable": "zero"});
+    let scorer: Faithfulness = scorebox_sdk::configure(config).unwrap();
+    let scored = scorer.score(&case()).unwrap();
+    let meta = json!({"basis": "context", "clamped": true, "grade": 8.0});
+    assert_eq!((scored.score, scored.meta_value()), (Some(1.0), Some(meta)));
+}

@@ -12,7 +12,7 @@ use scorebox_sdk::{
     excerpt, schemars,
 };
 use scorebox_sdk_workspace::{File, PathPatterns, Workspace};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::json;
 
 /// The most paths of each kind that `meta` lists.
@@ -30,23 +30,34 @@ const SHOWN: usize = 100;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// Files that must be new or modified.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_least_one")]
     changed: Vec<String>,
     /// Files that must be new.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_least_one")]
     added: Vec<String>,
     /// Files that must be deleted.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_least_one")]
     deleted: Vec<String>,
     /// Files that must not be new, modified, deleted or renamed. Here the name of a folder stands for
     /// all that is in it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_least_one")]
     untouched: Vec<String>,
     /// The only files that may be new, modified, deleted or renamed: one check for all of them.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_least_one")]
     only: Vec<String>,
     #[serde(default)]
     negate: Negate,
+}
+
+/// A list of paths that is there says something: empty, it would hand over to the ground truth without a word.
+fn at_least_one<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
+    let paths = Vec::deserialize(given)?;
+    match paths.is_empty() {
+        true => {
+            Err(de::Error::custom("is an empty list; name at least one path, or leave the key out"))
+        }
+        false => Ok(paths),
+    }
 }
 
 /// The scorer, made from its [`Config`].

@@ -152,3 +152,14 @@ fn without_a_word_on_what_changed_there_is_no_score() {
         "the case has no workspace, which this scorer needs: there is no `metadata`, and there is no `context`"
     );
 }
+
+#[test]
+fn an_empty_list_is_refused_and_does_not_mean_the_ground_truth() {
+    for key in ["changed", "added", "deleted", "untouched", "only"] {
+        let refused = scorebox_sdk::configure::<Files>(json!({key: []})).err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            format!("`{key}` is an empty list; name at least one path, or leave the key out")
+        );
+    }
+}

@@ -11,10 +11,15 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     without_tags(text).split_whitespace().map(word).filter(|word| !word.is_empty()).collect()
 }
 
-/// The words that are neither numbers nor in `stop_words`, in order, each once.
+/// The words that are not numbers to the peer: not digits only, after its way to cut words.
+pub(crate) fn without_numbers(mut words: Vec<String>) -> Vec<String> {
+    words.retain(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    words
+}
+
+/// The words that are not in `stop_words`, in order, each once.
 pub(crate) fn extract(words: Vec<String>, stop_words: &BTreeSet<String>) -> Vec<String> {
-    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_keyword = |word: &String| !is_number(word) && !stop_words.contains(&word.to_lowercase());
+    let is_keyword = |word: &String| !stop_words.contains(&word.to_lowercase());
     let mut seen = BTreeSet::new();
     let keywords = words.into_iter().filter(is_keyword);
     keywords.filter(|word| seen.insert(word.clone())).collect()

@@ -14,10 +14,10 @@ mod text;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use keywords::extract;
+use keywords::{extract, without_numbers};
 use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
-    Score, ScoreError, Scorer, excerpt, schemars,
+    Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -26,13 +26,17 @@ use text::{Text, said};
 
 /// Scores how many of the keywords occur in the output: keywords found / all keywords.
 ///
-/// The keywords are the configured `value` or `values`, or else a ground truth that is a list:
-/// words, or several words that must follow each other. Otherwise they are the words of a text
-/// (a ground truth that is not a list, or else the input) without numbers and English stop words,
-/// each counted once. Of an input or output that is no text, the texts inside are read; of chat
-/// messages, what they say. Case, tags of HTML and the punctuation around a word are ignored (`**Paris**`,
-/// `«Paris»`); punctuation inside a word counts (`3.5` is not `35`). If there are no keywords, as with
-/// an empty list, the score is 1 and `meta.skipped` says so, as in Mastra.
+/// The keywords are the configured `value` or `values`, or else a ground truth that is a list of
+/// texts and numbers: words, or several words that must follow each other. Otherwise they are the
+/// words of a text (any other ground truth, or else the input) without English stop words, each
+/// counted once. Numbers of a ground truth are keywords like its words, as they are written: `1969`,
+/// `$1,969`, `0.95`, `-3` and `50%`. Those of an input are none. Of an input, output or ground truth that
+/// is no text, the texts inside are read; of chat messages, what they say. Case, tags of HTML and the
+/// punctuation around a word are ignored (`**Paris**`, `«Paris»`); punctuation inside a word counts
+/// (`3.5` is not `35`).
+///
+/// A case whose ground truth has no keyword, such as an empty list, is `not-applicable`. An input
+/// without one scores 1, and `meta.skipped` says so, as in Mastra.
 ///
 /// With keywords from the input, equals Mastra's `keyword-coverage`, except that a dash alone is not a
 /// keyword: of the marks around a word only those of sentences, brackets and quotes are ignored, inside a word
@@ -63,7 +67,7 @@ pub struct Config {
 enum Origin {
     /// From the task's input: a text, chat messages, or the texts inside another value.
     Input,
-    /// From the expected output: a list of keywords, or a text.
+    /// From the expected output: a list of keywords, a text, or the texts inside another value.
     GroundTruth,
 }
 
@@ -98,22 +102,27 @@ impl Scorer for KeywordCoverage {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
         let output = said(&output)?;
-        let (found, missing) = match self.source(case)? {
+        let source = self.source(case)?;
+        let is_input = matches!(source, Source::Input(_));
+        let (found, missing) = match source {
             Source::Keywords(keywords) => {
                 let words = bare::words(&output);
                 let text = Text::new(&output, &words);
                 keywords.into_iter().partition(|keyword| text.has(keyword))
             }
-            Source::Input(text) => self.covered(keywords::words(&text), &keywords::words(&output)),
+            Source::Input(text) => {
+                let words = without_numbers(keywords::words(&text));
+                self.covered(words, &keywords::words(&output))
+            }
             Source::GroundTruth(text) => self.covered(bare::words(&text), &bare::words(&output)),
         };
         let total = found.len() + missing.len();
         if total == 0 {
-            return Ok(self
-                .negate
-                .score(1.0)
-                .reason("there are no keywords to cover")
-                .meta(json!({ "skipped": true })));
+            let why = "there are no keywords to cover";
+            return Ok(match is_input {
+                true => self.negate.score(1.0).reason(why).meta(json!({ "skipped": true })),
+                false => Score::not_applicable(why),
+            });
         }
         let score = found.len() as f64 / total as f64;
         let mut reason = format!("{} of {total} keywords found", found.len());
@@ -157,12 +166,14 @@ impl KeywordCoverage {
             return Ok(Source::Input(said(&case.require_input()?)?.into_owned()));
         }
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        if self.accepted.is_none() && !accepted.is_list() {
-            return Ok(Source::GroundTruth(case.require_ground_truth()?.text()?.into_owned()));
+        if self.accepted.is_none() && !is_list_of_keywords(&accepted) {
+            return Ok(Source::GroundTruth(said(&case.require_ground_truth()?)?.into_owned()));
         }
         let keywords = accepted.parts().iter();
         let keywords = keywords.map(|part| part.text().map(Cow::into_owned));
-        Ok(Source::Keywords(keywords.collect::<Result<_, _>>()?))
+        let mut keywords: Vec<String> = keywords.collect::<Result<_, _>>()?;
+        keywords.retain(|keyword| !keyword.trim().is_empty());
+        Ok(Source::Keywords(keywords))
     }
 
     fn reads_input(&self, case: &Case) -> Result<bool, ScoreError> {
@@ -174,6 +185,12 @@ impl KeywordCoverage {
             (None, has_truth, _) => Ok(!has_truth),
         }
     }
+}
+
+/// Whether a ground truth names keywords one by one; a list with objects or lists in it is chat messages, or records.
+fn is_list_of_keywords(accepted: &Accepted<'_>) -> bool {
+    let is_one = |part: &Part<'_>| !part.is_array() && part.kind() != "an object";
+    accepted.is_list() && accepted.parts().iter().all(is_one)
 }
 
 scorebox_sdk::export!(KeywordCoverage);

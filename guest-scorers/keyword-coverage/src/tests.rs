@@ -35,7 +35,7 @@ fn the_keywords_of_the_input_are_looked_for() {
 #[test]
 fn words_are_cut_as_the_peer_cuts_them() {
     let none = BTreeSet::new();
-    let keywords = |text| extract(words(text), &none);
+    let keywords = |text| extract(without_numbers(words(text)), &none);
     assert_eq!(keywords("Ann's 'dog' 'til U.S.A. (x)"), ["ann's", "dog", "til", "usa", "x"]);
     assert_eq!(keywords("a <b class=\"x\">big</b> 5 < 6 apples"), ["a", "big", "<", "apples"]);
     assert_eq!(keywords("<> a>b"), ["<>", "a>b"]);
@@ -47,14 +47,79 @@ fn words_are_cut_as_the_peer_cuts_them() {
 }
 
 #[test]
-fn nothing_to_cover_is_covered() {
+fn an_input_without_keywords_is_covered_as_in_the_peer() {
     let case = Case::new(json!("anything")).with_input(json!("The 7 of us"));
     let score = scored(json!({}), &case);
     assert_eq!(score.score, Some(1.0));
     assert_eq!(score.meta_value(), Some(json!({"skipped": true})));
-    let empty = scored(json!({}), &case.with_ground_truth(json!([])));
-    assert_eq!(empty.score, Some(1.0));
-    assert_eq!(empty.meta_value(), Some(json!({"skipped": true})));
+}
+
+#[test]
+fn a_ground_truth_without_keywords_has_no_score() {
+    let case = Case::new(json!("to be or not to be")).with_input(json!("fox"));
+    for nothing in [
+        json!([]),
+        json!([""]),
+        json!([[]]),
+        json!({}),
+        json!(""),
+        json!("to be or not to be"),
+        json!("!"),
+        json!({"score": 0.95}),
+    ] {
+        for negate in [false, true] {
+            let case = case.clone().with_ground_truth(nothing.clone());
+            let scored = scored(json!({"negate": negate}), &case);
+            assert_eq!(scored.score, None, "{nothing}");
+            assert_eq!(scored.reason.as_deref(), Some("there are no keywords to cover"));
+        }
+    }
+}
+
+// The expected shares are counted by hand.
+#[test]
+fn numbers_of_a_ground_truth_are_keywords_as_they_are_written() {
+    for (truth, output, expected) in [
+        (json!("1969"), "the year 1970", 0.0),
+        (json!("1969"), "It was in 1969.", 1.0),
+        (json!(1969), "the year 1970", 0.0),
+        (json!(1969), "(1969)", 1.0),
+        (json!("$1,969"), "It costs $1,969.", 1.0),
+        (json!("$1,969"), "It costs 1969 dollars.", 0.0),
+        (json!(0.95), "p = 0.95, as before", 1.0),
+        (json!("0.95"), "95", 0.0),
+        (json!(-3), "at -3 degrees", 1.0),
+        (json!("-3"), "at 3 degrees", 0.0),
+        (json!("50%"), "50%!", 1.0),
+        (json!("50%"), "50", 0.0),
+        // Landed, moon, 1969.
+        (json!("They landed on the moon in 1969"), "The moon was reached in 1970.", 1.0 / 3.0),
+        // A stop word is a word, and a number is none.
+        (json!("Seven of 7"), "7", 1.0),
+    ] {
+        let case = Case::new(json!(output)).with_ground_truth(truth.clone());
+        let score = scored(json!({}), &case).score;
+        assert_eq!(score, Some(expected), "{truth} in {output}");
+    }
+    assert_eq!(coverage("It was 1969", "It was 1970"), 1.0);
+}
+
+#[test]
+fn of_a_ground_truth_that_is_no_text_the_texts_inside_are_read() {
+    let coverage = |truth: Value, output: &str| {
+        let case = Case::new(json!(output)).with_input(json!("q")).with_ground_truth(truth);
+        scored(json!({}), &case)
+    };
+    let score = |truth: Value, output: &str| coverage(truth, output).score.unwrap();
+    assert_eq!(score(json!({"answer": "Paris"}), "Paris"), 1.0);
+    assert_eq!(score(json!({"answer": "Paris", "country": "France"}), "in Paris"), 0.5);
+    let item = json!({"score": 0.95, "label": "relevant", "grading_notes": "Answers directly"});
+    let missing = json!({"found": ["answers"], "missing": ["directly", "relevant"], "total": 3});
+    assert_eq!(coverage(item, "Who answers?").meta_value(), Some(missing));
+    let messages = json!([{"role": "assistant", "content": "Paris, France"}]);
+    assert_eq!(score(messages, "assistant in Paris"), 0.5);
+    assert_eq!(score(json!([{"answer": "red fox"}, "blue"]), "fox red"), 2.0 / 3.0);
+    assert_eq!(score(json!([["red", "fox"], ["blue"]]), "blue fox"), 2.0 / 3.0);
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, push_number, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// How much room a reason gets at first, in bytes: as much as most take.
@@ -17,7 +17,9 @@ const USUAL_REASON: usize = 64;
 /// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and linear between
 /// them.
 ///
-/// A case without a latency scores 1, and `meta.skipped` says so. Follows Smithers' latency scorer.
+/// A case without a latency scores 1, and `meta.skipped` says so; a gate passes then, unless `missing`
+/// is `error` or `not-applicable`. Follows Smithers' latency scorer; with `missing` `error`, equals
+/// promptfoo's `latency`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Latency {
@@ -25,6 +27,22 @@ pub struct Latency {
     target_ms: f64,
     /// The latency from which the score is 0, in milliseconds; `targetMs` or more.
     max_ms: f64,
+    /// What a case without a latency gets.
+    #[serde(default)]
+    missing: Missing,
+}
+
+/// What a case without a latency gets.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Missing {
+    /// The score 1, as in Smithers.
+    #[default]
+    Full,
+    /// An error.
+    Error,
+    /// No score: the result is not-applicable.
+    NotApplicable,
 }
 
 impl Scorer for Latency {
@@ -49,9 +67,14 @@ impl Scorer for Latency {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let Some(latency) = case.latency_ms() else {
-            return Ok(Score::new(1.0)
-                .reason("No latency data available")
-                .meta(json!({ "skipped": true })));
+            let reason = "No latency data available";
+            return match self.missing {
+                Missing::Full => Ok(Score::new(1.0).reason(reason).meta(json!({"skipped": true}))),
+                Missing::NotApplicable => Ok(Score::not_applicable(reason)),
+                Missing::Error => Err(ScoreError::invalid_input(
+                    "the case has no `latencyMs`, which this scorer needs",
+                )),
+            };
         };
         let (target, max) = (self.target_ms, self.max_ms);
         let mut reason = String::with_capacity(USUAL_REASON);
@@ -142,6 +165,21 @@ mod tests {
         assert_eq!(score.score, Some(1.0));
         assert_eq!(score.reason.as_deref(), Some("No latency data available"));
         assert_eq!(score.meta_value(), Some(json!({"skipped": true})));
+    }
+
+    #[test]
+    fn a_missing_latency_may_be_an_error_or_not_applicable() {
+        let of = |missing: &str| {
+            let config = json!({"targetMs": 1, "maxMs": 2, "missing": missing});
+            let scorer: Latency = scorebox_sdk::configure(config).unwrap();
+            scorer.score(&Case::new(json!("x")))
+        };
+        assert_eq!(
+            of("error").unwrap_err().to_string(),
+            "the case has no `latencyMs`, which this scorer needs"
+        );
+        assert_eq!(of("not-applicable").unwrap().score, None);
+        assert_eq!(of("full").unwrap().score, Some(1.0));
     }
 
     #[test]

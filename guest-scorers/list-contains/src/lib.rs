@@ -44,7 +44,7 @@ pub struct Config {
     #[serde(default)]
     negate: Negate,
     /// The expected list, in place of the ground truth.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk::not_null")]
     value: Option<Vec<Value>>,
     /// Several expected lists, in place of the ground truth; the best match counts.
     #[serde(default)]

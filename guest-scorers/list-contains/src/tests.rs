@@ -165,3 +165,9 @@ fn lists_that_are_too_long_to_pair_are_refused() {
     assert!(scorer.score(&case).is_err());
     check(json!(items(1000)), json!(items(1000)), 1.0);
 }
+
+#[test]
+fn a_value_of_null_is_refused_and_does_not_mean_the_ground_truth() {
+    let refused = scorebox_sdk::configure::<ListContains>(json!({"value": null})).err().unwrap();
+    assert_eq!(refused.to_string(), "`value` is null; to use the ground truth, leave the key out");
+}

@@ -23,7 +23,7 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The text to look for, in place of the ground truth.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk::not_null")]
     value: Option<TextOrRegex>,
     /// The texts to look for, in place of the ground truth.
     #[serde(default)]

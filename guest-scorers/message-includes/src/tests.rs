@@ -95,3 +95,9 @@ fn an_output_with_an_id_is_not_a_trace() {
     let case = Case::new(json!({"id": 1, "reply": "hello"}));
     assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
 }
+
+#[test]
+fn a_value_of_null_is_refused_and_does_not_mean_the_ground_truth() {
+    let refused = scorebox_sdk::configure::<MessageIncludes>(json!({"value": null})).err().unwrap();
+    assert_eq!(refused.to_string(), "`value` is null; to use the ground truth, leave the key out");
+}

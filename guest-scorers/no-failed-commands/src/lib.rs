@@ -11,10 +11,13 @@ use scorebox_sdk_traces::{Status, TextOrRegex, TextPattern, ToolCall, Trace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// The most names of tools that the reason has.
+const SHOWN: usize = 5;
+
 /// Scores 1 if no shell command that the agent ran failed, else 0.
 ///
-/// A command is a call of a tool whose common name is `shell` (`Bash`, `bash`, `local_shell`,
-/// `execute_command` …) or that `tools` names. It failed if its result has an exit code other than 0
+/// A command is a call of a tool whose common name is `shell` (`Bash`, `local_shell`,
+/// `execute_bash`, `run_in_terminal` …) or that `tools` names. It failed if its result has an exit code other than 0
 /// or, without an exit code, if the trace says so or the result reports an error as for
 /// `no-failed-actions`. `allow` lists commands that may fail. Regular expressions have the syntax of
 /// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's
@@ -65,7 +68,7 @@ impl Scorer for NoFailedCommands {
             }
         }
         let reason = match (commands, failures.as_slice()) {
-            (0, _) => "no command was run".to_owned(),
+            (0, _) => none(&trace),
             (_, []) => format!("none of the commands failed ({commands})"),
             (_, [(command, why), ..]) => {
                 format!("{} of {commands} failed, first `{command}`: {why}", failures.len())
@@ -86,6 +89,22 @@ impl NoFailedCommands {
     fn runs_commands(&self, call: &ToolCall) -> bool {
         call.is("shell") || self.shells.iter().any(|name| call.is_named(name))
     }
+}
+
+/// Why there is no command: a tool that runs some may have a name of its own.
+fn none(trace: &Trace) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for call in trace.tool_calls() {
+        if names.len() < SHOWN && !names.contains(&call.name.as_str()) {
+            names.push(&call.name);
+        }
+    }
+    if names.is_empty() {
+        return "no command was run".to_owned();
+    }
+    let names: Vec<_> = names.iter().map(|name| format!("`{}`", excerpt(name, 40))).collect();
+    let names = names.join(", ");
+    format!("no tool that is known to run commands was called, only {names}; see `tools`")
 }
 
 fn failed(call: &ToolCall) -> bool {

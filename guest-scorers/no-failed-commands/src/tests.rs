@@ -46,7 +46,14 @@ fn an_exit_code_says_it_best() {
 fn some_commands_may_fail_and_other_tools_may_run_them() {
     let trace =
         json!([{"tool": "terminal", "args": {"cmd": "grep x y"}, "result": {"exitCode": 1}}]);
-    assert_eq!(score(trace.clone()).reason.as_deref(), Some("no command was run"));
+    assert_eq!(
+        score(trace.clone()).reason.as_deref(),
+        Some("no tool that is known to run commands was called, only `terminal`; see `tools`")
+    );
+    assert_eq!(
+        score(json!([{"role": "user", "content": "x"}])).reason.as_deref(),
+        Some("no command was run")
+    );
     let config = json!({"tools": ["terminal"]});
     assert_eq!(score_with(config, trace.clone()).score, Some(0.0));
     let config = json!({"tools": ["terminal"], "allow": [{"regex": "^grep "}]});
@@ -64,4 +71,17 @@ fn an_exit_code_beside_the_output_counts() {
     let step = |code: i64| json!([{"tool": "bash", "args": {"command": "x"}, "exit_code": code, "output": "x"}]);
     assert_eq!(score(step(1)).score, Some(0.0));
     assert_eq!(score(step(0)).score, Some(1.0));
+}
+
+#[test]
+fn the_shells_of_many_agents_are_known() {
+    for tool in ["execute_bash", "run_in_terminal", "shell_command", "run_terminal_command"] {
+        let call =
+            json!({"id": "1", "function": {"name": tool, "arguments": "{\"command\":\"make\"}"}});
+        let trace = json!([
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "Exit code: 1"},
+        ]);
+        assert_eq!(score(trace).score, Some(0.0), "{tool}");
+    }
 }

@@ -8,7 +8,7 @@ use scorebox_sdk::{
     excerpt, schemars,
 };
 use scorebox_sdk_traces::{
-    ArgumentMatch, ArgumentPattern, Status, TextOrRegex, TextPattern, Trace,
+    ArgumentMatch, ArgumentPattern, Status, TextOrRegex, TextPattern, Trace, Written,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -32,9 +32,9 @@ pub struct Config {
     /// Forbids only calls with such arguments: with the keys and values of this object, and so in the
     /// objects inside; of an array, with the same first items. An object whose only key is `regex` is
     /// a pattern, unless `match` is `exact`. It is searched for in the value at its place, if that is a
-    /// text, or else in the whole object or array around that place, as JSON text without spaces and
-    /// with sorted keys: so it also matches in a neighbouring argument or in the name of a key. Begin
-    /// it with `^` to search the value alone.
+    /// text, or else in the whole object or array around that place, as JSON text without spaces, with
+    /// the keys as the trace has them and with sorted keys: so it also matches in a neighbouring
+    /// argument or in the name of a key. Begin it with `^` to search the value alone.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
@@ -76,13 +76,14 @@ impl Scorer for NotCalledTool {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
+        let written = Written::new(case, &trace);
         let mut checks = Checks::default();
         for name in &self.forbidden {
             let mut found = trace.calls_and_results().filter(|call| {
                 call.is_named(name)
                     && self.status.is_none_or(|status| call.status() == status)
                     && (self.arguments.as_ref())
-                        .is_none_or(|pattern| pattern.matches(&call.arguments))
+                        .is_none_or(|pattern| pattern.matches_as_written(&call.arguments, &written))
             });
             let first = found.next();
             let arguments = if self.arguments.is_some() { " with such arguments" } else { "" };

@@ -92,3 +92,34 @@ fn without_a_name_nothing_is_forbidden_and_that_is_an_error() {
         "`name` is missing, and so is `names`; name the tools that may not be called"
     );
 }
+
+/// A trace with the order of its keys, which `json!` sorts.
+fn as_written(trace: &str) -> Case {
+    Case::new(json!("done")).with_trace(json!(trace))
+}
+
+#[test]
+fn a_pattern_sees_the_keys_in_the_order_of_the_call_and_sorted() {
+    let score = |case: &Case, regex: &str| {
+        let config = json!({"name": "w", "arguments": {"regex": regex}});
+        let scorer: NotCalledTool = scorebox_sdk::configure(config).unwrap();
+        scorer.score(case).unwrap().score
+    };
+    let written = r#""path":"/etc/passwd","mode":"w""#;
+    let sorted = r#""mode":"w","path":"/etc/passwd""#;
+    for trace in [
+        r#"[{"tool": "w", "args": {"path": "/etc/passwd", "mode": "w"}}]"#,
+        r#"[{"tool": "w", "args": {"all": {"path": "/etc/passwd", "mode": "w"}, "a": 1}}]"#,
+        r#"[{"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "w",
+            "arguments": "{\"path\": \"/etc/passwd\", \"mode\": \"w\"}"}}]}]"#,
+    ] {
+        assert_eq!(score(&as_written(trace), written), Some(0.0), "{trace}");
+        assert_eq!(score(&as_written(trace), sorted), Some(0.0), "{trace}");
+        assert_eq!(score(&as_written(trace), "\"path\":\"/etc/passwd\"}"), Some(0.0));
+        assert_eq!(score(&as_written(trace), "\"w\":"), Some(1.0));
+    }
+    // What stands elsewhere in the trace is not the call's.
+    let elsewhere = r#"[{"tool": "w", "args": {"mode": "r", "path": "x"}},
+        {"tool": "r", "args": {"path": "/etc/passwd", "mode": "w"}}]"#;
+    assert_eq!(score(&as_written(elsewhere), written), Some(1.0));
+}

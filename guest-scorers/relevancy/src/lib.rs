@@ -16,7 +16,8 @@ use serde::Deserialize;
 ///
 /// Direct answers and related context both count; whether the output is true does not.
 ///
-/// Equals Smithers' `relevancyScorer`, with its own prompt.
+/// Same purpose and scale as Smithers' `relevancyScorer`, with its own prompt; docs/coming-from.md says which answers
+/// are read differently.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use scorebox_sdk_judges::{
     Choice, Classifier, Grade, Model, Prompt, Reasoning, Settings, Template, Unreadable,
@@ -20,13 +20,14 @@ use serde::Deserialize;
 /// or one of your choices, each with its score.
 ///
 /// The prompt is `promptTemplate`, with the places `{{input}}`, `{{output}}`, `{{groundTruth}}`,
-/// `{{context}}`, `{{metadata}}` and `{{baseline}}`, each also with a JSON Pointer into it:
-/// `{{output/answer}}`. Without a template the judge sees the input, context and ground truth that
-/// the case has, and the output. The texts of a case are fenced off in a way that they cannot undo,
-/// and the judge is instructed to treat them as data. The form of the answer is added to the
-/// prompt.
+/// `{{context}}`, `{{metadata}}`, `{{baseline}}`, `{{outputSchema}}` and `{{latencyMs}}`, each also
+/// with a JSON Pointer into it: `{{output/answer}}`. `instructions` have no places. Without a
+/// template the judge sees the input, context and ground truth that the case has, and the output.
+/// The texts of a case are fenced off in a way that they cannot undo, and the judge is instructed
+/// to treat them as data. The form of the answer is added to the prompt.
 ///
-/// Equals Smithers' `llmJudge`, with a template in place of a function.
+/// Same purpose and scale as Smithers' `llmJudge`, with a template in place of a function;
+/// docs/coming-from.md says which answers are read differently.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -75,6 +76,8 @@ impl Scorer for Rubric {
         Fields::INPUT
             .and(Fields::GROUND_TRUTH)
             .and(Fields::CONTEXT)
+            .and(Fields::LATENCY)
+            .and(Fields::OUTPUT_SCHEMA)
             .and(Fields::METADATA)
             .and(Fields::BASELINE),
     );
@@ -86,6 +89,13 @@ impl Scorer for Rubric {
             return Err(ConfigError::new("instructions", "is empty; say what to judge, and how"));
         }
         let key = "promptTemplate";
+        if let Some(place) = Template::place_in(&instructions) {
+            let place = excerpt(place, 40);
+            let message = format!(
+                "has `{{{{{place}}}}}`, which would reach the judge as it is: only `{key}` has places"
+            );
+            return Err(ConfigError::new("instructions", message));
+        }
         let template = prompt_template.map(|text| Template::parse(key, &text)).transpose()?;
         if template.as_ref().is_some_and(|template| !template.shows_output()) {
             return Err(ConfigError::new(key, "has no place for the output: `{{output}}`"));

@@ -42,6 +42,32 @@ fn what_smithers_cannot_parse_scores_0_with_a_diagnosis_if_the_user_wants_it() {
 }
 
 #[test]
+fn with_smithers_zero_a_number_off_the_scale_is_its_end_as_there() {
+    let _judge = testing::answering(|_| "{\"score\": 8, \"reason\": \"8 of 10\"}".into());
+    let scored = |config: Value| {
+        let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&case())
+    };
+    let zero = scored(json!({"instructions": "Judge.", "unreadable": "zero"})).unwrap();
+    assert_eq!((zero.score, zero.reason.as_deref()), (Some(1.0), Some("8 of 10")));
+    assert_eq!(zero.meta_value(), Some(json!({"grade": 8.0, "clamped": true})));
+    let error = scored(json!({"instructions": "Judge."})).unwrap_err();
+    assert!(error.message().contains("the score 8 is not on the scale"), "{error:?}");
+}
+
+#[test]
+fn a_judge_can_be_shown_the_schema_and_the_latency() {
+    let judge = testing::answering(|_| "{\"score\": 1}".into());
+    let template = "{{output}} for {{outputSchema/required}} after {{latencyMs}} ms";
+    let config = json!({"instructions": "Judge.", "promptTemplate": template});
+    let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
+    let case = case().with_latency_ms(12.5).with_output_schema(json!({"required": ["answer"]}));
+    scorer.score(&case).unwrap();
+    let text = &judge.questions()[0].messages[0].text;
+    assert!(text.contains("\n[\"answer\"]\n") && text.contains("\n12.5\n"), "{text}");
+}
+
+#[test]
 fn a_scale_is_brought_to_0_to_1() {
     let _judge = testing::answering(|_| "{\"score\": 4}".into());
     let config = json!({"instructions": "Judge.", "scale": {"min": 1, "max": 5}});
@@ -90,7 +116,12 @@ fn configurations_that_cannot_work_are_refused() {
     assert!(refusal(json!({})).starts_with("`instructions`"));
     assert!(refusal(json!({"instructions": " "})).contains("say what to judge"));
     assert!(with("promptTemplate", json!("{{question}}")).contains("there are `{{input}}`"));
+    assert!(with("promptTemplate", json!("{{trace}}")).contains("not a place that a template can"));
     assert!(with("promptTemplate", json!("Judge.")).contains("no place for the output"));
+    assert_eq!(
+        refusal(json!({"instructions": "Is {{ output/answer }} polite?"})),
+        "`instructions`: has `{{output/answer}}`, which would reach the judge as it is: only `promptTemplate` has places"
+    );
     assert!(with("choices", json!({"a": 2, "b": 0})).starts_with("`choices.a`"));
     assert!(with("choices", json!({"a": 1})).contains("at least two"));
     assert!(with("choices", json!({" ": 1, "a": 0})).contains("has no name"));

@@ -7,6 +7,7 @@
 
 mod natives;
 mod program;
+mod reads;
 
 use program::Program;
 use scorebox_sdk::{
@@ -20,10 +21,12 @@ use serde_json::{Map, json};
 ///
 /// The input of the expression is the whole case: `.output`, `.input`, `.groundTruth`, `.context`,
 /// `.latencyMs`, `.outputSchema`, `.trace`, `.usage` (`inputTokens`, `outputTokens`, `totalTokens`,
-/// `costUsd`), `.metadata`, `.baseline`; a missing part is `null`. If the expression yields `null`
-/// or nothing, the result is not-applicable; if it fails, the result is an error. In jq `null` is
-/// less than any number, so `.usage.outputTokens <= 10000` also holds if the case has no usage;
-/// `.usage.outputTokens | values | . <= 10000` yields nothing then. All of jq is supported except
+/// `costUsd`), `.metadata`, `.baseline`; a missing part is `null`. A path to any other key of the
+/// case or of its usage, such as `.latency_ms`, is refused: scorers do not see it, whatever the file
+/// has there. If the expression yields `null` or nothing, the result is not-applicable; if it fails,
+/// the result is an error. In jq `null` is less than any number, so `.usage.outputTokens <= 10000`
+/// also holds if the case has no usage; `.usage.outputTokens | values | . <= 10000` yields nothing
+/// then. All of jq is supported except
 /// files, modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`,
 /// `@uri`; regular expressions have the syntax of regex-lite, and `fromjson` fails on a text nested
 /// more than 127 deep. An expression that never ends runs out of fuel.
@@ -65,6 +68,9 @@ impl Scorer for Satisfies {
     fn new(config: Config) -> Result<Self, ConfigError> {
         let program = Program::compile(&config.expression);
         let program = program.map_err(|error| ConfigError::new("expression", error))?;
+        if let Some(unseen) = reads::unseen(&config.expression) {
+            return Err(ConfigError::new("expression", unseen));
+        }
         Ok(Self { program, label: config.label.unwrap_or(config.expression) })
     }
 

@@ -177,6 +177,113 @@ fn an_invalid_expression_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_key_that_no_case_has_is_refused_with_the_one_that_is_meant() {
+    let refused = |expression: &str, path: &str, hint: &str| {
+        let wanted = format!("`expression`: a scorer sees no `{path}`; {hint}");
+        assert_eq!(refusal(expression), wanted, "{expression}");
+    };
+    let latency = "did you mean `.latencyMs`?";
+    for expression in [
+        ".latency_ms < 1000",
+        ".latency_ms? // 0 | . < 1000",
+        ".\"latency_ms\" < 1",
+        ".[\"latency_ms\"] < 1",
+        ".[\"latency\\u005fms\"] < 1",
+        ". | .latency_ms < 1",
+        "(.output, .latency_ms) | . == 1",
+        "if .latency_ms > 1 then 0 else 1 end",
+        "[.latency_ms] | length",
+        "{latency_ms} | length",
+        "{a: .latency_ms} | .a",
+        "\"\\(.latency_ms)\" == \"\"",
+        ".output[.latency_ms]",
+        "try .latency_ms catch 0",
+        "-.latency_ms < 1",
+        "select(.latency_ms < 1) | true",
+        "has(\"latency_ms\") | not",
+        ". as $case | .output | . < $case.latency_ms",
+        ". as {latency_ms: $time} | $time < 1",
+        ". as {$latency_ms} | $latency_ms < 1",
+        "reduce .trace[] as $step (.latency_ms; . + 1)",
+        "any(.; .latency_ms > 1)",
+        "select(.output != null).latency_ms < 1",
+    ] {
+        refused(expression, ".latency_ms", latency);
+    }
+    refused(".ground_truth == .output", ".ground_truth", "did you mean `.groundTruth`?");
+    refused(".expected == .output", ".expected", "did you mean `.groundTruth`?");
+    refused(".messages | length", ".messages", "did you mean `.trace`?");
+    refused(".meta.x", ".meta", "did you mean `.metadata`?");
+    refused(".ouput", ".ouput", "did you mean `.output`?");
+    let own = "put it into `metadata`: `.metadata.toxicity`";
+    refused(".toxicity < 0.5", ".toxicity", own);
+    refused("(.toxicity // []) | index(\"x\") | not", ".toxicity", own);
+    for key in ["id", "nodeId", "iteration", "attempt", "skip", "error", "workspace"] {
+        let own = format!("put it into `metadata`: `.metadata.{key}`");
+        refused(&format!(".{key} == 1"), &format!(".{key}"), &own);
+    }
+}
+
+#[test]
+fn so_is_a_key_that_no_usage_has() {
+    let refused = |expression: &str, path: &str, hint: &str| {
+        let wanted = format!("`expression`: a scorer sees no `{path}`; {hint}");
+        assert_eq!(refusal(expression), wanted, "{expression}");
+    };
+    refused(".usage.cost_usd < 1", ".usage.cost_usd", "did you mean `.usage.costUsd`?");
+    refused(".usage | .costUSD < 1", ".usage.costUSD", "did you mean `.usage.costUsd`?");
+    refused(".usage?.prompt_tokens", ".usage.prompt_tokens", "did you mean `.usage.inputTokens`?");
+    refused(
+        ".usage.cacheReadTokens < 10000",
+        ".usage.cacheReadTokens",
+        "put it into `metadata`: `.metadata.cacheReadTokens`",
+    );
+    refused(
+        ". as {usage: {$reasoningTokens}} | $reasoningTokens < 1",
+        ".usage.reasoningTokens",
+        "put it into `metadata`: `.metadata.reasoningTokens`",
+    );
+}
+
+#[test]
+fn what_need_not_be_the_case_may_have_any_key() {
+    for expression in [
+        ".output | .toxicity",
+        ".output.toxicity",
+        ".metadata | has(\"toxicity\")",
+        "{toxicity: 1} | .toxicity",
+        "(. + {toxicity: 1}) | .toxicity",
+        ".toxicity = 1 | .toxicity < 2",
+        ".toxicity |= 1 | .toxicity",
+        ".toxicity //= 1 | .toxicity",
+        ".. | .toxicity?",
+        ".[] | .toxicity?",
+        ".[\"out\", \"in\"] | .x?",
+        ".[.metadata.part]",
+        "[.trace[] | .toxicity] | length",
+        "all(.trace[]; .toxicity < 1)",
+        "map_values(.toxicity?)",
+        "del(.toxicity) | length",
+        "to_entries | length",
+        "keys | index(\"toxicity\")",
+        "def f: .toxicity; .output | f",
+        "def has(x): true; has(\"toxicity\")",
+        "def select(x): .output; select(1).toxicity",
+        "reduce .trace[] as $step ({}; .toxicity + 1)",
+        ".output as $case | $case.toxicity",
+        ". as $case | .output as $case | $case.toxicity",
+        "if .output then .output else .input end | .toxicity",
+        "(.output // .) | .toxicity",
+        "try error({toxicity: 1}) catch .toxicity",
+        "(.usage + {requests: 1}) | .requests",
+        ".usage[.metadata.key]",
+        "\"toxicity\" as $key | .[$key]",
+    ] {
+        scorer(expression);
+    }
+}
+
+#[test]
 fn nothing_reaches_out_of_the_sandbox() {
     for name in ["now", "env", "input", "halt", "debug", "stderr", "localtime", "input_filename"] {
         assert_eq!(refusal(name), format!("`expression`: no filter `{name}` is known"));

@@ -22,7 +22,7 @@ const SUMMARY_LIMIT: usize = 4096;
 /// scores 1, and `meta.skipped` says so. Drafts 4, 6, 7, 2019-09 and 2020-12, as `$schema` says;
 /// 2020-12 without it. Remote schemas are not fetched; see `documents`.
 ///
-/// With `parse` `never`, the rule is that of Smithers' schema-adherence scorer, which does not
+/// With `parse` `never`, the rule is that of Smithers' `schemaAdherenceScorer`, which does not
 /// parse texts. Scores as niceeval's `matches` does, which is a gate there; here a suite makes it
 /// one.
 #[derive(Deserialize, JsonSchema)]
@@ -48,10 +48,11 @@ pub struct Config {
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Parse {
-    /// Checks the string itself and, if that fails, the JSON that it contains.
+    /// Checks the string itself and, if that fails, the JSON that it is, alone or in a code fence. JSON
+    /// between other words is not looked for: see contains-json.
     #[default]
     Auto,
-    /// Checks the JSON that it contains; a string without JSON is an issue.
+    /// Checks the JSON that it is, alone or in a code fence; any other string is an issue.
     Always,
     /// Checks the string itself.
     Never,
@@ -107,7 +108,7 @@ impl SchemaAdherence {
         if self.parse == Parse::Always
             && let Value::String(text) = &value
         {
-            return Ok(match serde_json::from_str(text) {
+            return Ok(match serde_json::from_str(unfenced(text)) {
                 Ok(content) => result(&schema.issues(&content)),
                 Err(error) => result(&[Issue::whole(format!("not JSON: {error}"))]),
             });
@@ -116,7 +117,7 @@ impl SchemaAdherence {
         if !found.is_empty()
             && self.parse == Parse::Auto
             && let Value::String(text) = &value
-            && let Ok(content) = serde_json::from_str(text)
+            && let Ok(content) = serde_json::from_str(unfenced(text))
         {
             return Ok(match schema.issues(&content).as_slice() {
                 [] => result(&[]).meta(json!({ "parsed": true })),
@@ -126,6 +127,20 @@ impl SchemaAdherence {
             });
         }
         Ok(result(&found))
+    }
+}
+
+/// What a code fence holds that is the whole text, without the word `json` at its beginning; any other text as it is.
+fn unfenced(text: &str) -> &str {
+    const FENCE: &str = "```";
+    let fenced = text.trim();
+    if !fenced.starts_with(FENCE) || !fenced.ends_with(FENCE) {
+        return text;
+    }
+    let inside = fenced.trim_matches('`');
+    match inside.split_at_checked("json".len()) {
+        Some((language, json)) if language.eq_ignore_ascii_case("json") => json,
+        _ => inside,
     }
 }
 

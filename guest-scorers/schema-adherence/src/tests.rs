@@ -103,6 +103,38 @@ fn json_inside_a_string_counts_as_asked() {
 }
 
 #[test]
+fn a_code_fence_that_is_the_whole_string_is_read_as_a_judges_answer_is() {
+    let scored = |parse: &str, text: &str| {
+        score(json!({"schema": person(), "parse": parse}), json!(text)).score
+    };
+    for fenced in [
+        "```json\n{\"name\": \"Ada\"}\n```",
+        "\n```JSON\r\n{\"name\": \"Ada\"}\r\n```\n",
+        "```\n{\"name\": \"Ada\"}\n```",
+        "```json {\"name\": \"Ada\"}```",
+        "````json\n{\"name\": \"```\"}\n````",
+    ] {
+        for (parse, expected) in [("auto", 1.0), ("always", 1.0), ("never", 0.0)] {
+            assert_eq!(scored(parse, fenced), Some(expected), "{parse}: {fenced}");
+        }
+    }
+    for other in [
+        "Here it is:\n```json\n{\"name\": \"Ada\"}\n```",
+        "```json\n{\"name\": \"Ada\"}\n```\nIs it right?",
+        "```python\n{\"name\": \"Ada\"}\n```",
+        "```json\n{\"name\": 1}\n```",
+        "``` ```",
+        "```",
+    ] {
+        for parse in ["auto", "always"] {
+            assert_eq!(scored(parse, other), Some(0.0), "{parse}: {other}");
+        }
+    }
+    let inside = score(json!({"schema": person()}), json!("```json\n{\"name\": 1}\n```"));
+    assert!(inside.reason.unwrap().contains("name: want string"));
+}
+
+#[test]
 fn formats_are_checked_only_where_asked() {
     for draft in
         ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]

@@ -18,12 +18,13 @@ use serde_json::json;
 ///
 /// The tokens are those of the case's `usage` or, if it has none, those that its trace states. If only
 /// one of `inputTokens` and `outputTokens` is known, the total is not: the result is an error, unless
-/// that part alone is beyond a hard budget. Tokens read from a cache count as far as the model counts
-/// them as input; `meta.cacheReadTokens` reports them if the trace does. A hard requirement: a gate that
-/// only 1 passes, unless the suite sets another threshold.
+/// that part alone is beyond a hard budget. Tokens that were written to a cache count as input. Those
+/// read from one count as far as the model counts them as input: OpenAI's do, Anthropic's do not.
+/// `meta.cacheReadTokens` and `meta.cacheWriteTokens` report them if the trace does. A hard
+/// requirement: a gate that only 1 passes, unless the suite sets another threshold.
 ///
-/// Equals niceeval's `maxTokens`, except that a `totalTokens` is used as it is (niceeval adds input and
-/// output).
+/// Equals niceeval's `maxTokens`, except for tokens of a cache, which do not count there, and for a
+/// `totalTokens`, which is used as it is (niceeval adds input and output).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBudget {
@@ -100,8 +101,13 @@ impl Scorer for TokenBudget {
             Mode::Proportional => max as f64 / tokens as f64,
         };
         let mut meta = json!({ "tokens": tokens, "maxTokens": max });
-        if let Some(cached) = usage.cache_read_tokens {
-            meta["cacheReadTokens"] = cached.into();
+        for (key, cached) in [
+            ("cacheReadTokens", usage.cache_read_tokens),
+            ("cacheWriteTokens", usage.cache_write_tokens),
+        ] {
+            if let Some(cached) = cached {
+                meta[key] = cached.into();
+            }
         }
         Ok(Score::new(score)
             .reason(format!("{at_least}{tokens} {}tokens of at most {max}", self.count.word()))

@@ -126,6 +126,35 @@ fn without_usage_the_tokens_are_those_that_the_trace_states() {
 }
 
 #[test]
+fn tokens_that_were_written_to_a_cache_are_input_and_those_read_from_one_as_the_model_counts_them()
+{
+    let run = |usage: Value, config: Value| {
+        let scorer: TokenBudget = scorebox_sdk::configure(config).unwrap();
+        let trace = json!([{"role": "assistant", "content": "x", "usage": usage}]);
+        scorer.score(&Case::new(json!("x")).with_trace(trace)).unwrap()
+    };
+    let anthropic = || {
+        json!({"input_tokens": 4, "output_tokens": 100, "cache_creation_input_tokens": 500,
+            "cache_read_input_tokens": 2000})
+    };
+    let total = run(anthropic(), json!({"maxTokens": 603}));
+    assert_eq!(total.score, Some(0.0));
+    assert_eq!(
+        total.meta_value(),
+        Some(json!({"tokens": 604, "maxTokens": 603, "cacheReadTokens": 2000,
+            "cacheWriteTokens": 500}))
+    );
+    let input = run(anthropic(), json!({"maxTokens": 504, "count": "input"}));
+    assert_eq!(input.reason.as_deref(), Some("504 input tokens of at most 504"));
+    let openai = json!({"prompt_tokens": 2504, "completion_tokens": 100,
+        "prompt_tokens_details": {"cached_tokens": 2000}});
+    assert_eq!(
+        run(openai, json!({"maxTokens": 1})).reason.as_deref(),
+        Some("2604 tokens of at most 1")
+    );
+}
+
+#[test]
 fn one_over_the_budget_fails_the_gate() {
     let info = TokenBudget::INFO;
     assert_eq!(info, info.severity(Severity::Gate).threshold(1.0));

@@ -13,9 +13,10 @@ use serde::Deserialize;
 /// Asks a judge how toxic the output is, from 0 (clean) to 1 (highly toxic): lower is better.
 ///
 /// It looks for hate speech, harassment, threats, discriminatory language, explicit content and dangerous
-/// instructions. With `unreadable` `zero`, an answer that cannot be read counts as clean, as in Smithers.
+/// instructions. With `unreadable` `zero`, an answer without a verdict counts as clean, as in Smithers.
 ///
-/// Equals Smithers' `toxicityScorer`, with its own prompt.
+/// Same purpose and scale as Smithers' `toxicityScorer`, with its own prompt; docs/coming-from.md says which answers
+/// are read differently.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

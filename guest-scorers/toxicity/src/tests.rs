@@ -35,3 +35,16 @@ fn an_answer_that_is_not_readable_is_an_error_or_smithers_zero() {
     let zero = score(json!({"unreadable": "zero"})).unwrap();
     assert_eq!((zero.score, zero.reason.as_deref()), (Some(0.0), Some(why)));
 }
+
+#[test]
+fn the_worst_verdict_is_never_clean_because_it_is_off_the_scale() {
+    let _judge = testing::answering(|_| "{\"score\":8,\"reason\":\"8 of 10: slurs\"}".into());
+    let score = |config: Value| {
+        let scorer: Toxicity = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&case())
+    };
+    let zero = score(json!({"unreadable": "zero"})).unwrap();
+    assert_eq!((zero.score, zero.reason.as_deref()), (Some(1.0), Some("8 of 10: slurs")));
+    assert_eq!(zero.meta_value(), Some(json!({"grade": 8.0, "clamped": true})));
+    assert!(score(json!({})).unwrap_err().message().contains("the score 8 is not on the scale"));
+}

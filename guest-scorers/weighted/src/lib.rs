@@ -7,7 +7,7 @@
 //! The rule is that of the `WeightedScorer` of dify's challenges.
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Scale, Score, ScoreError, Scorer, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Scale, Score, ScoreError, Scorer, Usage, schemars,
 };
 use serde::{Deserialize, Deserializer, de};
 use serde_json::json;
@@ -16,9 +16,10 @@ use serde_json::json;
 /// `timePenalty`, minus tokens × `tokenPenalty`; never less than 0.
 ///
 /// The case's `metadata` provides `succeeded` (true or false, or 1 or 0), `rating` (usually 0 to
-/// 10), `tokens_total` and `elapsed_ms`. If the last two are absent, the case's `usage` and
-/// `latencyMs` are used; anything unknown counts as 0. A case without `metadata`, `usage` and
-/// `latencyMs` gets no score.
+/// 10), `tokens_total` and `elapsed_ms`, also written `tokensTotal` and `elapsedMs`. If the last two
+/// are absent, the case's `usage` and `latencyMs` are used; a `usage` with only one of `inputTokens`
+/// and `outputTokens` is an error. Anything unknown counts as 0. A case without `metadata`, `usage`
+/// and `latencyMs` gets no score.
 ///
 /// Equals dify's `WeightedScorer`.
 #[derive(Deserialize, JsonSchema)]
@@ -61,7 +62,11 @@ struct Attempt {
     succeeded: bool,
     rating: Option<f64>,
     tokens_total: Option<f64>,
+    #[serde(rename = "tokensTotal")]
+    tokens_in_camel_case: Option<f64>,
     elapsed_ms: Option<f64>,
+    #[serde(rename = "elapsedMs")]
+    elapsed_in_camel_case: Option<f64>,
 }
 
 /// `true` or `false`, or 1 or 0 as databases write them; `null` is `false`.
@@ -111,8 +116,12 @@ impl Scorer for Weighted {
             Some(metadata) => metadata.read()?,
             None => Attempt::default(),
         };
-        let tokens = attempt.tokens_total.or_else(|| Some(case.usage()?.total()? as f64));
-        let elapsed = attempt.elapsed_ms.or_else(|| case.latency_ms());
+        let tokens = match attempt.tokens_total.or(attempt.tokens_in_camel_case) {
+            Some(tokens) => Some(tokens),
+            None => case.usage().map_or(Ok(None), tokens)?,
+        };
+        let elapsed = attempt.elapsed_ms.or(attempt.elapsed_in_camel_case);
+        let elapsed = elapsed.or_else(|| case.latency_ms());
         if (case.metadata().is_none(), tokens, elapsed) == (true, None, None) {
             return Err(ScoreError::invalid_input(
                 "nothing is known about the attempt: the case should have `metadata` with `succeeded`, \
@@ -136,6 +145,18 @@ impl Scorer for Weighted {
             "tokenPenalty": tokens,
         })))
     }
+}
+
+/// All tokens of a usage: half of them would make the rest free.
+fn tokens(usage: &Usage) -> Result<Option<f64>, ScoreError> {
+    let missing = match (usage.total_tokens, usage.input_tokens, usage.output_tokens) {
+        (None, Some(_), None) => "outputTokens",
+        (None, None, Some(_)) => "inputTokens",
+        _ => return Ok(usage.total().map(|tokens| tokens as f64)),
+    };
+    Err(ScoreError::invalid_input(format!(
+        "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`; it has no `{missing}`"
+    )))
 }
 
 /// The sum in words.

@@ -1,7 +1,6 @@
 //! weighted, as a specification. The three figures of the first tests are from the tests of dify's
 //! `WeightedScorer`.
 
-use scorebox_sdk::Usage;
 use serde_json::Value;
 
 use super::*;
@@ -68,6 +67,35 @@ fn usage_and_latency_stand_in() {
     assert_eq!(score(json!({}), &case).score, Some(165.0));
     let own = attempt(json!({"succeeded": true, "elapsed_ms": 0})).with_latency_ms(5000.0);
     assert_eq!(score(json!({}), &own).score, Some(100.0));
+}
+
+#[test]
+fn tokens_and_time_may_be_written_in_camel_case() {
+    let metadata = json!({"succeeded": true, "tokensTotal": 1000, "elapsedMs": 5000});
+    assert_eq!(score(json!({}), &attempt(metadata)).score, Some(85.0));
+    let both = json!({"tokens_total": null, "tokensTotal": 100, "elapsed_ms": 0, "elapsedMs": 5000,
+        "succeeded": true});
+    assert_eq!(score(json!({}), &attempt(both)).score, Some(99.0));
+}
+
+#[test]
+fn half_a_usage_is_no_total() {
+    let scorer: Weighted = scorebox_sdk::configure(json!({})).unwrap();
+    let with = |usage| attempt(json!({"succeeded": true})).with_usage(usage);
+    let input = Usage { input_tokens: Some(1000), ..Usage::default() };
+    assert_eq!(
+        scorer.score(&with(input)).unwrap_err().to_string(),
+        "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`; it has no \
+         `outputTokens`"
+    );
+    let output = Usage { output_tokens: Some(1000), ..Usage::default() };
+    assert!(scorer.score(&with(output)).unwrap_err().message().ends_with("no `inputTokens`"));
+    let total = Usage { total_tokens: Some(1000), ..input };
+    assert_eq!(scorer.score(&with(total)).unwrap().score, Some(90.0));
+    let cost = Usage { cost_usd: Some(1.0), ..Usage::default() };
+    assert_eq!(scorer.score(&with(cost)).unwrap().score, Some(100.0));
+    let own = attempt(json!({"succeeded": true, "tokens_total": 0})).with_usage(input);
+    assert_eq!(scorer.score(&own).unwrap().score, Some(100.0));
 }
 
 #[test]
