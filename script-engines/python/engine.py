@@ -3,6 +3,7 @@
 has of them, before a script runs."""
 
 import builtins
+import codecs
 import gc
 import importlib.abc
 import importlib.util
@@ -69,6 +70,7 @@ PARTS = {
 SEVERITIES = {"gate": Severity.GATE, "soft": Severity.SOFT}
 # What this component itself needs of the language, whatever a script does to it.
 dumps, loads = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode, json.JSONDecoder().decode
+to_utf_16, of_utf_16 = codecs.utf_16_le_encode, codecs.utf_16_le_decode
 
 
 class InvalidInput(Exception):
@@ -100,8 +102,11 @@ class Printed(io.TextIOBase):
 
 
 def sendable(text):
-    """The text without what UTF-8 has no place for."""
-    return str.encode(text, "utf-8", "replace").decode("utf-8")
+    """The text with U+FFFD in place of each half of a surrogate pair, which UTF-8 has no place for."""
+    try:
+        return str.encode(text).decode()
+    except UnicodeEncodeError:
+        return of_utf_16(to_utf_16(text, "surrogatepass")[0], "replace", True)[0]
 
 
 class Forgotten:
@@ -274,22 +279,14 @@ def text(given, key, what):
         return None
     if not isinstance(value, str):
         raise Wrong(f"{what} is {a_type(value)}, not a string")
-    try:
-        return str(value.encode(), "utf-8")
-    except UnicodeEncodeError:
-        raise Wrong(f"{what} has half of a surrogate pair") from None
+    return sendable(value)
 
 
 def as_json(value, what):
     try:
-        text = dumps(value)
+        return sendable(dumps(value))
     except (TypeError, ValueError, RecursionError) as error:
         raise Wrong(f"{what} cannot be written as JSON: {words(error)}") from None
-    try:
-        str.encode(text)
-    except UnicodeEncodeError:
-        raise Wrong(f"{what} has half of a surrogate pair") from None
-    return text
 
 
 def assertion(given, path):
@@ -430,7 +427,11 @@ class Script:
         self.files = files
         sys.meta_path[:] = [files, *closed.FINDERS]
         files.must_be_importable()
-        module = sys.modules["__main__"] = type(sys)("__main__")
+        # Its name is its own, as of a file that is imported, so that what it does where it is run itself is not done here.
+        # A module that Python brings keeps the name.
+        stem = files.main.rpartition("/")[2].removesuffix(".py")
+        name = files.main if stem in sys.modules else stem
+        module = sys.modules[name] = sys.modules["__main__"] = type(sys)(name)
         module.__file__ = files.main
         exec(files.code(files.main), module.__dict__)
         forgotten.refuse()

@@ -34,6 +34,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
             "`scorebox.scorers()` lists the built-in ones; a file is named by its path, such as `./my-scorer.wasm`"
                 .to_owned()
         }
+        Advice::Name(Thing::Scorer) => {
+            "name one: `[scorers.rouge]`; `scorebox.scorers()` lists the built-in ones".to_owned()
+        }
         Advice::Name(Thing::Workspaces) => {
             "say where the folders are that cases name in `workspace`: `scorebox.configure(workspace=…)`"
                 .to_owned()

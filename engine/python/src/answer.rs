@@ -1,9 +1,17 @@
 //! What one scorer says about one case. Waits for nothing itself.
 
-use scorebox::{case::Case, contract::ScorerInput, row::Answer, sandbox::LoadedScorer};
+use scorebox::{
+    case::Case,
+    contract::ScorerInput,
+    row::Answer,
+    sandbox::{LoadedScorer, Outcome},
+};
 
-/// The answer of a scorer on a case, with the files of the case if it reads them.
+/// The answer of a scorer on a case, with the files of the case if it reads them. Nothing runs if the task failed.
 pub(crate) async fn answer_of(scorer: &LoadedScorer, case: &Case) -> Answer {
+    if let Some(why) = case.error() {
+        return Outcome::of_failed_task(why).into();
+    }
     let folder = case.task_folder();
     let input = case.scorer_input(scorer.info().reads);
     scorer.score(ScorerInput { workspace: folder.as_ref(), ..input }).await.into()

@@ -9,6 +9,9 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
+/// Why a column is no table.
+pub(crate) const NO_ROWS: &str = "it is a column, and no table with named columns";
+
 /// The batches of another library's stream. In place of `ArrowArrayStreamReader`, which takes the arrays as they are.
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -30,6 +33,7 @@ impl Stream {
         if code != 0 {
             return Err(last_error(&mut stream));
         }
+        must_be_of_rows(&schema)?;
         let schema = Arc::new(Schema::try_from(&schema)?);
         Ok(Stream { stream, schema })
     }
@@ -57,6 +61,18 @@ impl Stream {
 }
 
 /// What a stream says about the call that failed.
+/// Refuses what is a column without a name, such as a series.
+///
+/// # Errors
+/// It has something else than rows.
+pub(crate) fn must_be_of_rows(schema: &FFI_ArrowSchema) -> Result<(), ArrowError> {
+    // As the interface writes the type of a structure.
+    match schema.format() {
+        "+s" => Ok(()),
+        _ => Err(ArrowError::SchemaError(NO_ROWS.to_owned())),
+    }
+}
+
 fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
     #[expect(unsafe_code, reason = "a function of another library is called")]
     // SAFETY: a call of the stream failed, and the text is copied before the next call.

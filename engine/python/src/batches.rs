@@ -40,7 +40,7 @@ impl TableScorer {
     ) -> PyResult<TableScorer> {
         let run = run_id_of(py, run.unwrap_or(&scorebox_shards::Plan::default_run_id(plan)))?;
         let home = Home::of_this_process(py)?;
-        let jobs = jobs.unwrap_or(home.jobs).max(1);
+        let jobs = jobs.unwrap_or(home.jobs);
         // None is asked: a suite that would is refused in a moment, for what it is.
         let judges = plan.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
             builder.judge(name, judge.settings.clone(), None)
@@ -59,7 +59,7 @@ impl TableScorer {
     pub(crate) fn is_of(&self, plan: &Plan, run: Option<&str>, jobs: Option<usize>) -> bool {
         let wanted = || scorebox_shards::Plan::default_run_id(plan);
         let run = run.map_or_else(wanted, str::to_owned);
-        self.run.as_str() == run && jobs.is_none_or(|jobs| jobs.max(1) == self.jobs)
+        self.run.as_str() == run && jobs.is_none_or(|jobs| jobs == self.jobs)
     }
 
     /// What its rows name.
@@ -119,6 +119,10 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         ShardError::Mixed { .. } => advised(
             Kind::InvalidShard,
             "shards of one run need one suite, the same components and one version of scorebox",
+        ),
+        ShardError::NotThePlan { .. } => advised(
+            Kind::InvalidShard,
+            "name the suite and the run that it was scored with; a shard that names its plan needs neither",
         ),
         ShardError::NoComponent { .. } => {
             advised(Kind::UnknownScorer, "put the file where it was when the shards were made")

@@ -8,20 +8,28 @@ use arrow_array::{
     ffi::{FFI_ArrowArray, FFI_ArrowSchema},
     ffi_stream::FFI_ArrowArrayStream,
 };
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::{
+    exceptions::PyException,
     prelude::*,
     types::{PyCapsule, PyTuple},
 };
 
 use crate::{
-    arrays::{Stream, batch_of},
+    arrays::{NO_ROWS, Stream, batch_of, must_be_of_rows},
     error::{self, Kind},
 };
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
+
+/// What to do with a column.
+const AS_TABLE: &str =
+    "give it a name: `series.to_frame(\"output\")`, or `pyarrow.table({\"output\": column})`";
+/// What to do with a table that is no Arrow table.
+const ONE_TYPE: &str = "a column of a table has values of one type; score those of several with `score` or `Suite.iter`, \
+     or make them texts: `frame.astype(str)`";
 
 /// The batches of a table, as they come.
 pub(crate) enum Batches {
@@ -36,11 +44,19 @@ impl Batches {
     /// If it is no table, or what it gives is not one.
     pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
         let py = table.py();
-        let broken = |error: arrow_schema::ArrowError| {
-            error::new(py, Kind::InvalidArgument, format!("the table cannot be read: {error}"))
+        let broken = |error: ArrowError| match error {
+            ArrowError::SchemaError(why) if why == NO_ROWS => {
+                let kind = table.get_type().fully_qualified_name();
+                let kind = kind.map_or_else(|_| "this".to_owned(), |kind| format!("`{kind}`"));
+                let message = format!("{kind} is not a table: {why}");
+                error::advised(py, Kind::InvalidArgument, message, Some(AS_TABLE.to_owned()))
+            }
+            error => {
+                error::new(py, Kind::InvalidArgument, format!("the table cannot be read: {error}"))
+            }
         };
         if let Ok(give) = table.getattr("__arrow_c_stream__") {
-            let capsule = give.call0()?;
+            let capsule = give.call0().map_err(|error| not_arrow(py, error))?;
             let stream = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
             #[expect(unsafe_code, reason = "a pointer from another library is read")]
             // SAFETY: a capsule of this name holds such a stream, says the interface; it is moved out, and what stays in
@@ -60,6 +76,7 @@ impl Batches {
                 let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
                 (schema, FFI_ArrowArray::from_raw(array.as_ptr().cast()))
             };
+            must_be_of_rows(&schema).map_err(broken)?;
             let schema = Arc::new(Schema::try_from(&schema).map_err(broken)?);
             let batch = batch_of(array, &schema).map_err(broken)?;
             return Ok(Batches::One(schema, Some(batch)));
@@ -91,6 +108,18 @@ impl Batches {
             Batches::One(_, batch) => Ok(batch.take()),
         }
     }
+}
+
+/// Why a library does not make Arrow of its own table: some values of a column are texts and some numbers, above all.
+fn not_arrow(py: Python<'_>, error: PyErr) -> PyErr {
+    // Ctrl-C is no such reason.
+    if !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let message = format!("the table cannot be read: {error}");
+    let refused = error::advised(py, Kind::InvalidArgument, message, Some(ONE_TYPE.to_owned()));
+    refused.set_cause(py, Some(error));
+    refused
 }
 
 /// A capsule with these batches.

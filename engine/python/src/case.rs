@@ -4,7 +4,10 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyString},
 };
-use scorebox::case::{Case, Key, Location, Mapping};
+use scorebox::{
+    case::{Case, Key, Location, Mapping},
+    contract::Fields,
+};
 
 use crate::{
     error::{self, Kind},
@@ -26,18 +29,22 @@ pub(crate) const PARTS: [(Key, &str); 11] = [
     (Key::Workspace, "workspace"),
 ];
 
-/// The case of these parts, in the order of [`PARTS`]; `None` is no part, but an output may be `None`.
+/// The case of these parts, in the order of [`PARTS`]; `None` is no part, but an output may be `None`. Only of `reads`, with the
+/// output and the folder: what a scorer does not read is not looked at, as in tables, and may be anything.
 pub(crate) fn of_parts<'py>(
     py: Python<'py>,
     parts: [Option<Bound<'py, PyAny>>; PARTS.len()],
+    reads: Fields,
 ) -> PyResult<Case> {
+    let is_read =
+        |key: Key| key == Key::Workspace || reads.iter().any(|field| Key::from(field) == key);
     let mut line = String::from("{\"output\":");
     match &parts[0] {
         Some(output) => value::write(&mut line, "output", output)?,
         None => line.push_str("null"),
     }
     for ((key, name), part) in PARTS.iter().zip(&parts).skip(1) {
-        let Some(part) = part else { continue };
+        let Some(part) = part.as_ref().filter(|_| is_read(*key)) else { continue };
         line.push_str(",\"");
         line.push_str(key.name());
         line.push_str("\":");

@@ -49,7 +49,7 @@ pub(crate) fn merge<'py>(
     let mut signals = Signals::default();
     let compared = py.detach(|| {
         let plan = scorer.as_ref().map(TableScorer::plan);
-        let shards = Shards::open(&shard_files(&shards)?, plan)?;
+        let shards = Shards::open(&shard_files(&shards)?, plan, run_id)?;
         Merge::of(shards, |_| signals.look())
     });
     let merge = signals.or(compared)?.map_err(|error| refused(py, error))?;

@@ -9,13 +9,12 @@ use std::{
 
 use pyo3::prelude::*;
 use scorebox::{
-    aggregate::{VerdictOptions, aggregate, verdicts},
     case::{CaseReader, Mapping},
     run::{
         Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
         load_scorers, run,
     },
-    store::{ScoreFilter, Store, StoreError},
+    store::{Store, StoreError},
 };
 use scorebox_readers::{Format, LeftOut, Settings};
 use serde_json::{Value, json};
@@ -208,19 +207,19 @@ fn figures(
     left_out: &[(String, LeftOut)],
 ) -> Result<Value, StoreError> {
     let store = Store::open_read_only(database)?;
-    let run = report.run.as_str();
-    let scorers = aggregate(&store, &ScoreFilter::of_run(run))?;
-    let decided = verdicts(&store, run, VerdictOptions::default(), |_| true)?;
+    let outcome = scorebox_cli::outcome(&store, &report.run)?;
     Ok(json!({
-        "runId": run,
+        "runId": report.run.as_str(),
         "stopped": report.stopped,
         "root": report.root,
         "progress": report.progress,
         "badCases": report.bad_cases,
         "leftOut": left_out.iter().map(|(file, left_out)| (file, left_out.counts())).collect::<Vec<_>>(),
         "seconds": report.duration.as_secs_f64(),
-        "scorers": scorers,
-        "verdict": decided,
-        "decides": decided.decides(),
+        "scorers": outcome.aggregates,
+        "decides": outcome.decided.decides,
+        "verdict": outcome.decided,
+        "verdictLines": outcome.verdict,
+        "passed": outcome.passed && report.stopped.is_none(),
     }))
 }

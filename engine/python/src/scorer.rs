@@ -98,6 +98,16 @@ impl Scorer {
         }
     }
 
+    /// Its configuration.
+    #[getter]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let config = match &self.recipe {
+            Recipe::Named(scorer) => &scorer.config,
+            Recipe::Bytes { config, .. } => config,
+        };
+        value::read(py, config.as_str())
+    }
+
     /// The digest of the component.
     #[getter]
     fn digest(&self) -> String {
@@ -136,8 +146,8 @@ impl Scorer {
     /// The score of one case, of its parts in the order of [`PARTS`].
     #[pyo3(signature = (*parts))]
     fn score(&self, py: Python<'_>, parts: &Bound<'_, PyTuple>) -> PyResult<Score> {
-        let case = case_of(parts)?;
         let (home, scorer) = (Home::of_this_process(py)?, self.loaded(py)?);
+        let case = case_of(parts, &scorer)?;
         let answer = wait_for(py, home, answer_in_turn(home, &scorer, &case))?;
         Score::of_one(py, answer)
     }
@@ -150,8 +160,8 @@ impl Scorer {
         done: Py<PyAny>,
         parts: &Bound<'_, PyTuple>,
     ) -> PyResult<Pending> {
-        let case = case_of(parts)?;
         let (home, scorer) = (Home::of_this_process(py)?, self.loaded(py)?);
+        let case = case_of(parts, &scorer)?;
         let scoring = home.runtime.spawn(async move {
             let answer = answer_in_turn(home, &scorer, &case).await;
             // The interpreter may end or be gone, and then no one waits.
@@ -179,7 +189,7 @@ impl Scorer {
         jobs: Option<usize>,
     ) -> PyResult<Table> {
         let home = Home::of_this_process(py)?;
-        let jobs = jobs.unwrap_or(home.jobs).max(1);
+        let jobs = jobs.unwrap_or(home.jobs);
         table::score(py, home, &self.loaded(py)?, table, &columns, jobs)
     }
 }
@@ -247,9 +257,10 @@ fn changed(py: Python<'_>) -> PyErr {
     error::advised(py, Kind::Changed, message.to_owned(), Some(advice.to_owned()))
 }
 
-fn case_of(parts: &Bound<'_, PyTuple>) -> PyResult<Case> {
+fn case_of(parts: &Bound<'_, PyTuple>, scorer: &LoadedScorer) -> PyResult<Case> {
     let part = |place| parts.get_item(place).ok().filter(|part| !part.is_none());
-    case::of_parts(parts.py(), std::array::from_fn::<_, { PARTS.len() }, _>(part))
+    let parts_given = std::array::from_fn::<_, { PARTS.len() }, _>(part);
+    case::of_parts(parts.py(), parts_given, scorer.info().reads)
 }
 
 fn recipe(

@@ -136,6 +136,9 @@ pub(crate) fn refused(py: Python<'_>, error: &TableError) -> PyErr {
         }
         TableError::NoColumn { there, .. } => Some(format!("its columns are {}", names(there))),
         TableError::NotJson { .. } => Some("cast it to text or numbers first".to_owned()),
+        TableError::Missing { there, .. } if there.is_empty() => {
+            Some("it has no columns".to_owned())
+        }
         TableError::Missing { key, there } => Some(format!(
             "say which it is: columns={{\"{key}\": …}}; its columns are {}",
             names(there)

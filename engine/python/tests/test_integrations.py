@@ -6,8 +6,11 @@ Nothing here may connect beyond this machine.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import datetime
 import importlib
 import importlib.util
+import json
 import math
 import os
 import pickle
@@ -88,6 +91,116 @@ def test_inspect():
         asyncio.run(scorebox_scorer(MISBEHAVE, config={"then": "panic"})(state, Target("")))
 
 
+def inspected(folder, solver, scorers, outputs):
+    """The log of a sample that Inspect evaluates with these answers of the model."""
+    inspect_ai = framework("inspect_ai")
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.log import read_eval_log
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    def output(text, tokens):
+        output = ModelOutput.from_content("mockllm/model", text)
+        output.usage = ModelUsage(input_tokens=tokens, output_tokens=tokens, total_tokens=2 * tokens)
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=[output(*of_one) for of_one in outputs])
+    dataset = MemoryDataset([Sample(id="a", input="q", target="x")])
+    task = inspect_ai.Task(dataset=dataset, solver=solver, scorer=scorers)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(folder), display="none")
+    return read_eval_log(log.location)
+
+
+def test_inspect_counts_all_calls_of_a_samples_model(tmp_path):
+    framework("inspect_ai")
+    import anyio
+    from inspect_ai.model import ChatMessageUser
+    from inspect_ai.solver import solver
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    @solver
+    def thrice():
+        async def solve(state, generate):
+            for _ in range(3):
+                await anyio.sleep(0.05)
+                state.messages.append(ChatMessageUser(content="go on"))
+                state = await generate(state)
+            return state
+
+        return solve
+
+    (tmp_path / "tell.js").write_text(
+        "export default ({ usage, latencyMs }) => ({ score: 1, meta: { usage, latencyMs } });"
+    )
+    log = inspected(tmp_path, thrice(), scorebox_scorer(tmp_path / "tell.js"), [("a", 500), ("b", 400), ("x", 10)])
+    told = log.samples[0].scores["tell"].metadata["meta"]
+    assert told["usage"] == {"inputTokens": 910, "outputTokens": 910, "totalTokens": 1820}
+    # What is between the calls counts, and nothing that the sample has not.
+    assert 100 <= told["latencyMs"] <= log.samples[0].total_time * 1000 + 1
+
+
+def test_inspect_does_not_take_the_last_of_several_calls_for_all_of_them():
+    framework("inspect_ai")
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput, ModelUsage
+    from inspect_ai.scorer import Target
+    from inspect_ai.solver import TaskState
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    def tokens_of(answers):
+        output = ModelOutput.from_content("mockllm/model", "x")
+        output.usage = ModelUsage(input_tokens=10, output_tokens=10, total_tokens=20)
+        # As of a log that is scored again, where no sample is running.
+        state = TaskState(
+            model=ModelName("mockllm/model"), sample_id="a", epoch=1, input="q",
+            messages=[ChatMessageUser(content="q")] + [ChatMessageAssistant(content="x")] * answers, output=output,
+        )  # fmt: skip
+        return asyncio.run(scorebox_scorer("token-budget", config={"maxTokens": 100})(state, Target("x"))).value
+
+    assert tokens_of(1) == 1.0
+    try:
+        value = tokens_of(3)
+    except scorebox.ScoreboxError as error:
+        assert error.kind == "invalid-input"
+    else:
+        assert math.isnan(value)
+
+
+def test_the_log_of_inspect_says_what_scored(tmp_path):
+    framework("inspect_ai")
+    from inspect_ai.solver import generate
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    (tmp_path / "suite.toml").write_text('[scorers.near]\nuse = "levenshtein"\nconfig = { ignoreCase = true }\n')
+    same = scorebox.Scorer("exact-match", config={"ignoreCase": True}, timeout=9.0)
+    near = scorebox.Suite(tmp_path / "suite.toml").scorer("near")
+    scorers = [scorebox_scorer("exact-match"), scorebox_scorer(same, name="loose"), scorebox_scorer(near)]
+    log = inspected(tmp_path, generate(), scorers, [("X", 1)])
+    scores = {name: score.value for name, score in log.samples[0].scores.items()}
+    assert scores == {"exact-match": 0.0, "loose": 1.0, "levenshtein": 1.0}
+    assert [score.name for score in log.results.scores] == list(scores)
+    first, second, third = log.eval.scorers
+    assert first.options == {"source": "exact-match"}
+    assert second.options == {"source": "exact-match", "config": {"ignoreCase": True}, "timeout": 9.0}
+    assert third.options["config"] == {"ignoreCase": True} and third.options["suite"] == "suite"
+    of_second = {key: second.metadata[key] for key in ("id", "version", "digest")}
+    assert of_second == {"id": same.info.id, "version": same.info.version, "digest": same.info.digest}
+
+
+def test_a_sample_of_inspect_without_an_output_is_unscored():
+    framework("inspect_ai")
+    from inspect_ai.model import ModelName
+    from inspect_ai.scorer import Target
+    from inspect_ai.solver import TaskState
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    state = TaskState(model=ModelName("mockllm/model"), sample_id="a", epoch=1, input="q", messages=[])
+    score = asyncio.run(scorebox_scorer("length", config={"max": 10})(state, Target("x")))
+    assert math.isnan(score.value) and score.explanation == "there is no output to score"
+
+
 def test_autoevals():
     framework("autoevals")
     from scorebox.integrations.autoevals import ScoreboxScorer
@@ -99,6 +212,28 @@ def test_autoevals():
     assert ScoreboxScorer(**NOT_APPLICABLE)(output="a").score is None
     with pytest.raises(scorebox.ScoreboxError, match="gives points"):
         ScoreboxScorer("weighted")
+    none = ScoreboxScorer("length", config={"max": 10})(output=None)
+    assert (none.score, none.metadata) == (None, {"reason": "there is no output to score"})
+
+
+def test_autoevals_takes_braintrusts_reference_for_no_trace():
+    framework("autoevals")
+    framework("braintrust")
+    from braintrust.trace import LocalTrace
+
+    from scorebox.integrations.autoevals import ScoreboxScorer
+
+    async def flushed():
+        pass
+
+    reference = LocalTrace(
+        object_type="experiment", object_id="x", root_span_id="y", ensure_spans_flushed=flushed, state=None
+    )
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    called = ScoreboxScorer("called-tool", config={"name": "f"})
+    assert called(output=messages, trace=reference).score == 1.0
+    assert called(output="done", trace=messages).score == 1.0
 
 
 def test_braintrust():
@@ -114,6 +249,52 @@ def test_braintrust():
     )
     assert [result.scores["exact-match"] for result in ended.results] == [1.0, 0.0]
     assert {result.scores["misbehave"] for result in ended.results} == {None}
+
+
+@dataclasses.dataclass
+class Place:
+    name: str
+    since: datetime.date
+
+
+def test_inputs_and_metadata_that_are_not_json_are_text_in_braintrust(tmp_path):
+    braintrust = framework("braintrust")
+    from scorebox.integrations.braintrust import scorebox_scorer
+
+    (tmp_path / "tell.js").write_text(
+        "export default ({ input, metadata }) => ({ score: 1, reason: JSON.stringify([input, metadata]) });"
+    )
+    told = []
+
+    def tell(**parts):
+        told.append(scorebox_scorer(tmp_path / "tell.js")(**parts).metadata["reason"])
+        return 1
+
+    ended = braintrust.Eval(
+        "scorebox",
+        data=lambda: [
+            braintrust.EvalCase(
+                input=Place("Paris", datetime.date(2024, 1, 2)),
+                expected="a",
+                metadata={"when": datetime.datetime(2024, 1, 2, 3), "of": {1: float("nan")}, "tags": {"b", "a"}},
+            )
+        ],
+        task=lambda input: "a",
+        scores=[scorebox_scorer("exact-match"), tell],
+        no_send_logs=True,
+    )
+    assert ended.results[0].scores["exact-match"] == 1.0
+    assert told == [
+        '[{"name":"Paris","since":"2024-01-02"},{"when":"2024-01-02T03:00:00","of":{"1":null},"tags":["a","b"]}]'
+    ]
+
+
+def test_a_task_of_braintrust_without_an_output_has_no_score():
+    framework("braintrust")
+    from scorebox.integrations.braintrust import scorebox_scorer
+
+    none = scorebox_scorer("length", config={"max": 10})(input="?", output=None)
+    assert (none.score, none.metadata) == (None, {"reason": "there is no output to score"})
 
 
 def test_langsmith():
@@ -136,6 +317,15 @@ def test_langsmith():
     assert (result.key, result.score) == ("exact-match", 1.0)
     none = scorebox_evaluator(**NOT_APPLICABLE)({"question": "?"}, {"output": "a"})
     assert none.score is None and none.comment == "was told not to apply"
+    lenient = run_evaluator(scorebox_evaluator("length", config={"max": 10}))
+    for outputs, error, comment in [
+        (None, "ValueError('the model is down')\n\nTraceback …", "the run failed: ValueError('the model is down')"),
+        ({"output": None}, None, "there is no output to score"),
+        ({}, None, "there is no output to score"),
+    ]:
+        failed = run.model_copy(update={"outputs": outputs, "error": error})
+        result = lenient.evaluate_run(failed, example)
+        assert (result.score, result.comment) == (None, comment)
 
 
 def test_mlflow(tmp_path, monkeypatch):
@@ -148,6 +338,9 @@ def test_mlflow(tmp_path, monkeypatch):
     assert (feedback.name, feedback.value, int(feedback.metadata["fuel"]) > 0) == ("exact_match", 1.0, True)
     none = scorebox_scorer(**NOT_APPLICABLE).run(inputs={"q": "?"}, outputs="a")
     assert none.value is None and none.metadata["status"] == "not-applicable"
+    # As after a `predict_fn` that failed.
+    none = scorebox_scorer("length", config={"max": 10}).run(inputs={"q": "?"}, outputs=None)
+    assert (none.value, none.rationale) == (None, "there is no output to score")
 
 
 def test_deepeval():
@@ -166,6 +359,67 @@ def test_deepeval():
     assert none.measure(case) is None and none.skipped and none.__name__ == "Misbehave"
     with pytest.raises(scorebox.ScoreboxError):
         ScoreboxMetric(MISBEHAVE, config={"then": "fail"}).measure(case)
+
+
+def test_deepevals_tools_tokens_and_metadata_are_those_of_the_case(tmp_path):
+    framework("deepeval")
+    from deepeval.test_case import LLMTestCase, ToolCall
+
+    from scorebox.integrations.deepeval import ScoreboxMetric
+
+    (tmp_path / "tell.js").write_text(
+        "export default ({ metadata, trace, usage }) => ({ score: 1, reason: JSON.stringify({ metadata, trace, usage }) });"
+    )
+    tools = [
+        ToolCall(name="f", input_parameters={"q": 1}, output="Error: boom"),
+        ToolCall(name="g", output={"rows": [1]}),
+        ToolCall(name="h"),
+    ]
+    case = LLMTestCase(
+        input="?", actual_output="a", tools_called=tools, metadata={"k": 1},
+        input_token_count=900, output_token_count=800, token_cost=0.5,
+    )  # fmt: skip
+    failed = ScoreboxMetric("no-failed-actions")
+    assert failed.measure(case) == 0.0 and "`f` (1): Error: boom" in failed.reason
+    assert ScoreboxMetric("token-budget", config={"maxTokens": 100}).measure(case) == 0.0
+    tell = ScoreboxMetric(tmp_path / "tell.js")
+    tell.measure(case)
+    told = json.loads(tell.reason)
+    assert told["metadata"] == {"k": 1}
+    assert told["usage"] == {"inputTokens": 900, "outputTokens": 800, "costUsd": 0.5}
+    assert [message.get("content") for message in told["trace"]] == [None, "Error: boom", '{"rows": [1]}']
+    called, *answered = told["trace"]
+    assert [call["id"] for call in called["tool_calls"]] == ["call-1", "call-2", "call-3"]
+    assert [message["tool_call_id"] for message in answered] == ["call-1", "call-2"]
+
+
+def test_deepeval_skips_a_test_case_that_lacks_a_parameter(tmp_path, monkeypatch):
+    framework("deepeval")
+    monkeypatch.chdir(tmp_path)
+    from deepeval import evaluate
+    from deepeval.errors import MissingTestCaseParamsError
+    from deepeval.evaluate.configs import DisplayConfig, ErrorConfig
+    from deepeval.test_case import LLMTestCase
+
+    from scorebox.integrations.deepeval import ScoreboxMetric
+
+    whole = LLMTestCase(input="?", actual_output="a", expected_output="a")
+    no_expected = LLMTestCase(input="?", actual_output="a")
+    no_output = LLMTestCase(input="?", actual_output=None, expected_output="a")
+    metric = ScoreboxMetric("exact-match")
+    metric.measure(whole)
+    with pytest.raises(MissingTestCaseParamsError, match="'expected_output' cannot be None for the 'Exact Match' metric"):
+        metric.measure(no_expected)
+    # Nothing is left of the test case before.
+    assert (metric.score, metric.reason, metric.is_successful()) == (None, None, False)
+    with pytest.raises(MissingTestCaseParamsError, match="'actual_output' cannot be None for the 'Length' metric"):
+        ScoreboxMetric("length", config={"max": 10}).measure(no_output)
+    display = DisplayConfig(show_indicator=False, print_results=False)
+    skipping = ErrorConfig(skip_on_missing_params=True)
+    cases = [no_expected, whole, no_output]
+    ended = evaluate(cases, [metric], error_config=skipping, display_config=display)
+    measured = [[it.score for it in result.metrics_data or ()] for result in ended.test_results]
+    assert sorted(measured) == [[], [], [1.0]]
 
 
 @pytest.mark.parametrize("run_async", [True, False])
@@ -263,6 +517,8 @@ def test_promptfoo():
     assert none == {"pass": True, "score": 1.0, "reason": "does not apply: was told not to apply"}
     with pytest.raises(scorebox.ScoreboxError):
         assertion(MISBEHAVE, config={"then": "panic"})("a", {})
+    with pytest.raises(scorebox.ScoreboxError, match="there is no output to score"):
+        assertion("length", config={"max": 10})(None, {})
 
 
 def test_lm_eval():
@@ -271,6 +527,7 @@ def test_lm_eval():
     process_results = results("exact-match")
     assert process_results({"answer": "a"}, ["a"]) == {"exact-match": 1.0}
     assert process_results({"answer": "a"}, [["b"]]) == {"exact-match": 0.0}
+    assert math.isnan(results("length", config={"max": 10})({}, [None])["length"])
     none = results(**NOT_APPLICABLE, name="x")({}, ["a"])["x"]
     assert math.isnan(none) and mean([1.0, none, 0.0]) == 0.5 and math.isnan(mean([]))
 

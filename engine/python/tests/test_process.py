@@ -36,6 +36,28 @@ def test_a_trap_is_an_error_where_faulthandler_was_enabled_after_the_engine_was_
     assert printed.split() == ["trap", "trap", "1.0"]
 
 
+def test_another_interpreter_of_the_process_is_refused():
+    printed = printed_by(
+        """
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        # Kept until the end, which threads of it would hold up for ever.
+        other = interpreters.create()
+        script = "try: import scorebox\\nexcept ImportError as error: print(error)"
+        if hasattr(interpreters, "exec"):
+            interpreters.exec(other, script)
+        else:
+            interpreters.run_string(other, script)
+        import scorebox
+        print(scorebox.Scorer("exact-match").score("a", "a").score)
+        """
+    )
+    refused, score = printed.splitlines()
+    assert "subinterpreters" in refused and score == "1.0"
+
+
 def test_a_forked_process_scores_and_its_time_outs_hold():
     printed = printed_by(
         """

@@ -213,6 +213,15 @@ def test_values_of_other_kinds_that_are_json_are_taken(same):
     assert refused(same.score, numpy.array([1, 2])).message == "`/output` is not JSON: a value of type `numpy.ndarray`"
 
 
+def test_a_part_that_the_scorer_does_not_read_may_be_anything(same):
+    assert same.info.reads == ["groundTruth"]
+    anything = {"metadata": {"when": object()}, "trace": float("nan"), "usage": "much", "latency_ms": {1}, "input": b"x"}
+    assert same.score("a", "a", **anything).score == 1.0
+    assert asyncio.run(same.ascore("a", "a", **anything)).score == 1.0
+    tell = misbehaving("tell")
+    assert refused(tell.score, "a", metadata={"when": {1}}).message == "`/metadata/when` is not JSON: a value of type `set`"
+
+
 def test_a_mock_is_no_number(same):
     message = refused(same.score, {"a": MagicMock()}).message
     assert message == "`/output/a` is not JSON: a value of type `unittest.mock.MagicMock`"

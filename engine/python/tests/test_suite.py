@@ -70,6 +70,13 @@ def test_errors_are_rows():
     assert rows[0].error is None and "error" in repr(rows[1])
 
 
+def test_a_task_that_failed_is_a_row_with_an_error():
+    suite = scorebox.Suite(text="[scorers.exact-match]")
+    rows = list(suite.iter([{"error": "Timeout", "expected": 1}, {"output": 1, "expected": 1, "error": None}]))
+    assert [row.status for row in rows] == ["error", "scored"]
+    assert (rows[0].error.kind, rows[0].error.message) == ("task-failed", "the task failed: Timeout")
+
+
 def test_a_case_that_is_not_one_ends_the_stream_or_is_passed_over():
     suite = scorebox.Suite(text=TWO)
     items = [{"output": 1, "expected": 1}, {"output": float("nan")}, {"answer": 1}, 5, {"output": 2, "expected": 2}]
@@ -148,6 +155,53 @@ def test_a_run_is_stored_and_says_how_it_went(files):
         [sys.executable, "-m", "scorebox", "runs", "--format", "json"], check=True, capture_output=True, text=True
     )
     assert json.loads(listed.stdout)[0]["runId"] == "r"
+
+
+def test_a_run_says_whether_it_passed_as_the_command_does(files):
+    (files / "gate.js").write_text(
+        'export default ({ output }) => { if (output === "boom") throw new Error("x"); return output === "good" ? 1 : 0; };\n'
+        'export const info = { reads: [], severity: "gate", threshold: 1 };\n'
+    )
+    (files / "gate.toml").write_text('[scorers.gate]\nuse = "./gate.js"\n')
+    for outputs, passed, verdict in [
+        (["good", "good"], True, "verdict: 2 of 2 cases passed"),
+        (["good", "bad"], False, "verdict: 1 of 2 cases passed"),
+        (["boom", "boom"], False, "verdict: 0 of 2 cases passed"),
+    ]:
+        (files / "gated.jsonl").write_text("".join(json.dumps({"output": output}) + "\n" for output in outputs))
+        ended = scorebox.run("gate.toml", "gated.jsonl", progress=False)
+        assert ended.passed is passed and verdict in str(ended)
+        command = [sys.executable, "-m", "scorebox", "run", "gate.toml", "gated.jsonl", "--db", "other.db"]
+        ran = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert (ran.returncode == 0) is passed
+        assert all(line in ran.stderr for line in ended.verdict_lines)
+    # What only measures cannot fail.
+    measured = scorebox.run("suite.toml", "cases.jsonl", progress=False)
+    assert measured.passed and measured.verdict_lines == () and "verdict" not in str(measured)
+
+
+def test_what_is_no_file_of_cases_is_refused(files):
+    error = refused(scorebox.run, "suite.toml", [{"output": "a"}])
+    assert error.message == "`cases` is the path of a file or a list of paths, not of `dict`"
+    assert "`Suite.iter(…, db=…)`" in error.advice
+
+
+def test_what_is_no_stream_of_cases_is_refused():
+    suite = scorebox.Suite(text=TWO)
+    for cases in ({"output": "a"}, '{"output": "a"}', b"x"):
+        error = refused(suite.iter, cases)
+        assert (error.kind, error.message) == (
+            "invalid-argument", f"`cases` is a stream of cases, not one `{type(cases).__name__}`",
+        )  # fmt: skip
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"output": ["a"], "expected": ["a"]})
+    error = refused(suite.iter, table)
+    assert error.message == "`cases` is a stream of cases, not a table, `pyarrow.Table`" and "score_table" in error.advice
+    assert [row.score for row in suite.iter(table.to_pylist())] == [1.0, 1.0]
+
+
+def test_a_suite_without_scorers_is_refused_in_words_of_the_package():
+    assert "[scorers.rouge]" in refused(scorebox.Suite, text="").advice
 
 
 def test_a_run_that_stops_at_a_bad_line_says_where_and_how_to_go_on(files):

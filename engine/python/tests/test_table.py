@@ -47,6 +47,20 @@ def test_pandas_gets_a_frame_with_the_same_index(same):
     assert list(frame.assign(same=scored["score"])["same"]) == [1.0, 0.0, 0.0]
 
 
+def test_a_programs_own_kind_of_frame_gets_a_frame(same):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+
+    class Frame(pandas.DataFrame):
+        pass
+
+    class PolarsFrame(polars.DataFrame):
+        pass
+
+    scored = same.score_table(Frame(ROWS, index=[7, 5, 3]), columns={"output": "answer"})
+    assert isinstance(scored, pandas.DataFrame) and list(scored.index) == [7, 5, 3]
+    assert isinstance(same.score_table(PolarsFrame(ROWS), columns={"output": "answer"}), polars.DataFrame)
+
+
 def test_scores_are_put_beside_a_frame_whose_labels_repeat(same):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(ROWS, index=[7, 7, 3])
@@ -167,6 +181,15 @@ def test_any_library_that_speaks_arrow_is_understood(same):
     assert scores(scored) == [1.0, 0.0, 0.0]
 
 
+def test_a_row_whose_task_failed_has_an_error(same):
+    table = pyarrow.table({**ROWS, "error": [None, "Timeout", ""]})
+    scored = same.score_table(table, columns={"output": "answer"})
+    assert scores(scored) == [1.0, None, 0.0]
+    assert scored["error_kind"].to_pylist() == [None, "task-failed", None]
+    renamed = table.rename_columns(["id", "answer", "expected", "why"])
+    assert scores(same.score_table(renamed, columns={"output": "answer", "error": "why"})) == scores(scored)
+
+
 def test_columns_of_all_types_that_json_has_are_cases(same):
     string = pyarrow.string()
     columns = [
@@ -187,6 +210,17 @@ def test_columns_of_all_types_that_json_has_are_cases(same):
     for column, output in zip(columns, outputs):
         scored = same.score_table(pyarrow.table([column, column], ["output", "expected"]))
         assert scored["reason"].to_pylist() == [same.score(output, output).reason]
+
+
+def test_a_number_has_one_text_in_a_column_and_alone():
+    text = misbehaving("tell")
+    for number in [1e20, 1e16, 1e15, 1e10, 1234567890123.0, 123456789012345680.0, 1e-5, 1e-7, 0.1, 5e-324]:
+        in_a_column = text.score_table(pyarrow.table({"output": [1], "input": [number]}))["reason"].to_pylist()
+        assert in_a_column == [text.score(1, input=number).reason]
+    numpy = pytest.importorskip("numpy")
+    for number in [numpy.float32(1e20), numpy.float32(1e15), numpy.float32(1e-7), numpy.float16(0.1)]:
+        in_a_column = text.score_table(pyarrow.table({"output": [1], "input": pyarrow.array([number])}))
+        assert in_a_column["reason"].to_pylist() == [text.score(1, input=number).reason]
 
 
 def test_texts_of_parts_that_are_documents_are_json():
@@ -239,6 +273,39 @@ def test_columns_that_are_missing_or_not_json_are_refused_before_anything_is_sco
     assert error.message == "the column `output` is not JSON: it has a map with keys of type Int64"
     error = refused(same.score_table, 5)
     assert error.message == "`int` is not a table"
+    error = refused(same.score_table, pyarrow.table({}))
+    assert (error.message, error.advice) == ("the table has no column `output`", "it has no columns")
+
+
+def test_a_column_alone_is_no_table(same):
+    error = refused(same.score_table, pyarrow.chunked_array([["a"]]))
+    assert error.message == "`pyarrow.lib.ChunkedArray` is not a table: it is a column, and no table with named columns"
+    assert 'series.to_frame("output")' in error.advice
+    assert "is not a table" in refused(same.score_table, pyarrow.array(["a"])).message
+    for library in ("pandas", "polars"):
+        series = pytest.importorskip(library).Series(["a"])
+        assert "Series` is not a table" in refused(same.score_table, series).message
+
+
+def test_a_column_of_texts_and_numbers_is_refused_with_what_to_do(same):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"output": ["a", 1], "expected": ["a", 1]})
+    error = refused(same.score_table, frame)
+    assert error.kind == "invalid-argument" and error.message.startswith("the table cannot be read: Arrow")
+    assert "`Suite.iter`" in error.advice and isinstance(error.__cause__, pyarrow.ArrowException)
+    assert scores(same.score_table(frame.astype(str))) == [1.0, 1.0]
+
+
+def test_columns_and_jobs_that_cannot_be_are_refused(same):
+    pandas = pytest.importorskip("pandas")
+    table = pyarrow.table({"output": [1], "expected": [1]})
+    error = refused(same.score_table, table, columns=["output"])
+    assert error.message == "`columns` is a dictionary of keys of a case and names of columns, not `list`"
+    for jobs in (0, -1):
+        assert refused(same.score_table, table, jobs=jobs).message == "`jobs` must be at least 1"
+    # A frame without a header.
+    frame = pandas.DataFrame([["a", "a"]])
+    assert scores(same.score_table(frame, columns={"output": 0, "expected": 1})) == [1.0]
 
 
 def test_bytes_are_texts_and_other_bytes_an_error_of_their_row(same):

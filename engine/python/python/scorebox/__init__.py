@@ -19,6 +19,10 @@
 
 from __future__ import annotations
 
+from . import _interpreters
+
+_interpreters.must_be_first()
+
 from ._errors import ScoreboxError
 from ._merge import Merged, merge
 from ._run import Run, run

@@ -34,6 +34,9 @@ class Run(NamedTuple):
             ``notApplicable``, ``skipped``, ``errors``, ``meanFuel``, ``meanDurationMs``, ``distribution`` and more.
         verdict: How many cases passed and failed, as ``scorebox run --format json`` has it; ``None`` if the scorers of the
             suite only measure.
+        passed: Whether ``scorebox run`` would end with the exit code 0: no case failed, and nothing is an error. What a program
+            or a test goes by: ``assert ended.passed, str(ended)``.
+        verdict_lines: The verdict as the command says it; none if the scorers only measure.
     """
 
     id: str
@@ -48,6 +51,8 @@ class Run(NamedTuple):
     scorers: Mapping[str, Mapping[str, Any]]
     verdict: Mapping[str, Any] | None
     left_out: Mapping[str, Mapping[str, int]] = {}
+    passed: bool = False
+    verdict_lines: Sequence[str] = ()
 
     def __str__(self) -> str:
         lines = [f"run {self.id}: {self.cases} cases, {self.scores} scores, {self.errors} errors, {self.seconds:.1f} s"]
@@ -56,6 +61,7 @@ class Run(NamedTuple):
             mean = figures["mean"]
             shown = "-" if mean is None else f"{mean:.4f}"
             lines.append(f"  {name:{width}}  mean {shown}  n {figures['count']}  errors {figures['errors']}")
+        lines.extend(self.verdict_lines)
         return "\n".join(lines)
 
 
@@ -100,7 +106,7 @@ def run(
     show = _show(progress)
     if not isinstance(suite, Suite):
         suite = Suite(suite)
-    files = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
+    files = _files(cases)
     pointers = [f"{part}={pointer}" for part, pointer in (mapping or {}).items()]
     running = _scorebox.Running(
         suite._native, files, db, pointers, run_id, resume, reuse, on_bad_case == "skip", format
@@ -141,11 +147,23 @@ def run(
         scorers=scorers,
         verdict=report["verdict"] if report["decides"] else None,
         left_out={file: dict(counts) for file, counts in report["leftOut"] if counts},
+        passed=report["passed"],
+        verdict_lines=tuple(report["verdictLines"]),
     )
     if ended.stopped is not None:
         advice = f"scores so far are kept; continue with `resume={ended.id!r}`"
         raise ScoreboxError(ended.stopped["kind"], ended.stopped["message"], advice)
     return ended
+
+
+def _files(cases: Any) -> list[str | os.PathLike[str]]:
+    """The paths of files of cases."""
+    files = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
+    for file in files:
+        if not isinstance(file, (str, os.PathLike)):
+            message = f"`cases` is the path of a file or a list of paths, not of `{type(file).__name__}`"
+            raise ScoreboxError("invalid-argument", message, "`Suite.iter(…, db=…)` scores and stores cases of a program")
+    return files
 
 
 def _show(progress: bool | Callable[[Mapping[str, Any]], None] | None) -> Callable[[Mapping[str, Any]], None] | None:

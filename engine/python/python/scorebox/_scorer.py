@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _scorebox
 from ._errors import ScoreboxError
 from ._scorebox import Score
-from ._tables import like
+from ._tables import at_once, like, mapped
 
 if TYPE_CHECKING:
     import asyncio
@@ -104,6 +104,15 @@ class Scorer:
     def __repr__(self) -> str:
         return f"Scorer({self.info.id!r})"
 
+    def _made_from(self) -> tuple[Any, dict[str, Any]]:
+        """What it was made from, and with which options; of a suite's scorer its name there, and which suite."""
+        if len(self._recipe) == 2:
+            suite, name = self._recipe
+            return name, {"config": self._native.config, "suite": suite.name, "suite_digest": suite.digest}
+        source, *options = self._recipe
+        names = ("config", "timeout", "fuel", "memory", "grants")
+        return source, {name: option for name, option in zip(names, options) if option}
+
     @property
     def info(self) -> ScorerInfo:
         """What the scorer says about itself."""
@@ -129,7 +138,8 @@ class Scorer:
         """Scores one case.
 
         All parts are JSON: strings, finite numbers, bools, ``None``, and lists, tuples and dictionaries of these. ``None``
-        is the same as no such part, except for ``output``.
+        is the same as no such part, except for ``output``. Parts that the scorer does not read (``info.reads``) are not
+        looked at.
 
         Args:
             output: What the task produced.
@@ -228,8 +238,7 @@ class Scorer:
             ScoreboxError: There is no column for the output, or a column has a type that is not JSON.
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
-        mapped = list(columns.items()) if columns is not None else []
-        return like(table, self._native.score_table(table, mapped, jobs))
+        return like(table, self._native.score_table(table, mapped(columns), at_once(jobs)))
 
 
 def _rebuilt(recipe: tuple[Any, ...], digest: str) -> Scorer:

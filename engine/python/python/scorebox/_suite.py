@@ -14,7 +14,7 @@ from . import _scorebox
 from ._errors import ScoreboxError
 from ._scorebox import Score
 from ._scorer import Scorer
-from ._tables import like
+from ._tables import at_once, column_names, like, mapped
 
 
 class Suite:
@@ -107,8 +107,7 @@ class Suite:
                 asks a judge (``"invalid-argument"``).
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
-        mapped = list(columns.items()) if columns is not None else []
-        return like(table, self._native.score_table(table, mapped, run_id, jobs))
+        return like(table, self._native.score_table(table, mapped(columns), run_id, at_once(jobs)))
 
     def iter(
         self,
@@ -147,6 +146,7 @@ class Suite:
         """
         if on_bad_case not in ("stop", "skip"):
             raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
+        _must_be_cases(cases)
         items = (dict(case) if isinstance(case, Mapping) and not isinstance(case, dict) else case for case in cases)
         rows = Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
         if db is not None:
@@ -190,6 +190,17 @@ class Rows(Iterator[Score]):
     def run_id(self) -> str:
         """The id of the run."""
         return self._native.run_id
+
+
+def _must_be_cases(cases: Any) -> None:
+    """Refuses what can be gone through, but not case by case."""
+    if isinstance(cases, (str, bytes, Mapping)):
+        advice = "pass a list of cases, or the lines of an open file; `scorebox.run` takes the paths of files"
+        raise ScoreboxError("invalid-argument", f"`cases` is a stream of cases, not one `{type(cases).__name__}`", advice)
+    if column_names(cases) is not None:
+        kind = f"{type(cases).__module__.partition('.')[0]}.{type(cases).__name__}"
+        advice = "`Suite.score_table` scores it; here, pass its rows as dictionaries"
+        raise ScoreboxError("invalid-argument", f"`cases` is a stream of cases, not a table, `{kind}`", advice)
 
 
 def _absolute(path: str | os.PathLike[str] | None) -> str | None:

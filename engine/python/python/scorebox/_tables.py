@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
+from ._errors import ScoreboxError
 from ._scorebox import Table
+
+
+def mapped(columns: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Keys of a case with the columns that have them. A frame without a header has numbers for names."""
+    if columns is None:
+        return []
+    if not isinstance(columns, Mapping):
+        message = f"`columns` is a dictionary of keys of a case and names of columns, not `{type(columns).__name__}`"
+        raise ScoreboxError("invalid-argument", message, 'such as columns={"output": "answer", "expected": "gold"}')
+    return [(str(key), str(column)) for key, column in columns.items()]
+
+
+def at_once(jobs: int | None) -> int | None:
+    """How many scores are computed at once."""
+    if jobs is not None and jobs < 1:
+        raise ScoreboxError("invalid-argument", "`jobs` must be at least 1")
+    return jobs
 
 
 def column_names(table: Any) -> list[str] | None:
@@ -51,16 +70,17 @@ def _names_of_index(index: Any, columns: list[str]) -> list[str]:
 
 def like(table: Any, scored: Table) -> Any:
     """The scores as a table of the same library, which is imported, for the caller has such a table."""
-    kind = type(table).__module__.partition(".")[0]
-    if kind == "pandas":
+    # A program may have its own kind of frame.
+    kinds = {kind.__module__.partition(".")[0] for kind in type(table).__mro__}
+    if "pandas" in kinds:
         pandas = sys.modules["pandas"]
         # pandas 2 has no way of its own.
         has_own = hasattr(pandas.DataFrame, "from_arrow")
         frame = pandas.DataFrame.from_arrow(scored) if has_own else _of_pyarrow(scored)
         return frame.set_axis(table.index, axis="index")
-    if kind == "polars":
+    if "polars" in kinds:
         return sys.modules["polars"].DataFrame(scored)
-    if kind == "pyarrow":
+    if "pyarrow" in kinds:
         return sys.modules["pyarrow"].table(scored)
     return scored
 

@@ -13,12 +13,17 @@ else, and installing it is the user's.
 - ``lm_eval``: a metric for lm-evaluation-harness's tasks.
 
 Each takes a :class:`scorebox.Scorer`, or what one is made from, with the same options. A score that does not apply is the
-framework's "no score" and never 0; an error raises, which each framework reports in its own way.
+framework's "no score" and never 0, and so is that of what has no output, such as a task that failed; an error raises, which each
+framework reports in its own way.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
+import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from .._scorer import Scorer
@@ -34,3 +39,36 @@ def scorer_of(source: Source, options: dict[str, Any]) -> Scorer:
             raise TypeError(f"a scorer that is made already takes no options: {', '.join(options)}")
         return source
     return Scorer(source, **options)
+
+
+#: Why something has no score that has no output: not even that of the output ``None``.
+NO_OUTPUT = "there is no output to score"
+
+#: How deep a value is made JSON: deeper than a case may be, so what is left is refused, also what contains itself.
+_DEEPEST = 200
+
+
+def jsonable(value: Any, depth: int = 0) -> Any:
+    """Inputs and metadata, in which frameworks take anything: what is not JSON becomes text, and numbers that are not finite ``None``.
+
+    Outputs and what they are compared with are scored as they are, or refused.
+    """
+    if value is None or isinstance(value, (str, int)) or depth == _DEEPEST:
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        # In an order that is the same in each process.
+        value = sorted(value, key=str)
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item, depth + 1) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        members = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return jsonable(members, depth + 1)
+    # Models of pydantic; numbers and arrays of NumPy.
+    for method in ("model_dump", "tolist"):
+        if callable(getattr(type(value), method, None)):
+            return jsonable(getattr(value, method)(), depth + 1)
+    return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)

@@ -5,12 +5,13 @@ Scores must be 0 to 1 there, so a scorer that gives points is refused when it is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from autoevals import Score, Scorer
 
 from .._errors import ScoreboxError
-from . import Source, scorer_of
+from . import NO_OUTPUT, Source, jsonable, scorer_of
 
 
 class ScoreboxScorer(Scorer):
@@ -30,10 +31,17 @@ class ScoreboxScorer(Scorer):
         return self._called
 
     def _run_eval_sync(self, output: Any, expected: Any = None, **parts: Any) -> Score:
+        if output is None:
+            return self._no_output()
         return self._of(self._native.score(output, expected, **known(parts)))
 
     async def _run_eval_async(self, output: Any, expected: Any = None, **parts: Any) -> Score:
+        if output is None:
+            return self._no_output()
         return self._of(await self._native.ascore(output, expected, **known(parts)))
+
+    def _no_output(self) -> Score:
+        return Score(name=self._called, score=None, metadata={"reason": NO_OUTPUT})
 
     def _of(self, result: Any) -> Score:
         metadata = {"reason": result.reason, "label": result.label, "meta": result.meta, "fuel": result.fuel}
@@ -48,9 +56,22 @@ class ScoreboxScorer(Scorer):
 _PARTS = ("input", "context", "trace", "metadata", "usage", "latency_ms", "output_schema", "baseline")
 
 
+#: Those in which the frameworks take anything.
+_ANYTHING = ("input", "metadata")
+
+
 def known(parts: dict[str, Any]) -> dict[str, Any]:
     """Those that are parts of a case; frameworks pass more than these."""
-    return {name: value for name, value in parts.items() if name in _PARTS}
+    return {
+        name: jsonable(value) if name in _ANYTHING else value
+        for name, value in parts.items()
+        if name in _PARTS and not _is_reference(value)
+    }
+
+
+def _is_reference(value: Any) -> bool:
+    """Whether it is where Braintrust's service has a trace, in place of one."""
+    return isinstance(value, Mapping) and "trace_ref" in value
 
 
 def must_be_unit(scorer_id: str, scale: str) -> None:

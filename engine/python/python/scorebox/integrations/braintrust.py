@@ -7,7 +7,7 @@ from typing import Any
 
 from braintrust import Score
 
-from . import Source, scorer_of
+from . import NO_OUTPUT, Source, jsonable, scorer_of
 
 
 def scorebox_scorer(source: Source, *, name: str | None = None, **options: Any) -> Callable[..., Score]:
@@ -23,7 +23,9 @@ def scorebox_scorer(source: Source, *, name: str | None = None, **options: Any) 
     called = name or native.info.id
 
     def score(input: Any = None, output: Any = None, expected: Any = None, metadata: Any = None, **_: Any) -> Score:
-        result = native.score(output, expected, input=input, metadata=metadata or None)
+        if output is None:
+            return Score(name=called, score=None, metadata={"reason": NO_OUTPUT})
+        result = native.score(output, expected, input=jsonable(input), metadata=jsonable(metadata or None))
         details = {"reason": result.reason, "label": result.label, "meta": result.meta, "fuel": result.fuel}
         details = {key: value for key, value in details.items() if value is not None}
         return Score(name=called, score=result.score, metadata=details)

@@ -1,7 +1,8 @@
 """An evaluator for LangSmith: ``evaluate(target, data=…, evaluators=[scorebox_evaluator("rouge")])``.
 
 LangSmith calls an evaluator by the names of its arguments. The output is the key ``output`` of the outputs, or their only
-value; the expected output likewise of the reference outputs.
+value; the expected output likewise of the reference outputs. A run that failed, or that has no output, has no score, and the
+comment says so.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from langsmith.evaluation import EvaluationResult
 
-from . import Source, scorer_of
+from . import NO_OUTPUT, Source, jsonable, scorer_of
 
 
 def scorebox_evaluator(
@@ -36,12 +37,19 @@ def scorebox_evaluator(
     called = key or native.info.id
 
     def evaluate(
-        inputs: Mapping[str, Any], outputs: Mapping[str, Any], reference_outputs: Mapping[str, Any] | None = None
+        inputs: Mapping[str, Any],
+        outputs: Mapping[str, Any] | None,
+        reference_outputs: Mapping[str, Any] | None = None,
+        run: Any = None,
     ) -> EvaluationResult:
+        failure = failure_of(run)
+        answer = part(outputs, output, "output") if failure is None else None
+        if answer is None:
+            return EvaluationResult(key=called, score=None, comment=failure or NO_OUTPUT)
         result = native.score(
-            part(outputs, output, "output"),
+            answer,
             part(reference_outputs, expected, "output", "expected", "answer"),
-            input=part(inputs, input, "input"),
+            input=jsonable(part(inputs, input, "input")),
         )
         return EvaluationResult(key=called, score=result.score, comment=result.reason, value=result.label)
 
@@ -59,3 +67,9 @@ def part(values: Mapping[str, Any] | None, named: str | None, *usual: str) -> An
         if key in values:
             return values[key]
     return next(iter(values.values())) if len(values) == 1 else dict(values)
+
+
+def failure_of(run: Any) -> str | None:
+    """Why the run has no output, if it failed: the first line of its error, which is a traceback."""
+    error = getattr(run, "error", None)
+    return f"the run failed: {str(error).strip().partition(chr(10))[0]}" if error else None

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import Source, scorer_of
+from . import Source, jsonable, scorer_of
 
 
 def results(
@@ -35,8 +35,10 @@ def results(
         response = responses[0]
         # With `repeats`, or a filter that keeps all, it is a list.
         output = response[0] if isinstance(response, (list, tuple)) else response
-        result = native.score(output, document.get(expected), input=document.get(input) if input else None)
         # `mean` leaves out what does not apply; lm-eval has no other word for it.
+        if output is None:
+            return {called: math.nan}
+        result = native.score(output, document.get(expected), input=jsonable(document.get(input)) if input else None)
         return {called: math.nan if result.score is None else result.score}
 
     return process_results

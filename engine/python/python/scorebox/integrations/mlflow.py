@@ -10,7 +10,7 @@ from typing import Any
 from mlflow.entities import Feedback
 from mlflow.genai import scorer
 
-from . import Source, scorer_of
+from . import NO_OUTPUT, Source, jsonable, scorer_of
 
 
 def scorebox_scorer(
@@ -30,7 +30,9 @@ def scorebox_scorer(
     def score(
         *, inputs: Any = None, outputs: Any = None, expectations: dict[str, Any] | None = None
     ) -> Feedback:
-        result = native.score(outputs, (expectations or {}).get(expected), input=inputs)
+        if outputs is None:
+            return Feedback(name=called, value=None, rationale=NO_OUTPUT, metadata={"status": "skipped"})
+        result = native.score(outputs, (expectations or {}).get(expected), input=jsonable(inputs))
         # Its metadata is texts.
         details = {"label": result.label, "fuel": str(result.fuel), "status": result.status}
         metadata = {key: value for key, value in details.items() if value is not None}

@@ -5,7 +5,7 @@
     get_assert = assertion("rouge", expected="reference", threshold=0.5)
 
 promptfoo has no assertion without a score: one that does not apply passes with 1, and says so in its reason. An error raises,
-which promptfoo reports.
+which promptfoo reports, and so does a test without an output.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import Source, scorer_of
+from .._errors import ScoreboxError
+from . import NO_OUTPUT, Source, jsonable, scorer_of
 
 
 def assertion(
@@ -32,12 +33,14 @@ def assertion(
     limit = threshold if threshold is not None else own
 
     def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
+        if output is None:
+            raise ScoreboxError("invalid-input", NO_OUTPUT)
         variables = context.get("vars") or {}
         result = native.score(
             output,
             variables.get(expected) if expected else None,
             input=context.get("prompt"),
-            metadata=dict(variables) or None,
+            metadata=jsonable(dict(variables)) or None,
             latency_ms=_latency(context),
         )
         if result.score is None:
