@@ -21,12 +21,17 @@ const ANSWER: &str =
     "UPDATE calls SET reply_json = replace(reply_json, '0.5', '0.9') WHERE call = 1";
 const QUESTION: &str =
     "UPDATE calls SET call_json = replace(call_json, 'tiny', 'huge') WHERE call = 1";
+const TOKENS: &str = "UPDATE calls SET input_tokens = -input_tokens WHERE call = 1";
 const BROKEN: &str = "UPDATE calls SET reply_json = 'nope' WHERE call = 1";
 
 #[test]
 fn a_changed_recording_is_different_for_the_root_and_for_its_score_alone() {
-    for (change, part) in [(ANSWER, "answer to"), (QUESTION, "question of"), (BROKEN, "answer to")]
-    {
+    for (change, part) in [
+        (ANSWER, "answer to"),
+        (QUESTION, "question of"),
+        (BROKEN, "answer to"),
+        (TOKENS, "answer to"),
+    ] {
         let (folder, root) = changed(change);
         let by_root = folder.sh(&format!("scorebox verify r --root {root}")).exits_with(1);
         assert!(by_root.stdout.contains(&format!("{part} call")), "{by_root}");

@@ -147,8 +147,7 @@ pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
 }
 
 fn said(answer: Answer, way: Option<Way>) -> Result<Said, Unsaid> {
-    let misshapen = |what: &str| Unsaid::Misshapen(what.to_owned());
-    let content = answer.content.ok_or_else(|| misshapen("no `content`"))?;
+    let content = answer.content.ok_or_else(|| Unsaid::Misshapen("no `content`".to_owned()))?;
     let stop_reason = answer.stop_reason.as_deref();
     if stop_reason == Some("refusal") {
         return Err(Unsaid::Refused(content.text.unwrap_or_else(|| "refusal".to_owned())));
@@ -158,7 +157,7 @@ fn said(answer: Answer, way: Option<Way>) -> Result<Said, Unsaid> {
         Some(Way::Tool) => content.calls.arguments().or(content.text),
         _ => content.text,
     };
-    let text = text.or_else(|| truncated.then(String::new));
-    let text = text.ok_or_else(|| misshapen("no text in `content`"))?;
+    // A model may say nothing, as one that thought until it had no tokens left.
+    let text = text.unwrap_or_default();
     Ok(Said { reply: Reply::Text { text, truncated }, model: answer.model })
 }

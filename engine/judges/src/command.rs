@@ -4,7 +4,7 @@
 use std::{fmt, time::Duration};
 
 use scorebox::judge::{
-    Answer, AskError, BoxFuture, Generation, JudgeSettings, Load, Provider, Question, Reply,
+    Answer, AskError, BoxFuture, Generation, Halt, JudgeSettings, Load, Provider, Question, Reply,
     StructuredOutput, TokenUsage,
 };
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::{
     failure::{Failure, Remedy},
     form::Form,
     gate::Gate,
-    pieces::Amount,
+    pieces::{Amount, Count},
     process::{self, Ended, Unended},
     quote::quote,
     spoken::{MOST_TEXT_BYTES, Said, most_bytes, named},
@@ -45,15 +45,22 @@ impl Command {
         })
     }
 
-    async fn answer(&self, question: &Question, within: Duration) -> Result<Answer, AskError> {
+    async fn answer(
+        &self,
+        question: &Question,
+        within: Duration,
+        stop: Halt,
+    ) -> Result<Answer, AskError> {
         let input = self.input(question);
         let most_bytes = match question {
             Question::Embed(embedding) => most_bytes(embedding.texts.len()),
             _ => MOST_TEXT_BYTES,
         };
-        let mut call = self.gate.arrive().enter(within).await;
+        let mut call = self.gate.arrive(stop).enter(within).await?;
         let outcome = loop {
-            call.begin().await;
+            if let Err(failure) = call.begin().await {
+                break Err(failure);
+            }
             let attempt = async {
                 match process::run(&self.command, &input, most_bytes, self.timeout).await {
                     Ok(ended) => self.printed(&ended),
@@ -72,15 +79,7 @@ impl Command {
             }
         };
         let said = outcome.map_err(|failure| call.error(failure))?;
-        Ok(Answer {
-            reply: said.reply,
-            model: named(said.model, question.model()),
-            usage: call.usage(),
-            cost_usd: call.cost_usd(),
-            is_uncounted: call.is_uncounted(),
-            latency: call.latency(),
-            attempts: call.attempts(),
-        })
+        Ok(call.answer(said.reply, named(said.model, question.model())))
     }
 
     /// The question as JSON on a line.
@@ -124,9 +123,6 @@ impl Command {
         let text =
             str::from_utf8(&ended.output).map_err(|_| unreadable("text that is not UTF-8"))?;
         let text = text.trim_end_matches(['\n', '\r']);
-        if text.is_empty() {
-            return Err(unreadable("nothing"));
-        }
         Ok(printed(text).unwrap_or_else(|| Printed::of_text(text)))
     }
 
@@ -144,6 +140,7 @@ impl Command {
             (Says::Vectors(vectors), Question::Embed(embedding)) => {
                 Reply::vectors(vectors, embedding.texts.len()).map_err(unfit)?
             }
+            (Says::Text(text), _) if text.is_empty() => return Err(unfit("nothing".to_owned())),
             (Says::Text(text), _) => return Err(unfit(format!("no vectors: {}", quote(&text)))),
             (Says::Vectors(_), _) => return Err(unfit("vectors instead of a text".to_owned())),
         };
@@ -209,13 +206,20 @@ fn printed(text: &str) -> Option<Printed> {
         text: Option<String>,
         vectors: Option<Vec<Vec<f32>>>,
         error: Option<String>,
-        #[serde(default)]
-        truncated: bool,
+        truncated: Option<bool>,
         model: Option<String>,
-        #[serde(default)]
-        usage: TokenUsage,
+        usage: Option<Usage>,
         #[serde(default)]
         cost_usd: Amount,
+    }
+
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Usage {
+        #[serde(default)]
+        input_tokens: Count,
+        #[serde(default)]
+        output_tokens: Count,
     }
 
     let object: Object = serde_json::from_str(text).ok()?;
@@ -225,11 +229,12 @@ fn printed(text: &str) -> Option<Printed> {
         (None, None, Some(error)) => Says::Error(error),
         _ => return None,
     };
+    let Usage { input_tokens, output_tokens } = object.usage.unwrap_or_default();
     Some(Printed {
         says,
-        truncated: object.truncated,
+        truncated: object.truncated.unwrap_or_default(),
         model: object.model,
-        usage: object.usage,
+        usage: TokenUsage { input_tokens: input_tokens.0, output_tokens: output_tokens.0 },
         cost_usd: object.cost_usd.0,
     })
 }
@@ -240,7 +245,16 @@ impl Provider for Command {
         question: &'a Question,
         within: Duration,
     ) -> BoxFuture<'a, Result<Answer, AskError>> {
-        Box::pin(self.answer(question, within))
+        self.ask_until(question, within, Halt::default())
+    }
+
+    fn ask_until<'a>(
+        &'a self,
+        question: &'a Question,
+        within: Duration,
+        stop: Halt,
+    ) -> BoxFuture<'a, Result<Answer, AskError>> {
+        Box::pin(self.answer(question, within, stop))
     }
 
     fn load(&self) -> Load {
@@ -257,6 +271,18 @@ impl fmt::Debug for Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_empty_or_makes_no_sense_counts_as_not_stated() {
+        let of = |members: &str| printed(&format!(r#"{{"text": "yes", {members}}}"#)).unwrap();
+        let nothing = of(r#""usage": null, "truncated": null, "model": null, "costUsd": null"#);
+        assert!(!nothing.counts() && !nothing.truncated);
+        let usage = of(r#""usage": {"inputTokens": 12.0, "outputTokens": 18446744073709551615}"#);
+        let expected = TokenUsage { input_tokens: Some(12), output_tokens: None };
+        assert_eq!(usage.usage, expected);
+        let refusal = printed(r#"{"error": "no", "usage": {"inputTokens": -1}}"#).unwrap();
+        assert!(matches!(refusal.says, Says::Error(_)) && !refusal.counts());
+    }
 
     #[test]
     fn an_object_of_the_protocol_is_told_from_an_answer_that_is_json() {

@@ -32,7 +32,7 @@ pub(crate) enum Remedy {
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    /// Its message, as it is, but for its length.
+    /// Its message, without the key, and not all of it if it is long.
     pub(crate) text: String,
 }
 
@@ -63,6 +63,12 @@ impl Failure {
     pub(crate) fn timed_out(message: String, remedy: Remedy) -> Failure {
         let failure = Failure { kind: AskErrorKind::TimedOut, remedy, ..Failure::refused(message) };
         failure.uncounted()
+    }
+
+    /// The caller stopped it while it waited.
+    pub(crate) fn stopped() -> Failure {
+        let message = "stopped before the question was sent".to_owned();
+        Failure { kind: AskErrorKind::Stopped, ..Failure::refused(message) }
     }
 
     /// The same of an attempt that may cost something, and nobody says how much.

@@ -9,14 +9,18 @@ use std::{
     time::Duration,
 };
 
-use scorebox::judge::{AskError, JudgeSettings, Load, TokenUsage};
+use scorebox::judge::{
+    Answer, AskError, AskErrorKind, Halt, JudgeSettings, Load, Price, Reply, TokenUsage,
+};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::{Instant, sleep, sleep_until, timeout},
 };
 
 use crate::{
+    bill::Bill,
     failure::{Failure, Remedy},
+    pause::Pause,
     retry,
 };
 
@@ -30,6 +34,7 @@ pub(crate) struct Gate {
     running: AtomicU64,
     retried: AtomicU64,
     retries: u32,
+    price: Option<Price>,
 }
 
 impl Gate {
@@ -42,6 +47,7 @@ impl Gate {
             running: AtomicU64::new(0),
             retried: AtomicU64::new(0),
             retries: settings.retries,
+            price: settings.price,
         }
     }
 
@@ -53,9 +59,26 @@ impl Gate {
         )
     }
 
-    /// A call that waits from now on.
-    pub(crate) fn arrive(&self) -> Arrived<'_> {
-        Arrived { gate: self, presence: Presence::new(&self.waiting) }
+    /// A call that waits from now on, until `stop` is ordered.
+    pub(crate) fn arrive(&self, stop: Halt) -> Arrived<'_> {
+        Arrived { gate: self, presence: Presence::new(&self.waiting), stop }
+    }
+
+    /// Waits until an attempt may begin. Gives the number of the last pause, which is over.
+    ///
+    /// # Errors
+    /// The server asks to wait again and again, and answers nobody.
+    async fn turn(&self) -> Result<u32, Failure> {
+        let mut first = None;
+        loop {
+            self.pause.end(&mut first, self.retries).await?;
+            if let Some(pace) = &self.pace {
+                pace.turn().await;
+            }
+            if !self.pause.is_on() {
+                return Ok(self.pause.number());
+            }
+        }
     }
 }
 
@@ -64,28 +87,36 @@ impl Gate {
 pub(crate) struct Arrived<'a> {
     gate: &'a Gate,
     presence: Presence<'a>,
+    stop: Halt,
 }
 
 impl<'a> Arrived<'a> {
     /// Waits for a place, for a call whose answer may take `within` from its first attempt on.
-    pub(crate) async fn enter(self, within: Duration) -> Call<'a> {
-        // Fails only if the semaphore is closed, which nothing does.
-        let place = self.gate.places.acquire().await.ok();
-        let Arrived { gate, presence } = self;
-        Call {
+    ///
+    /// # Errors
+    /// It was stopped before.
+    pub(crate) async fn enter(self, within: Duration) -> Result<Call<'a>, AskError> {
+        let Arrived { gate, presence, stop } = self;
+        let Some(place) = stop.unless_ordered(gate.places.acquire()).await else {
+            let stopped = Failure::stopped();
+            return Err(AskError::new(stopped.kind, stopped.message, 0));
+        };
+        Ok(Call {
             gate,
             presence,
-            _place: place,
+            // Fails only if the semaphore is closed, which nothing does.
+            _place: place.ok(),
+            stop,
             within,
             began: None,
+            after_pause: 0,
             excused: Duration::ZERO,
             attempts: 0,
             failures: 0,
             time_outs: 0,
-            usage: TokenUsage::default(),
-            cost_usd: None,
+            bill: Bill::default(),
             is_uncounted: false,
-        }
+        })
     }
 }
 
@@ -96,34 +127,34 @@ pub(crate) struct Call<'a> {
     gate: &'a Gate,
     presence: Presence<'a>,
     _place: Option<SemaphorePermit<'a>>,
+    stop: Halt,
     /// How long all attempts may take.
     within: Duration,
     began: Option<Instant>,
+    /// The number of the last pause before the latest attempt.
+    after_pause: u32,
     /// How long it has waited since then because the server asked for it, or for the rate: that is nobody's answering.
     excused: Duration,
     attempts: u32,
     failures: u32,
     time_outs: u32,
-    /// What all answers so far consumed.
-    usage: TokenUsage,
-    cost_usd: Option<f64>,
-    /// Whether an attempt may have cost something, and nobody says how much.
+    bill: Bill,
+    /// Whether an attempt that has no answer may have cost something.
     is_uncounted: bool,
 }
 
 impl Call<'_> {
     /// Waits until the next attempt may begin; it is running then.
-    pub(crate) async fn begin(&mut self) {
-        let waits = Instant::now();
-        loop {
-            self.gate.pause.end().await;
-            if let Some(pace) = &self.gate.pace {
-                pace.turn().await;
-            }
-            if !self.gate.pause.is_on() {
-                break;
-            }
+    ///
+    /// # Errors
+    /// It was stopped before, or the server asks to wait without end.
+    pub(crate) async fn begin(&mut self) -> Result<(), Failure> {
+        if self.attempts > 0 && self.stop.is_ordered() {
+            return Err(Failure::stopped());
         }
+        let waits = Instant::now();
+        let turn = self.stop.unless_ordered(self.gate.turn()).await;
+        self.after_pause = turn.ok_or_else(Failure::stopped)??;
         if self.began.is_some() {
             self.excused += waits.elapsed();
         }
@@ -133,6 +164,7 @@ impl Call<'_> {
         }
         self.began.get_or_insert_with(Instant::now);
         self.presence.becomes(&self.gate.running);
+        Ok(())
     }
 
     /// What `attempt` gives, unless the time of all attempts is over before.
@@ -174,6 +206,9 @@ impl Call<'_> {
         outcome: Result<T, Failure>,
     ) -> Option<Result<T, Failure>> {
         self.presence.becomes(&self.gate.waiting);
+        if outcome.as_ref().map_or_else(|failure| failure.kind == AskErrorKind::Refused, |_| true) {
+            self.gate.pause.note_answer();
+        }
         let Err(failure) = &outcome else { return Some(outcome) };
         self.is_uncounted |= failure.is_uncounted;
         self.failures = self.failures.saturating_add(1);
@@ -189,50 +224,53 @@ impl Call<'_> {
             }
         };
         let delay = retry::delay(self.failures, no_sooner);
-        if slows_all {
-            self.gate.pause.extend(delay);
-        }
+        let pauses = match slows_all {
+            true => self.gate.pause.extend(delay, self.after_pause, &failure.message),
+            false => 0,
+        };
         // What the server asks for takes nothing from the time in which it is to answer.
         let is_asked_for = !no_sooner.is_zero();
-        if self.failures > self.gate.retries || (!is_asked_for && delay >= self.time_left()) {
+        let is_last = self.failures.max(pauses) > self.gate.retries;
+        if is_last || (!is_asked_for && delay >= self.time_left()) {
             return Some(outcome);
         }
-        sleep(delay).await;
+        if self.stop.unless_ordered(sleep(delay)).await.is_none() {
+            return Some(Err(Failure::stopped()));
+        }
         if is_asked_for {
             self.excused += delay;
         }
         None
     }
 
-    /// Counts what an answer consumed, and cost if the provider says so. A call may have several: some answer questions that
-    /// find something out about a server. An answer that says nothing costs something nevertheless.
-    pub(crate) fn consume(&mut self, usage: TokenUsage, cost_usd: Option<f64>) {
+    /// Counts what an answer consumed, and cost by the price or else as the provider says. A call may have several: some answer
+    /// questions that find something out about a server, others are followed by another attempt.
+    pub(crate) fn consume(&mut self, usage: TokenUsage, stated_usd: Option<f64>) {
+        let cost_usd = self.gate.price.and_then(|price| price.of(usage)).or(stated_usd);
+        // An answer that says nothing costs something nevertheless.
         self.is_uncounted |= usage == TokenUsage::default() && cost_usd.is_none();
-        self.usage = self.usage.plus(usage);
-        self.cost_usd =
-            cost_usd.map(|cost| cost + self.cost_usd.unwrap_or_default()).or(self.cost_usd);
+        self.bill.add(usage, cost_usd);
     }
 
     /// As the caller sees the failure that ends this.
     pub(crate) fn error(&self, failure: Failure) -> AskError {
         let error = AskError::new(failure.kind, failure.message, self.attempts);
-        error.with_consumed(self.usage, self.cost_usd).with_uncounted(self.is_uncounted)
+        let Bill { usage, known_usd, .. } = self.bill;
+        let is_uncounted = self.is_uncounted || self.bill.lacks_some();
+        error.with_consumed(usage, known_usd).with_uncounted(is_uncounted)
     }
 
-    pub(crate) fn attempts(&self) -> u32 {
-        self.attempts
-    }
-
-    pub(crate) fn usage(&self) -> TokenUsage {
-        self.usage
-    }
-
-    pub(crate) fn cost_usd(&self) -> Option<f64> {
-        self.cost_usd
-    }
-
-    pub(crate) fn is_uncounted(&self) -> bool {
-        self.is_uncounted
+    /// As the caller sees what the provider says.
+    pub(crate) fn answer(&self, reply: Reply, model: String) -> Answer {
+        Answer {
+            reply,
+            model,
+            usage: self.bill.usage,
+            cost_usd: self.bill.cost_usd(),
+            is_uncounted: self.is_uncounted,
+            latency: self.latency(),
+            attempts: self.attempts,
+        }
     }
 
     /// Since the first attempt began.
@@ -290,42 +328,6 @@ impl Pace {
     }
 }
 
-/// A time in which nothing is sent, because the server asked for it.
-#[derive(Debug, Default)]
-struct Pause(Mutex<Option<Paused>>);
-
-#[derive(Clone, Copy, Debug)]
-struct Paused {
-    until: Instant,
-    length: Duration,
-}
-
-impl Pause {
-    fn paused(&self) -> Option<Paused> {
-        let paused = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        paused.filter(|paused| paused.until > Instant::now())
-    }
-
-    fn is_on(&self) -> bool {
-        self.paused().is_some()
-    }
-
-    fn extend(&self, length: Duration) {
-        let until = Instant::now() + length;
-        let mut paused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if paused.is_none_or(|paused| paused.until < until) {
-            *paused = Some(Paused { until, length });
-        }
-    }
-
-    /// Waits for its end and a little longer, so that not all begin at once.
-    async fn end(&self) {
-        while let Some(Paused { until, length }) = self.paused() {
-            sleep_until(until + retry::jittered(length).saturating_sub(length)).await;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use scorebox::judge::ProviderSettings;
@@ -337,13 +339,13 @@ mod tests {
         let command = ProviderSettings::Command { command: Vec::new() };
         let gate = Gate::new(&JudgeSettings::new(command));
         let within = Duration::from_millis(1);
-        let mut call = gate.arrive().enter(within).await;
+        let mut call = gate.arrive(Halt::default()).enter(within).await.unwrap();
         let entered = Instant::now();
         while entered.elapsed() <= within {
             std::hint::spin_loop();
         }
         assert_eq!(call.time_left(), within);
-        call.begin().await;
+        call.begin().await.unwrap();
         let began = Instant::now();
         while began.elapsed() <= within {
             std::hint::spin_loop();
@@ -356,13 +358,13 @@ mod tests {
         let command = ProviderSettings::Command { command: Vec::new() };
         let gate = Gate::new(&JudgeSettings::new(command));
         let within = Duration::from_millis(200);
-        let mut call = gate.arrive().enter(within).await;
-        call.begin().await;
+        let mut call = gate.arrive(Halt::default()).enter(within).await.unwrap();
+        call.begin().await.unwrap();
         let no_sooner = within + Duration::from_millis(50);
         let remedy = Remedy::Again { no_sooner, slows_all: true };
         let asked = Failure { remedy, ..Failure::unavailable("429".to_owned()) };
         assert!(call.settle::<()>(Err(asked)).await.is_none());
-        call.begin().await;
+        call.begin().await.unwrap();
         assert!(call.latency() >= no_sooner);
         assert!(!call.time_left().is_zero());
     }

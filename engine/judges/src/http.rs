@@ -207,9 +207,13 @@ impl Server {
     /// An answer that is an error, with the server's own message.
     async fn refusal(&self, mut response: Response, path: &str) -> Failure {
         let status = response.status();
-        let mut body = Vec::new();
+        let (mut body, mut is_whole) = (Vec::new(), false);
         let reading = async {
-            while let Ok(Some(part)) = response.chunk().await {
+            while let Ok(part) = response.chunk().await {
+                let Some(part) = part else {
+                    is_whole = true;
+                    break;
+                };
                 let room = MOST_ERROR_BYTES - body.len();
                 body.extend_from_slice(&part[..part.len().min(room)]);
                 if body.len() == MOST_ERROR_BYTES {
@@ -219,10 +223,15 @@ impl Server {
         };
         // What has come by then says enough, or nothing.
         let _ = tokio::time::timeout(MOST_ERROR_TIME, reading).await;
-        let (mut text, code) = stated_error(&body);
+        let (text, code) = stated_error(&body);
+        // Before it is cut: what is left of a key is not recognised.
+        let mut text = match &self.key {
+            Some(key) if !is_whole => key.conceal_cut(&text),
+            _ => self.conceal(text),
+        };
         text.truncate(text.floor_char_boundary(MOST_REFUSAL_BYTES));
         let remedy = retry::remedy(status, code.as_deref(), response.headers());
-        let said = match self.foreign(&text) {
+        let said = match quote(&text) {
             said if said.is_empty() => String::new(),
             said => format!(": {said}"),
         };
@@ -273,17 +282,19 @@ fn stated_error(body: &[u8]) -> (String, Option<String>) {
 fn encoding(response: &Response) -> Option<String> {
     let values = response.headers().get_all(CONTENT_ENCODING).iter();
     let encodings: Vec<_> = values.map(|it| String::from_utf8_lossy(it.as_bytes())).collect();
-    let all = encodings.join(", ").trim().to_ascii_lowercase();
-    (!all.is_empty() && all != "identity").then_some(all)
+    let all = encodings.join(", ").trim().to_owned();
+    (!all.is_empty() && !all.eq_ignore_ascii_case("identity")).then_some(all)
 }
 
 /// The kind of content, if the server says that it is not JSON.
 fn other_than_json(response: &Response) -> Option<String> {
     let value = response.headers().get(CONTENT_TYPE)?;
-    let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
-    let kind = text.split(';').next().unwrap_or_default().trim().to_owned();
-    let is_json = kind == "application/json" || kind == "text/json" || kind.ends_with("+json");
-    (!is_json).then_some(kind)
+    let text = String::from_utf8_lossy(value.as_bytes());
+    // As it is: in other letters a key would not be recognised.
+    let kind = text.split(';').next().unwrap_or_default().trim();
+    let low = kind.to_ascii_lowercase();
+    let is_json = low == "application/json" || low == "text/json" || low.ends_with("+json");
+    (!is_json).then(|| kind.to_owned())
 }
 
 /// A server on this machine is never asked through a proxy.

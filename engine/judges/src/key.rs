@@ -32,29 +32,105 @@ impl Key {
     }
 
     /// The text without the key, which a server may repeat: as it is, or within a JSON string, where some characters are
-    /// escaped.
+    /// escaped, or within a JSON string that is quoted in another one.
     pub(crate) fn conceal<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.0.len() < SHORTEST_SECRET {
             return Cow::Borrowed(text);
         }
-        let escaped = self.escaped();
-        let with_slashes = Zeroizing::new(escaped.replace('/', "\\/"));
-        let mut concealed = Cow::Borrowed(text);
-        for written in [self.0.as_str(), &escaped, &with_slashes] {
-            if concealed.contains(written) {
-                concealed = Cow::Owned(concealed.replace(written, "[key]"));
+        let (key, bytes) = (self.0.as_bytes(), text.as_bytes());
+        let (mut concealed, mut copied, mut place) = (String::new(), 0, 0);
+        while place < bytes.len() {
+            let is_start = bytes[place] == key[0] || bytes[place] == b'\\';
+            match is_start.then(|| end_of(key, bytes, place)).flatten() {
+                // Both ends are at characters of ASCII, or at those that the key itself has.
+                Some(end) => {
+                    concealed.push_str(text.get(copied..place).unwrap_or_default());
+                    concealed.push_str("[key]");
+                    (copied, place) = (end, end);
+                }
+                None => place += 1,
             }
         }
-        concealed
+        match copied {
+            0 => Cow::Borrowed(text),
+            _ => Cow::Owned(concealed + text.get(copied..).unwrap_or_default()),
+        }
     }
 
-    /// The key within a JSON string.
-    fn escaped(&self) -> Zeroizing<String> {
-        // A string: writing it as JSON cannot fail.
-        let quoted = Zeroizing::new(serde_json::to_string(self.0.as_str()).unwrap_or_default());
-        let within = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-        Zeroizing::new(within.unwrap_or_default().to_owned())
+    /// The same of the beginning of a longer text, which may end within the key: without what may be a part of it.
+    pub(crate) fn conceal_cut(&self, text: &str) -> String {
+        let concealed = self.conceal(text);
+        if self.0.len() < SHORTEST_SECRET {
+            return concealed.into_owned();
+        }
+        let (key, bytes) = (self.0.as_bytes(), concealed.as_bytes());
+        let longest = bytes.len().saturating_sub(key.len() * MOST_BYTES_OF_ONE);
+        let within = (longest..bytes.len()).find(|place| begins(key, bytes, *place));
+        let whole = concealed.get(..within.unwrap_or(bytes.len()));
+        whole.unwrap_or_default().to_owned()
     }
+}
+
+/// How often a JSON string is looked for within another one.
+const MOST_QUOTATIONS: u32 = 3;
+
+/// Bytes of one character of a key at most: an escape whose backslash is quoted so often.
+const MOST_BYTES_OF_ONE: usize = (1 << MOST_QUOTATIONS) + 5;
+
+/// The end of the key in a text that it begins in at this place, in one of the ways in which it may be written.
+fn end_of(key: &[u8], text: &[u8], place: usize) -> Option<usize> {
+    (0..=MOST_QUOTATIONS).find_map(|quotations| {
+        key.iter().try_fold(place, |place, character| {
+            let (read, next) = character_at(text, place, quotations)?;
+            (read == *character).then_some(next)
+        })
+    })
+}
+
+/// Whether the text from this place to its end is the beginning of the key, or of an escape.
+fn begins(key: &[u8], text: &[u8], place: usize) -> bool {
+    (0..=MOST_QUOTATIONS).any(|quotations| {
+        let mut place = place;
+        for character in key {
+            match character_at(text, place, quotations) {
+                None => return true,
+                Some((read, next)) if read == *character => place = next,
+                // The escape may be cut.
+                Some(_) => {
+                    return text[place] == b'\\' && text.len() - place < MOST_BYTES_OF_ONE;
+                }
+            }
+        }
+        false
+    })
+}
+
+/// The character of ASCII that is written at this place, in a JSON string within so many others, and where the next one begins;
+/// `None` at the end.
+fn character_at(text: &[u8], place: usize, quotations: u32) -> Option<(u8, usize)> {
+    let Some(within) = quotations.checked_sub(1) else {
+        return Some((*text.get(place)?, place + 1));
+    };
+    let (read, next) = character_at(text, place, within)?;
+    if read != b'\\' {
+        return Some((read, next));
+    }
+    match character_at(text, next, within) {
+        Some((escaped @ (b'"' | b'\\' | b'/'), next)) => Some((escaped, next)),
+        Some((b'u', next)) => Some(hexadecimal(text, next, within).unwrap_or((read, next))),
+        _ => Some((read, next)),
+    }
+}
+
+/// The character that four hexadecimal digits name, and where the next one begins.
+fn hexadecimal(text: &[u8], mut place: usize, within: u32) -> Option<(u8, usize)> {
+    let mut number = 0;
+    for _ in 0..4 {
+        let (digit, next) = character_at(text, place, within)?;
+        number = number * 16 + char::from(digit).to_digit(16)?;
+        place = next;
+    }
+    Some((u8::try_from(number).ok()?, place))
 }
 
 impl fmt::Debug for Key {
@@ -83,6 +159,40 @@ mod tests {
         for written in [r#"sk-abc"d\e/f"#, r#"sk-abc\"d\\e/f"#, r#"sk-abc\"d\\e\/f"#] {
             assert_eq!(key.conceal(&format!("wrong: {written}!")), "wrong: [key]!");
         }
+    }
+
+    #[test]
+    fn a_key_is_taken_out_whichever_of_its_characters_are_escaped_by_their_numbers() {
+        let key = Key::new("sk-SECRET/a=b");
+        for written in [
+            r"\u0073k-SECRET/a=b",
+            r"sk\u002dSECRET\u002Fa\u003Db",
+            r"sk\u002DSECRET\/a\u003db",
+            r"sk\\u002dSECRET\\/a=b",
+            r"\\\\u0073k\\\\u002dSECRET/a=b",
+        ] {
+            let concealed = key.conceal(&format!("é {written} é")).replace('\\', "");
+            assert_eq!(concealed, "é [key] é", "{written}");
+        }
+        let whole: String =
+            "sk-SECRET/a=b".chars().map(|it| format!("\\u{:04x}", it as u32)).collect();
+        assert_eq!(key.conceal(&format!("{whole}{whole}")), "[key][key]");
+        for other in [r"sk\u002eSECRET/a=b", r"sk\u012dSECRET/a=b", r"sk\u2dSECRET/a=b", r"sk\u00"]
+        {
+            assert_eq!(key.conceal(other), other);
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_cut_has_no_part_of_the_key_at_its_end() {
+        let key = Key::new("sk-SECRET-KEY");
+        for end in ["", "s", "sk-SECRET-KE", r"sk\u002dSECR", r"\u0073k-\u00", r"sk\", r"\\\u0073k"]
+        {
+            assert_eq!(key.conceal_cut(&format!("wrong: {end}")).trim_end_matches('\\'), "wrong: ");
+        }
+        assert_eq!(key.conceal_cut("wrong: sk-SECRET-KEY, sk-SECRET-KE"), "wrong: [key], ");
+        assert_eq!(key.conceal_cut("wrong: sk-SECRET?"), "wrong: sk-SECRET?");
+        assert_eq!(Key::new("ollama").conceal_cut("I am an olla"), "I am an olla");
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! - `pieces`: parts of answers that are read without keeping the rest.
 //! - `form`: how an answer of a given form is asked for.
 //! - `http`: one exchange with a server, within bounds of time and size; `proxy`: whether it goes through a proxy.
-//! - `gate`: how many calls at once, how many a minute, and who waits; `retry`: what is tried again, and when.
+//! - `gate`: how many calls at once, how many a minute, and who waits; `pause`: when nobody is asked; `retry`: what is tried again,
+//!   and when; `bill`: what the answers of a call consumed together.
 //! - `failure`: why an attempt failed; `error`: why there is no provider.
 //! - `command`: a program as a provider; `process`: its processes, which end together.
 //! - `quote`: what others wrote, short and on one line.
@@ -38,12 +39,14 @@
 //!
 //! - **Invariant:** a key is in the header of a request to its server and nowhere else: no error, no `Debug`, no answer.
 //! - **Invariant:** whatever a server or a program sends, a call holds a bounded amount of it, and ends within the time-outs of
-//!   its attempts and the waiting between them.
-//! - **Invariant:** a call whose future is dropped gives back its place, and its processes end.
+//!   its attempts and the waiting between them; if the server answers nobody, that is as many pauses as it has attempts.
+//! - **Invariant:** a call whose future is dropped gives back its place, and its processes end. A process that exits without that
+//!   calls [`end_programs`].
 
 #![warn(missing_debug_implementations)]
 
 mod anthropic;
+mod bill;
 mod command;
 mod connect;
 mod error;
@@ -54,6 +57,7 @@ mod http;
 mod key;
 mod knowledge;
 mod openai;
+mod pause;
 mod pieces;
 mod process;
 mod proxy;
@@ -66,3 +70,4 @@ mod wire;
 pub use connect::connect;
 pub use error::ConnectError;
 pub use key::Key;
+pub use process::end_programs;

@@ -1,6 +1,13 @@
 //! The processes of a program that is asked: they end together, whatever happens. Knows nothing of questions.
 
-use std::{io, process::Stdio, time::Duration};
+use std::{
+    collections::BTreeSet,
+    future::pending,
+    io,
+    process::Stdio,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
@@ -31,6 +38,42 @@ pub(crate) enum Unended {
     TimedOut,
 }
 
+/// The programs that run in this process.
+static RUNNING: Mutex<Running> = Mutex::new(Running { leaders: BTreeSet::new(), is_over: false });
+
+#[derive(Debug)]
+struct Running {
+    /// The numbers of the groups.
+    leaders: BTreeSet<i32>,
+    /// Whether they were ended, and none may begin.
+    is_over: bool,
+}
+
+fn running() -> MutexGuard<'static, Running> {
+    // What is behind the lock is consistent after every statement.
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the programs that answer questions, and lets no more begin: for a process that exits without dropping its calls, which
+/// get no answer from here on. On Unix; elsewhere it only lets no more begin.
+pub fn end_programs() {
+    let mut running = running();
+    running.is_over = true;
+    std::mem::take(&mut running.leaders).into_iter().for_each(kill);
+}
+
+/// Kills a process group.
+#[cfg(unix)]
+fn kill(leader: i32) {
+    if let Some(leader) = rustix::process::Pid::from_raw(leader) {
+        // Fails if all of it has ended. Its number stays taken as long as a process of it lives.
+        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill(_: i32) {}
+
 /// Runs a program with this input and waits until it ends. Its process group ends with it, with the time-out, and when the
 /// future is dropped.
 pub(crate) async fn run(
@@ -48,12 +91,27 @@ pub(crate) async fn run(
     command.kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
-    let mut child = command.spawn().map_err(Unended::Failed)?;
-    // Dropped before the child is, whose number is its own until then.
-    let mut group = Group::of(&child);
+    let (mut child, mut group) = begin(&mut command)?;
     let talking = talk(&mut child, input, most_bytes, &mut group);
     let outcome = tokio::time::timeout(timeout, talking).await;
+    if running().is_over {
+        // It was killed, which says nothing about the question.
+        pending::<()>().await;
+    }
     outcome.unwrap_or(Err(Unended::TimedOut))
+}
+
+/// Starts a program. Its group is to be dropped before it is, since its number is its own until then.
+fn begin(command: &mut Command) -> Result<(Child, Group), Unended> {
+    // Until it is noted: or it could begin after all others were ended.
+    let mut running = running();
+    if running.is_over {
+        return Err(Unended::Failed(io::ErrorKind::Interrupted.into()));
+    }
+    let child = command.spawn().map_err(Unended::Failed)?;
+    let leader = child.id().and_then(|number| i32::try_from(number).ok());
+    running.leaders.extend(leader);
+    Ok((child, Group { leader }))
 }
 
 async fn talk(
@@ -117,32 +175,17 @@ async fn end(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
 /// The process group of a program, which is killed when this is dropped.
 #[derive(Debug)]
 struct Group {
-    #[cfg(unix)]
-    leader: Option<rustix::process::Pid>,
+    leader: Option<i32>,
 }
 
 impl Group {
-    #[cfg(unix)]
-    fn of(child: &Child) -> Group {
-        let number = child.id().and_then(|number| i32::try_from(number).ok());
-        Group { leader: number.and_then(rustix::process::Pid::from_raw) }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Group {
-        Group {}
-    }
-
-    #[cfg(unix)]
     fn kill(&mut self) {
-        if let Some(leader) = self.leader.take() {
-            // Fails if all of it has ended. Its number stays taken as long as a process of it lives.
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        let Some(leader) = self.leader.take() else { return };
+        // Those that were ended already are not among them, and their numbers may be others'.
+        if running().leaders.remove(&leader) {
+            kill(leader);
         }
     }
-
-    #[cfg(not(unix))]
-    fn kill(&mut self) {}
 }
 
 impl Drop for Group {

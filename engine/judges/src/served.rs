@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::HashMap, fmt, time::Duration};
 
 use bytes::Bytes;
 use scorebox::judge::{
-    Answer, AskError, AskErrorKind, BoxFuture, Embedding, Generation, JudgeSettings, Load, Message,
-    Provider, Question, Reply, Role, StructuredOutput,
+    Answer, AskError, AskErrorKind, BoxFuture, Embedding, Generation, Halt, JudgeSettings, Load,
+    Message, Provider, Question, Reply, Role, StructuredOutput,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -51,6 +51,7 @@ impl Served {
         &self,
         generation: &Generation,
         within: Duration,
+        stop: Halt,
     ) -> Result<Answer, AskError> {
         let form = match generation.response_schema.as_deref().map(Form::of) {
             Some(None) => {
@@ -60,7 +61,7 @@ impl Served {
             form => form.flatten(),
         };
         let known = self.knowledge.about(&generation.model);
-        let arrived = self.gate.arrive();
+        let arrived = self.gate.arrive(stop);
         // What is unknown is found out by the first call, for which the others wait. The order of the two is that of all calls.
         let has_limit = self.wire == Wire::OpenAi && generation.max_output_tokens.is_some();
         let of_limit = match has_limit {
@@ -72,7 +73,7 @@ impl Served {
             true => known.with_form.turn(self.patience).await,
             false => None,
         };
-        let mut call = arrived.enter(within).await;
+        let mut call = arrived.enter(within).await?;
         let outcome = self.understood(&mut call, generation, form, &known).await;
         of_limit.into_iter().chain(of_form).for_each(Turn::end);
         self.answer(outcome, &call, &generation.model)
@@ -194,14 +195,19 @@ impl Served {
         self.exchange(call, path, &document, MOST_TEXT_BYTES, read).await
     }
 
-    async fn embed(&self, embedding: &Embedding, within: Duration) -> Result<Answer, AskError> {
+    async fn embed(
+        &self,
+        embedding: &Embedding,
+        within: Duration,
+        stop: Halt,
+    ) -> Result<Answer, AskError> {
         let Some((path, document)) = self.wire.vectors(embedding) else {
             let message = format!("{} has no embeddings", self.server.base_url());
             return Err(AskError::new(AskErrorKind::Refused, message, 0));
         };
         let texts = embedding.texts.len();
         let read = |answer: &[u8]| openai::read_vectors(answer, texts);
-        let mut call = self.gate.arrive().enter(within).await;
+        let mut call = self.gate.arrive(stop).enter(within).await?;
         let outcome = self.exchange(&mut call, path, &document, most_bytes(texts), read).await;
         self.answer(outcome, &call, &embedding.model)
     }
@@ -216,7 +222,7 @@ impl Served {
         read: impl Fn(&[u8]) -> Heard,
     ) -> Result<Said, Failure> {
         loop {
-            call.begin().await;
+            call.begin().await?;
             let outcome = call.in_time(self.server.post(path, document, most_bytes)).await;
             let outcome = outcome.and_then(|answer| {
                 let Heard { said, usage, cost_usd } = read(&answer);
@@ -261,15 +267,8 @@ impl Served {
             }
             reply => reply,
         };
-        Ok(Answer {
-            reply,
-            model: named(said.model.map(|name| self.server.conceal(name)), model),
-            usage: call.usage(),
-            cost_usd: call.cost_usd(),
-            is_uncounted: call.is_uncounted(),
-            latency: call.latency(),
-            attempts: call.attempts(),
-        })
+        let model = named(said.model.map(|name| self.server.conceal(name)), model);
+        Ok(call.answer(reply, model))
     }
 }
 
@@ -310,9 +309,18 @@ impl Provider for Served {
         question: &'a Question,
         within: Duration,
     ) -> BoxFuture<'a, Result<Answer, AskError>> {
+        self.ask_until(question, within, Halt::default())
+    }
+
+    fn ask_until<'a>(
+        &'a self,
+        question: &'a Question,
+        within: Duration,
+        stop: Halt,
+    ) -> BoxFuture<'a, Result<Answer, AskError>> {
         match question {
-            Question::Generate(generation) => Box::pin(self.generate(generation, within)),
-            Question::Embed(embedding) => Box::pin(self.embed(embedding, within)),
+            Question::Generate(generation) => Box::pin(self.generate(generation, within, stop)),
+            Question::Embed(embedding) => Box::pin(self.embed(embedding, within, stop)),
             _ => Box::pin(async {
                 let message = format!("{} knows no such question", self.server.base_url());
                 Err(AskError::new(AskErrorKind::Refused, message, 0))

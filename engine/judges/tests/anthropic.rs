@@ -148,6 +148,18 @@ async fn an_answer_of_a_form_can_be_asked_for_with_the_schema() {
 }
 
 #[tokio::test]
+async fn a_model_that_says_nothing_answers_with_an_empty_text() {
+    for content in [json!([]), json!([{"type": "thinking", "thinking": "Hm.", "signature": ""}])] {
+        let words = content.to_string();
+        let server = Server::start(move |_| Some(answers(content.clone(), "end_turn"))).await;
+        let judge = judge(&server, StructuredOutput::Detect);
+        let answer = judge.ask(&question("Is it?"), LONG).await.unwrap();
+        let nothing = Reply::Text { text: String::new(), truncated: false };
+        assert_eq!(answer.reply, nothing, "{words}");
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_is_no_answer_and_there_are_no_vectors() {
     let server = Server::start(|_| Some(answers(json!([]), "refusal"))).await;
     let judge = judge(&server, StructuredOutput::Detect);

@@ -72,6 +72,17 @@ async fn a_program_may_answer_with_an_object() {
 }
 
 #[tokio::test]
+async fn a_program_that_prints_nothing_says_nothing() {
+    for does in ["true", "echo", r#"echo '{"text": ""}'"#] {
+        let said = asked(&*script(does), &question("Is it?")).await;
+        assert_eq!(said.as_deref(), Ok(""), "{does}");
+    }
+    let error = script("true").ask(&texts(&["a"]), LONG).await.unwrap_err();
+    assert_eq!(error.kind, AskErrorKind::Unavailable);
+    assert!(error.message.ends_with("printed nothing"), "{}", error.message);
+}
+
+#[tokio::test]
 async fn a_program_that_need_not_see_schemas_gets_them_in_words() {
     let in_words =
         |settings: &mut JudgeSettings| settings.structured_output = StructuredOutput::Prompt;
@@ -93,7 +104,6 @@ async fn a_program_that_fails_is_quoted_with_its_last_line() {
         ),
         ("exit 75", AskErrorKind::Unavailable, 2, "ended with code 75"),
         ("kill -9 $$", AskErrorKind::Unavailable, 1, "was ended by a signal"),
-        ("true", AskErrorKind::Unavailable, 1, "printed nothing"),
         (r"printf '\377'", AskErrorKind::Unavailable, 1, "printed text that is not UTF-8"),
         (
             r#"echo '{"error": "no such model"}'"#,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use scorebox::judge::{AskErrorKind, TokenUsage};
+use scorebox::judge::{AskErrorKind, Price, TokenUsage};
 use serde_json::{Value, json};
 
 use crate::{
@@ -83,4 +83,36 @@ async fn an_attempt_that_is_not_waited_for_is_uncounted_even_if_the_next_one_is_
     assert_eq!((late.kind, late.is_uncounted), (AskErrorKind::TimedOut, true));
     let unsent = crate::asking::judge(&server).ask(&asked, Duration::ZERO).await.unwrap_err();
     assert_eq!((unsent.kind, unsent.is_uncounted), (AskErrorKind::TimedOut, false));
+}
+
+/// The tokens and the cost of an answer after an attempt with this usage that failed, whose own is the other.
+async fn of_two(price: Option<Price>, failed: Value, answered: Value) -> (TokenUsage, Option<f64>) {
+    let server = Server::start(move |asked| {
+        let (usage, reason) = match asked.number {
+            0 => (&failed, "error"),
+            _ => (&answered, "stop"),
+        };
+        let choice = json!({"message": {"content": "Yes."}, "finish_reason": reason});
+        Some(Answer::json(&json!({"choices": [choice], "usage": usage})))
+    })
+    .await;
+    let judge = judge_with(&server, |settings| (settings.retries, settings.price) = (1, price));
+    let answer = judge.ask(&question("Is it?"), LONG).await.unwrap();
+    (answer.usage, answer.cost_usd)
+}
+
+#[tokio::test]
+async fn each_attempt_is_priced_by_itself_and_what_is_not_known_of_one_is_not_known_of_all() {
+    let tokens = || json!({"prompt_tokens": 7, "completion_tokens": 2});
+    let both = TokenUsage { input_tokens: Some(14), output_tokens: Some(4) };
+    let price = Some(Price::new(1e6, 1e6));
+    assert_eq!(of_two(price, tokens(), tokens()).await, (both, Some(18.0)));
+    let of_one = (TokenUsage::default(), Some(14.0));
+    assert_eq!(of_two(price, json!({"cost": 5.0}), tokens()).await, of_one);
+    let part = TokenUsage { output_tokens: None, ..both };
+    assert_eq!(of_two(price, json!({"prompt_tokens": 7}), tokens()).await, (part, None));
+    let stated = (TokenUsage::default(), None);
+    assert_eq!(of_two(None, tokens(), json!({"cost": 0.25})).await, stated);
+    let stated = (TokenUsage::default(), Some(0.5));
+    assert_eq!(of_two(None, json!({"cost": 0.25}), json!({"cost": 0.25})).await, stated);
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use scorebox::judge::{AskErrorKind, Load};
+use scorebox::judge::{AskErrorKind, Halt, Load};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -160,4 +160,70 @@ async fn a_wait_that_the_server_asks_for_takes_nothing_from_the_time() {
     let judge = judge_with(&server, |settings| settings.retries = 1);
     let answer = judge.ask(&question("Is it?"), Duration::from_millis(900)).await.unwrap();
     assert_eq!(answer.attempts, 2);
+}
+
+#[tokio::test]
+async fn each_pause_counts_as_an_attempt_of_all_who_wait_if_the_server_answers_nobody() {
+    let server =
+        Server::start(|_| Some(refuses(429, "the day is over").with("retry-after-ms", "300")))
+            .await;
+    let judge = judge_with(&server, |settings| settings.retries = 1);
+    let question = question("Is it?");
+    let mut first = judge.ask(&question, LONG);
+    tokio::select! {
+        _ = &mut first => panic!("it is tried again"),
+        () = until(|| server.count() == 1 && judge.load() == Load::new(1, 0, 0)) => {}
+    }
+    let (first, second) = tokio::join!(first, judge.ask(&question, LONG));
+    let (first, second) = (first.unwrap_err(), second.unwrap_err());
+    for error in [&first, &second] {
+        assert_eq!(error.kind, AskErrorKind::Unavailable);
+        assert!(error.message.contains("answered with status 429: the day is over"), "{error}");
+    }
+    // Each alone would be sent twice.
+    assert!(server.count() < 4, "{} and {}", first.attempts, second.attempts);
+    assert_eq!(server.count(), (first.attempts + second.attempts) as usize);
+}
+
+#[tokio::test]
+async fn a_halt_ends_the_calls_that_wait_and_not_the_one_that_was_sent() {
+    let gate = Arc::new(Semaphore::new(0));
+    let held = Arc::clone(&gate);
+    let server = Server::start(move |_| Some(says("Yes.").after(&held))).await;
+    let judge = judge_with(&server, |settings| settings.concurrency = 1);
+    let (question, halt) = (question("Is it?"), Halt::default());
+    let mut sent = judge.ask_until(&question, LONG, halt.clone());
+    let mut waits = judge.ask_until(&question, LONG, halt.clone());
+    tokio::select! {
+        _ = &mut sent => panic!("the server waits"),
+        () = until(|| server.count() == 1) => {}
+    }
+    assert!(!ends_at_once(&mut waits).await);
+    halt.order();
+    let error = waits.await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Stopped, 0));
+    gate.add_permits(1);
+    assert_eq!(sent.await.unwrap().attempts, 1);
+    assert_eq!((server.count(), judge.load()), (1, Load::default()));
+}
+
+#[tokio::test]
+async fn a_halt_ends_the_wait_for_another_attempt_and_for_the_rate() {
+    let server = Server::start(|_| Some(refuses(503, "later").with("retry-after", "60"))).await;
+    let judge = judge_with(&server, |settings| settings.retries = 1);
+    let (question, halt) = (question("Is it?"), Halt::default());
+    let mut call = judge.ask_until(&question, LONG, halt.clone());
+    tokio::select! {
+        _ = &mut call => panic!("it waits for a minute"),
+        () = until(|| server.count() == 1 && judge.load() == Load::new(1, 0, 0)) => {}
+    }
+    halt.order();
+    let error = call.await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Stopped, 1));
+
+    let server = Server::start(|_| Some(says("Yes."))).await;
+    let judge = judge_with(&server, |settings| settings.requests_per_minute = Some(1));
+    asked(&*judge, &question).await.unwrap();
+    let error = judge.ask_until(&question, LONG, halt).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts, server.count()), (AskErrorKind::Stopped, 0, 1));
 }

@@ -117,6 +117,22 @@ async fn an_answer_that_ran_out_of_tokens_says_so() {
 }
 
 #[tokio::test]
+async fn a_model_that_says_nothing_answers_with_an_empty_text_however_that_is_written() {
+    for message in [
+        json!({"content": ""}),
+        json!({"content": null}),
+        json!({"role": "assistant"}),
+        json!({"content": []}),
+        json!({"content": [{"type": "thinking", "thinking": "Hm"}]}),
+        json!({"content": null, "reasoning_content": "Hm", "tool_calls": []}),
+    ] {
+        let said = outcome(json!({"choices": [{"message": message, "finish_reason": "stop"}]}));
+        let nothing = Reply::Text { text: String::new(), truncated: false };
+        assert_eq!(said.await, Ok(nothing), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn a_model_or_a_filter_that_refuses_is_no_answer() {
     let refusal =
         json!({"choices": [{"message": {"content": null, "refusal": "I cannot judge that."}}]});
@@ -134,7 +150,6 @@ async fn an_answer_without_its_parts_is_an_error_that_quotes_it() {
         (json!({}), "no `choices`"),
         (json!({"choices": []}), "no `choices`"),
         (json!({"choices": [{}]}), "no `message`"),
-        (json!({"choices": [{"message": {"content": null}}]}), "no text"),
         (json!({"choices": [{"message": {"content": 1}}]}), "expected a string"),
         (json!({"error": {"message": "overloaded"}}), "overloaded"),
         (

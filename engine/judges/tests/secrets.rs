@@ -48,6 +48,34 @@ async fn a_key_is_in_no_error_even_if_it_is_escaped_in_the_json_that_is_quoted()
 }
 
 #[tokio::test]
+async fn a_key_is_in_no_answer_even_if_the_model_writes_it_as_numbers() {
+    let server = Server::start(|asked| {
+        let key = asked.headers["authorization"].to_str().unwrap().trim_start_matches("Bearer ");
+        let escaped: String = key.chars().map(|it| format!("\\u{:04x}", it as u32)).collect();
+        Some(says(&format!(r#"{{"reason": "{escaped}"}}"#)))
+    })
+    .await;
+    let said = asked(&*judge(&server), &question("Is it?")).await.unwrap();
+    assert_eq!(said, r#"{"reason": "[key]"}"#);
+}
+
+#[tokio::test]
+async fn no_part_of_a_key_is_in_an_error_that_is_cut_within_it() {
+    // A message is cut at 4 KiB, and an answer at 64 KiB.
+    for before in [4 << 10, 64 << 10] {
+        let server = Server::start(move |asked| {
+            let key = asked.headers["authorization"].to_str().unwrap();
+            let key = key.trim_start_matches("Bearer ");
+            let message = format!("{}{key} end", " ".repeat(before - key.len() / 2));
+            Some(Answer::status(401, message))
+        })
+        .await;
+        let message = judge(&server).ask(&question("Is it?"), LONG).await.unwrap_err().message;
+        assert!(!message.contains(&KEY[..4]), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn without_a_key_none_is_sent() {
     let server = Server::start(|_| Some(says("Yes."))).await;
     let judge = connect(&settings(server.url("/v1")), None).unwrap();

@@ -14,7 +14,8 @@ pub struct Answer {
     /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask counts
     /// that too.
     pub usage: TokenUsage,
-    /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price says.
+    /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price says. A provider that tried
+    /// more than once leaves out what is not known of all attempts that were answered, here and of the tokens.
     pub cost_usd: Option<f64>,
     /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it that had
     /// none in time.
@@ -98,7 +99,19 @@ pub struct TokenUsage {
     pub output_tokens: Option<u64>,
 }
 
+/// The most tokens of one answer that count as stated: a database holds no larger number.
+pub(crate) const MOST_TOKENS: u64 = i64::MAX as u64;
+
 impl TokenUsage {
+    /// The same without counts that no database holds, which are not ones of tokens.
+    pub(super) fn credible(self) -> TokenUsage {
+        let credible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MOST_TOKENS);
+        TokenUsage {
+            input_tokens: credible(self.input_tokens),
+            output_tokens: credible(self.output_tokens),
+        }
+    }
+
     /// The tokens of both; a count that only one of them has is that one's.
     #[must_use]
     pub fn plus(self, other: TokenUsage) -> TokenUsage {

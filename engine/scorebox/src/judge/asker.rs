@@ -4,7 +4,7 @@
 use std::{slice, sync::Arc, time::Duration};
 
 use super::{
-    Asked, Call, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury, Meter,
+    Asked, Call, Halt, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury, Meter,
     ProviderSettings, Question, RecordingUse, Request,
     judges::{Behalf, Judge},
 };
@@ -16,6 +16,8 @@ pub struct Asker {
     choice: Arc<JudgeChoice>,
     identity: Arc<JudgeIdentity>,
     meter: Arc<Meter>,
+    /// What ends its waiting.
+    stop: Halt,
     /// Whom it asks for a jury.
     seat: Option<Seat>,
 }
@@ -41,7 +43,14 @@ impl Judges {
         let settings = |name: &str| Some(&self.judge(name)?.settings);
         let identity = Arc::new(JudgeIdentity::of(&choice, settings)?);
         let meter = Arc::new(Meter::new(choice.budget));
-        Some(Asker { judges: self.clone(), choice: Arc::new(choice), identity, meter, seat: None })
+        Some(Asker {
+            judges: self.clone(),
+            choice: Arc::new(choice),
+            identity,
+            meter,
+            stop: Halt::default(),
+            seat: None,
+        })
     }
 }
 
@@ -70,6 +79,11 @@ impl JudgeIdentity {
 }
 
 impl Asker {
+    /// The same access until `stop` is ordered.
+    pub(crate) fn until(&self, stop: Halt) -> Asker {
+        Asker { stop, ..self.clone() }
+    }
+
     /// The jury that is asked in place of one judge; `None` if there is none.
     pub(crate) fn jury(&self) -> Option<&Jury> {
         self.choice.jury.as_ref()
@@ -149,7 +163,7 @@ impl Asker {
     /// Why there is none.
     pub async fn ask(&self, call: &Call, within: Duration) -> Result<Asked, JudgeError> {
         let scorer = self.choice.scorer.as_deref();
-        let behalf = Behalf { scorer, meter: &self.meter, within };
+        let behalf = Behalf { scorer, meter: &self.meter, within, stop: &self.stop };
         self.judges.answer(self.choice.name(), call, behalf).await
     }
 

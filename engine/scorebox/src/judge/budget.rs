@@ -102,10 +102,12 @@ pub enum Spent {
     #[error("all {0} calls of its budget are used")]
     Calls(u64),
     /// No money is left.
-    #[error("{used:.6} US dollars are spent, of a budget of {budget}")]
+    #[error("{used:.6} US dollars are spent, of a budget of {budget}{}", of_guesses(*guessed))]
     Cost {
         /// What was spent.
         used: f64,
+        /// How much of it was taken for attempts of which nobody says what they cost.
+        guessed: f64,
         /// What may be spent.
         budget: f64,
     },
@@ -114,6 +116,16 @@ pub enum Spent {
         "what a question cost is not known, because its tokens are not counted or have no price: a budget of {0} US dollars cannot be kept"
     )]
     CostUnknown(f64),
+}
+
+/// How much of what is spent is a guess, in words; nothing if all of it is known.
+fn of_guesses(guessed: f64) -> String {
+    match guessed > 0.0 {
+        true => format!(
+            "; {guessed:.6} of them are what questions without an answer in time may have cost, each as much as the dearest one"
+        ),
+        false => String::new(),
+    }
 }
 
 impl Meter {
@@ -161,7 +173,9 @@ impl Meter {
         }
         let spent = used.spent_usd();
         match self.budget.cost_usd {
-            Some(budget) if spent >= budget => Err(Spent::Cost { used: spent, budget }),
+            Some(budget) if spent >= budget => {
+                Err(Spent::Cost { used: spent, guessed: used.guessed_usd, budget })
+            }
             Some(budget) if used.is_cost_unknown => Err(Spent::CostUnknown(budget)),
             _ => Ok(()),
         }
@@ -245,7 +259,7 @@ mod tests {
             assert_eq!(meter.begin(), Ok(true));
             meter.consume(Some(0.25), tokens(10, 2));
         }
-        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
+        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
         let consumed = meter.consumed();
         assert_eq!((consumed.calls, consumed.input_tokens, consumed.output_tokens), (2, 20, 4));
     }
@@ -290,7 +304,7 @@ mod tests {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
         assert_eq!(meter.begin(), Ok(true));
         meter.failed(Some(0.5), tokens(10, 2));
-        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
+        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
         assert_eq!(meter.consumed().input_tokens, 10);
     }
 

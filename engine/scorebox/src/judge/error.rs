@@ -34,6 +34,8 @@ pub enum JudgeErrorKind {
     Unavailable,
     /// No answer in time.
     TimedOut,
+    /// It was stopped before the question was sent.
+    Stopped,
     /// Only recorded answers are wanted, and this one is not recorded.
     NotRecorded,
     /// Recordings cannot be read or kept.
@@ -70,6 +72,12 @@ impl JudgeError {
         };
         JudgeError::new(kind, format!("{whose_words}: {spent}"))
     }
+
+    /// It was stopped while it waited to be sent.
+    pub(super) fn stopped(judge: &str) -> JudgeError {
+        let message = format!("judge `{judge}`: stopped before the question was sent");
+        JudgeError::new(JudgeErrorKind::Stopped, message)
+    }
 }
 
 impl From<AskErrorKind> for JudgeErrorKind {
@@ -78,6 +86,7 @@ impl From<AskErrorKind> for JudgeErrorKind {
             AskErrorKind::Refused => JudgeErrorKind::Refused,
             AskErrorKind::Unavailable => JudgeErrorKind::Unavailable,
             AskErrorKind::TimedOut => JudgeErrorKind::TimedOut,
+            AskErrorKind::Stopped => JudgeErrorKind::Stopped,
         }
     }
 }

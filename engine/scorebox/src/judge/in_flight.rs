@@ -24,11 +24,14 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether who waited for it may have an answer of its own: with its own budget, from its own judge, or in more time.
+    /// Whether who waited for it may have an answer of its own: with its own budget, from its own judge, in more time, or
+    /// because nobody stopped it.
     pub(super) fn is_of_another(&self, judge: &str, within: Duration) -> bool {
         let Err(error) = &self.outcome else { return false };
         match error.kind {
-            JudgeErrorKind::OverBudget(_) | JudgeErrorKind::CostUnknown(_) => true,
+            JudgeErrorKind::OverBudget(_)
+            | JudgeErrorKind::CostUnknown(_)
+            | JudgeErrorKind::Stopped => true,
             JudgeErrorKind::TimedOut => self.judge != judge || self.within < within,
             _ => false,
         }

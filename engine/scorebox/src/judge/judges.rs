@@ -14,8 +14,8 @@ use std::{
 use tokio::sync::Semaphore;
 
 use super::{
-    Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind,
-    JudgeSettings, Load, Meter, Provider, Recording, Recordings, TokenUsage,
+    Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, Halt, JudgeError,
+    JudgeErrorKind, JudgeSettings, Load, Meter, Provider, Recording, Recordings, TokenUsage,
     budget::Beyond,
     in_flight::{Ended, InFlight},
     permit::Permit,
@@ -83,6 +83,8 @@ pub(super) struct Behalf<'a> {
     pub(super) meter: &'a Meter,
     /// How long the answer may take from when the question is sent.
     pub(super) within: Duration,
+    /// What ends the waiting until then.
+    pub(super) stop: &'a Halt,
 }
 
 /// The judges of a program, by name. Cheap to clone.
@@ -97,7 +99,7 @@ struct Shared {
     meter: Option<Meter>,
     in_flight: InFlight,
     counts: Counts,
-    /// Recordings from before this moment do not count while they are refreshed.
+    /// Recordings from before this moment do not count while they are refreshed, nor do those from a clock that is ahead.
     began_at_ms: i64,
 }
 
@@ -369,7 +371,7 @@ impl Judges {
             RecordingUse::Refresh => recordings
                 .find(call)
                 .map_err(unreadable)?
-                .filter(|recording| recording.answered_at_ms >= self.0.began_at_ms),
+                .filter(|it| (self.0.began_at_ms..=now_ms()).contains(&it.answered_at_ms)),
         };
         Ok(found)
     }
@@ -406,28 +408,34 @@ impl Judges {
             .collect();
         let permit = {
             let _waiting = Waiting::new(&self.0.counts.waiting);
-            Permit::wait(&judge.places, &meters, (name, behalf.scorer)).await?
+            Permit::wait(&judge.places, &meters, (name, behalf.scorer), behalf.stop).await?
         };
-        let answer = match answer_of(&**provider, &call.question, behalf.within).await {
-            Ok(answer) => answer,
+        let stop = behalf.stop.clone();
+        let answered = answer_of(&**provider, &call.question, behalf.within, stop);
+        let answer = match answered.await {
+            Ok(answer) => Answer { usage: answer.usage.credible(), ..answer },
             Err(error) => {
+                let error = AskError { usage: error.usage.credible(), ..error };
                 self.give_up(permit, &error, &judge.settings);
                 let message = format!("judge `{name}`: {error}");
                 return Err(JudgeError::new(error.kind.into(), message));
             }
         };
-        let is_uncounted = answer.is_uncounted;
-        let recording = Arc::new(recording_of(call, answer, &judge.settings));
-        let beyond = match recording.cost_usd {
+        let cost_usd = cost(answer.cost_usd, answer.usage, &judge.settings);
+        let is_uncounted = answer.is_uncounted && !is_free(&judge.settings);
+        let beyond = match cost_usd {
             _ if is_free(&judge.settings) => Beyond::Nothing,
             Some(_) if is_uncounted => Beyond::Unanswered,
             Some(_) => Beyond::Nothing,
             None => Beyond::Unknown,
         };
-        permit.ended(recording.cost_usd, recording.usage, beyond);
+        permit.ended(cost_usd, answer.usage, beyond);
         if !self.records() {
-            add(&self.0.counts.unrecorded, recording.cost_usd, recording.usage);
+            add(&self.0.counts.unrecorded, cost_usd, answer.usage);
         }
+        // What attempts without an answer cost is a part of it.
+        let recording = recording_of(call, answer, cost_usd.filter(|_| !is_uncounted));
+        let recording = Arc::new(recording);
         self.keep(&recording).await?;
         Ok(recording)
     }
@@ -473,14 +481,14 @@ impl fmt::Debug for Judges {
     }
 }
 
-fn recording_of(call: &Call, answer: Answer, settings: &JudgeSettings) -> Recording {
-    let Answer { reply, model, usage, cost_usd, latency, attempts, .. } = answer;
+fn recording_of(call: &Call, answer: Answer, cost_usd: Option<f64>) -> Recording {
+    let Answer { reply, model, usage, latency, attempts, .. } = answer;
     Recording {
         call: call.clone(),
         reply,
         model,
         usage,
-        cost_usd: cost(cost_usd, usage, settings),
+        cost_usd,
         latency_ms: latency.as_secs_f64() * 1000.0,
         attempts,
         answered_at_ms: now_ms(),

@@ -9,6 +9,7 @@
 //! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
 //! - `recorded`: the recordings of a file as a judge.
 //! - `budget`: what calls have consumed.
+//! - `halt`: what ends the waiting of calls that nobody wants any more.
 //! - `permit`: the right to send one call: a place, and room in all budgets.
 //! - `request`: what a scorer asks, checked.
 //! - `choice`: which judge, or which jury, a scorer may ask.
@@ -25,6 +26,7 @@ mod budget;
 mod choice;
 mod error;
 mod extras;
+mod halt;
 mod identity;
 mod in_flight;
 mod judges;
@@ -44,6 +46,7 @@ pub use budget::{Consumed, Meter, Spent};
 pub use choice::JudgeChoice;
 pub use error::{BudgetOf, JudgeError, JudgeErrorKind};
 pub(crate) use extras::{check_extra_body, check_extra_headers, check_key_header};
+pub use halt::Halt;
 pub use identity::{JudgeIdentity, JuryIdentity};
 pub use judges::{Asked, JudgeCounts, Judges, JudgesBuilder, RecordingUse};
 pub use jury::{Combine, Jury, agreement, spread};

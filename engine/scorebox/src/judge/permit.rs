@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{BudgetOf, JudgeError, Meter, TokenUsage, budget::Beyond, error::Names};
+use super::{BudgetOf, Halt, JudgeError, Meter, TokenUsage, budget::Beyond, error::Names};
 
 /// The budgets that a call counts in.
 pub(super) type Meters<'a> = [(BudgetOf, &'a Meter)];
@@ -21,8 +21,24 @@ impl<'a> Permit<'a> {
     /// there is room in all of them.
     ///
     /// # Errors
-    /// A budget is spent.
+    /// A budget is spent, or `stop` is ordered.
     pub(super) async fn wait(
+        places: &'a Semaphore,
+        meters: &'a Meters<'a>,
+        names: Names<'_>,
+        stop: &Halt,
+    ) -> Result<Permit<'a>, JudgeError> {
+        let permit = stop.unless_ordered(Permit::waited_for(places, meters, names)).await;
+        match permit.transpose()? {
+            Some(permit) if !stop.is_ordered() => Ok(permit),
+            had => {
+                had.into_iter().for_each(Permit::not_sent);
+                Err(JudgeError::stopped(names.0))
+            }
+        }
+    }
+
+    async fn waited_for(
         places: &'a Semaphore,
         meters: &'a Meters<'a>,
         names: Names<'_>,
@@ -85,7 +101,7 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use crate::judge::Budget;
+    use crate::judge::{Budget, JudgeErrorKind};
 
     use super::*;
 
@@ -99,12 +115,13 @@ mod tests {
     async fn a_call_waits_until_it_is_known_what_calls_cost() {
         let (places, run, scorer) = (Semaphore::new(9), dollar(), Meter::new(Budget::default()));
         let meters = [(BudgetOf::Run, &run), (BudgetOf::Scorer, &scorer)];
-        let first = Permit::wait(&places, &meters, NAMES).await.unwrap();
-        let mut second = pin!(Permit::wait(&places, &meters, NAMES));
+        let first = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+        let stop = Halt::default();
+        let mut second = pin!(Permit::wait(&places, &meters, NAMES, &stop));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         first.ended(Some(0.25), TokenUsage::default(), Beyond::Nothing);
         second.await.unwrap().ended(Some(0.75), TokenUsage::default(), Beyond::Nothing);
-        let spent = Permit::wait(&places, &meters, NAMES).await.err().unwrap();
+        let spent = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
         assert_eq!((run.consumed().calls, scorer.consumed().calls), (2, 2));
     }
@@ -114,10 +131,10 @@ mod tests {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
         for beyond in [Beyond::Nothing, Beyond::Unknown] {
-            let permit = Permit::wait(&places, &meters, NAMES).await.unwrap();
+            let permit = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
             permit.ended(None, TokenUsage::default(), beyond);
         }
-        let unknown = Permit::wait(&places, &meters, NAMES).await.err().unwrap();
+        let unknown = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(
             unknown.message,
             "the run: what a question cost is not known, because its tokens are not counted or have no price: a budget of 1 US dollars cannot be kept"
@@ -134,19 +151,26 @@ mod tests {
             (None, Beyond::Unanswered),
             (Some(0.125), Beyond::Unanswered),
         ] {
-            let permit = Permit::wait(&places, &meters, NAMES).await.unwrap();
+            let permit = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
             permit.ended(cost, TokenUsage::default(), beyond);
         }
         assert_eq!(run.consumed().cost_usd, 0.5);
-        let spent = Permit::wait(&places, &meters, NAMES).await.err().unwrap();
-        assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
+        let spent = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        assert_eq!(
+            spent.message,
+            "the run: 1.000000 US dollars are spent, of a budget of 1; 0.500000 of them are what questions without an answer in time may have cost, each as much as the dearest one"
+        );
     }
 
     #[tokio::test]
     async fn a_spent_budget_says_whose_it_is() {
         let (places, none) = (Semaphore::new(9), Meter::new(Budget::default().with_calls(0)));
         let said = async |whose, names: Names<'_>| {
-            Permit::wait(&places, &[(whose, &none)], names).await.err().unwrap().message
+            Permit::wait(&places, &[(whose, &none)], names, &Halt::default())
+                .await
+                .err()
+                .unwrap()
+                .message
         };
         let spent = "all 0 calls of its budget are used";
         assert_eq!(said(BudgetOf::Run, NAMES).await, format!("the run: {spent}"));
@@ -159,8 +183,9 @@ mod tests {
     async fn a_call_that_is_given_up_lets_the_next_one_begin() {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
-        let first = Permit::wait(&places, &meters, NAMES).await.unwrap();
-        let mut second = pin!(Permit::wait(&places, &meters, NAMES));
+        let first = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+        let stop = Halt::default();
+        let mut second = pin!(Permit::wait(&places, &meters, NAMES, &stop));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         drop(first);
         second.await.unwrap();
@@ -170,11 +195,31 @@ mod tests {
     async fn a_budget_is_asked_about_calls_that_have_a_place() {
         let (places, run) = (Semaphore::new(1), Meter::new(Budget::default().with_calls(5)));
         let meters = [(BudgetOf::Run, &run)];
-        let first = Permit::wait(&places, &meters, NAMES).await.unwrap();
-        let second = timeout(Duration::from_millis(1), Permit::wait(&places, &meters, NAMES)).await;
+        let first = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+        let second = timeout(
+            Duration::from_millis(1),
+            Permit::wait(&places, &meters, NAMES, &Halt::default()),
+        )
+        .await;
         assert!(second.is_err());
         assert_eq!(run.consumed().calls, 1);
         first.not_sent();
         assert_eq!(run.consumed().calls, 0);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_stopped_while_it_waits_is_not_sent_and_costs_nothing() {
+        let (places, run) = (Semaphore::new(1), Meter::new(Budget::default()));
+        let (meters, stop) = ([(BudgetOf::Run, &run)], Halt::default());
+        let first = Permit::wait(&places, &meters, NAMES, &stop).await.unwrap();
+        let mut second = pin!(Permit::wait(&places, &meters, NAMES, &stop));
+        assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
+        stop.order();
+        // Nor if a place is free at the same moment.
+        first.ended(None, TokenUsage::default(), Beyond::Nothing);
+        for waits in [second.await, Permit::wait(&places, &meters, NAMES, &stop).await] {
+            assert_eq!(waits.err().unwrap().kind, JudgeErrorKind::Stopped);
+        }
+        assert_eq!((run.consumed().calls, places.available_permits()), (1, 1));
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use crate::panic_words::panic_words;
 
-use super::{Answer, Question, TokenUsage};
+use super::{Answer, Halt, Question, TokenUsage};
 
 /// A future in a box, which other threads may poll.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -84,6 +84,19 @@ pub trait Provider: fmt::Debug + Send + Sync {
         within: Duration,
     ) -> BoxFuture<'a, Result<Answer, AskError>>;
 
+    /// The same, for a caller that may want it no more: once `stop` is ordered, no attempt begins, and the call ends with
+    /// [`AskErrorKind::Stopped`]. An attempt that was begun is waited for. Unless a provider says otherwise, its calls are waited for
+    /// whatever they wait for.
+    fn ask_until<'a>(
+        &'a self,
+        question: &'a Question,
+        within: Duration,
+        stop: Halt,
+    ) -> BoxFuture<'a, Result<Answer, AskError>> {
+        drop(stop);
+        self.ask(question, within)
+    }
+
     /// What it is doing at this moment.
     fn load(&self) -> Load {
         Load::default()
@@ -114,8 +127,9 @@ pub(super) async fn answer_of(
     provider: &dyn Provider,
     question: &Question,
     within: Duration,
+    stop: Halt,
 ) -> Result<Answer, AskError> {
-    let mut asking = pin!(async { provider.ask(question, within).await });
+    let mut asking = pin!(async { provider.ask_until(question, within, stop).await });
     // The future is not polled again after a panic.
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| asking.as_mut().poll(context)));
@@ -185,6 +199,8 @@ pub enum AskErrorKind {
     Unavailable,
     /// No answer within the time-out.
     TimedOut,
+    /// The caller stopped it while it waited for its turn.
+    Stopped,
 }
 
 #[cfg(test)]
@@ -214,7 +230,8 @@ mod tests {
         let embed = Question::Embed(crate::judge::Embedding::default());
         for (question, words) in [(generate, "no model is loaded"), (embed, "it makes no vectors")]
         {
-            let error = answer_of(&Panics, &question, Duration::MAX).await.unwrap_err();
+            let error =
+                answer_of(&Panics, &question, Duration::MAX, Halt::default()).await.unwrap_err();
             assert_eq!(error.kind, AskErrorKind::Unavailable);
             assert_eq!(error.message, format!("its provider panicked: {words}"));
             assert!(error.is_uncounted);

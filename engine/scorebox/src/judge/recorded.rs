@@ -36,7 +36,7 @@ impl RecordedFile {
     /// The recordings of the file at `path`. Of two recordings of one call, the later one counts.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is not a recording, or has an answer that does not fit its question.
+    /// The file cannot be read, or a line of it is not a recording ([`Recording::of_line`]).
     pub fn open(path: &Path) -> Result<RecordedFile, RecordingsError> {
         let unreadable =
             |error: std::io::Error| RecordingsError(format!("{}: {error}", path.display()));
@@ -60,9 +60,7 @@ impl RecordedFile {
                 return Err(at(format!("more than {MOST_LINE_BYTES} bytes in one line")));
             }
             if !line.trim_ascii().is_empty() {
-                let recording = parse(&line)
-                    .map_err(|error| at(format!("this is not a recording: {error}")))?;
-                recording.check().map_err(|error| at(error.to_string()))?;
+                let recording = Recording::of_line(&line).map_err(|error| at(error.to_string()))?;
                 let of_call = own.entry(recording.call.digest()).or_default();
                 of_call.push((recording.reply_digest(), (offset, bytes)));
                 places.insert(of_this_kind(recording).call.digest(), (offset, bytes));
@@ -90,7 +88,7 @@ impl RecordedFile {
         file.seek(SeekFrom::Start(offset))
             .and_then(|_| (&mut *file).take(bytes).read_to_end(&mut line))
             .map_err(|error| RecordingsError(error.to_string()))?;
-        parse(&line).map_err(|_| changed())
+        serde_json::from_slice(&line).map_err(|_| changed())
     }
 }
 
@@ -129,10 +127,6 @@ fn named(call: Digest, recording: Recording) -> Result<Arc<Recording>, Recording
 
 fn changed() -> RecordingsError {
     RecordingsError("the file of recordings changed while it was used".into())
-}
-
-fn parse(line: &[u8]) -> Result<Recording, serde_json::Error> {
-    serde_json::from_slice(line)
 }
 
 /// The recording as one of this kind of judge.
@@ -256,7 +250,28 @@ mod tests {
         };
         assert_eq!(with("costUsd", json!(-5)), "`costUsd` must be 0 or more; found -5");
         assert_eq!(with("latencyMs", json!(-1)), "`latencyMs` must be 0 or more; found -1");
+        let tokens = json!({"inputTokens": u64::MAX});
+        assert_eq!(
+            with("usage", tokens),
+            "`inputTokens` must be 9223372036854775807 or less; found 18446744073709551615"
+        );
+        assert_eq!(with("answeredAtMs", json!(-1)), "`answeredAtMs` must be 0 or more; found -1");
         assert_eq!(with("attempts", json!(0)), "`attempts` must be 1 or more; found 0");
+    }
+
+    #[test]
+    fn an_answer_to_another_call_than_the_one_that_its_line_names_is_refused() {
+        let mut line = serde_json::to_value(recording("two?", "2")).unwrap();
+        let digest = |text: &str| recording(text, "").call.digest().to_string();
+        line["callDigest"] = digest("three?").into();
+        assert_eq!(
+            refused(&line),
+            format!(
+                "the call was changed: its digest is {}, and not the `callDigest` {}",
+                digest("two?"),
+                digest("three?")
+            )
+        );
     }
 
     #[test]

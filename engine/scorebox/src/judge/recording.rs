@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxFuture, Question, Reply, TokenUsage};
+use super::{BoxFuture, Question, Reply, TokenUsage, answer::MOST_TOKENS};
 use crate::digest::Digest;
 
 /// One question to one provider.
@@ -125,6 +125,25 @@ impl Recording {
         Recording { answered_at_ms, ..self }
     }
 
+    /// The recording that a line of a file is, if that is one ([`check`](Recording::check)). If it says which call it is of
+    /// (`callDigest`), it is of that one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_line(line: &[u8]) -> Result<Recording, RecordingsError> {
+        let read =
+            |error: serde_json::Error| RecordingsError(format!("this is not a recording: {error}"));
+        let recording: Recording = serde_json::from_slice(line).map_err(read)?;
+        recording.check()?;
+        let stated: Stated = serde_json::from_slice(line).map_err(read)?;
+        match (stated.call_digest, recording.call.digest()) {
+            (Some(stated), digest) if stated != digest => Err(RecordingsError(format!(
+                "the call was changed: its digest is {digest}, and not the `callDigest` {stated}"
+            ))),
+            _ => Ok(recording),
+        }
+    }
+
     /// Checks what a file says: that the answer is one to the question, and that its numbers can be.
     ///
     /// # Errors
@@ -140,6 +159,16 @@ impl Recording {
         }
         if !is_amount(self.latency_ms) {
             return wrong(format!("`latencyMs` must be 0 or more; found {}", self.latency_ms));
+        }
+        let TokenUsage { input_tokens, output_tokens } = self.usage;
+        for (name, tokens) in [("inputTokens", input_tokens), ("outputTokens", output_tokens)] {
+            if let Some(tokens) = tokens.filter(|tokens| *tokens > MOST_TOKENS) {
+                return wrong(format!("`{name}` must be {MOST_TOKENS} or less; found {tokens}"));
+            }
+        }
+        if self.answered_at_ms < 0 {
+            let found = self.answered_at_ms;
+            return wrong(format!("`answeredAtMs` must be 0 or more; found {found}"));
         }
         match self.attempts {
             0 => wrong("`attempts` must be 1 or more; found 0".to_owned()),
@@ -176,6 +205,13 @@ impl Recording {
         };
         size_of::<Recording>() + asked + said
     }
+}
+
+/// What a line says about its recording.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stated {
+    call_digest: Option<Digest>,
 }
 
 /// One call that a score is based on.

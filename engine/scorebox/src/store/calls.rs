@@ -31,6 +31,16 @@ const COLUMNS: &str =
     "digest, reply_digest, call_json, reply_json, model, input_tokens, output_tokens,
     cost_usd, latency_ms, attempts, answered_at_ms";
 
+/// Milliseconds since 1970 UTC, at this moment.
+macro_rules! now {
+    () => {
+        "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
+    };
+}
+
+/// The latest answer first. One from a clock that is ahead counts least, or it would be the latest for ever.
+const LATEST: &str = concat!("answered_at_ms <= ", now!(), " DESC, answered_at_ms DESC, call DESC");
+
 /// The recordings of a database file. Answers are written by a separate thread as soon as they are there, many in one
 /// transaction.
 #[derive(Debug)]
@@ -164,10 +174,8 @@ impl Store {
     /// Troubles of reading; damage, if it is not what its digests say.
     pub fn recording(&self, call: Digest) -> Result<Option<Recording>, StoreError> {
         self.brief(|| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM calls WHERE digest = ?1
-                 ORDER BY answered_at_ms DESC, call DESC LIMIT 1"
-            );
+            let sql =
+                format!("SELECT {COLUMNS} FROM calls WHERE digest = ?1 ORDER BY {LATEST} LIMIT 1");
             self.conn.prepare_cached(&sql)?.query_row([call], recording).optional()
         })
     }
@@ -185,7 +193,7 @@ impl Store {
         self.brief(|| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM calls WHERE digest = ?1
-                 ORDER BY reply_digest = ?2 DESC, answered_at_ms DESC, call DESC LIMIT 1"
+                 ORDER BY reply_digest = ?2 DESC, {LATEST} LIMIT 1"
             );
             self.conn.prepare_cached(&sql)?.query_row([call, reply], as_it_stands).optional()
         })
@@ -388,13 +396,20 @@ fn insert(conn: &Connection, recording: &Recording) -> rusqlite::Result<()> {
     let json = |value: Result<String, serde_json::Error>| {
         value.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
     };
-    let mut statement = conn.prepare_cached(
+    // An answer that is said to be from later than now is from a clock that is ahead.
+    let mut statement = conn.prepare_cached(concat!(
         "INSERT INTO calls (digest, reply_digest, call_json, reply_json, model, input_tokens,
              output_tokens, cost_usd, latency_ms, attempts, answered_at_ms)
          VALUES (:digest, :reply_digest, :call, :reply, :model, :input, :output, :cost, :latency,
-             :attempts, :answered)
-         ON CONFLICT (digest, reply_digest) DO UPDATE SET answered_at_ms = excluded.answered_at_ms",
-    )?;
+             :attempts, min(:answered, ",
+        now!(),
+        "))
+         ON CONFLICT (digest, reply_digest) DO UPDATE SET answered_at_ms = excluded.answered_at_ms,
+             latency_ms = excluded.latency_ms, attempts = excluded.attempts
+         WHERE excluded.answered_at_ms >= min(calls.answered_at_ms, ",
+        now!(),
+        ")"
+    ))?;
     statement.execute(named_params! {
         ":digest": recording.call.digest(),
         ":reply_digest": recording.reply_digest(),
@@ -438,14 +453,78 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Result<Recording, Altered>> {
     let Ok(question) = question else { return Ok(Err(unreadable(call, reply, Part::Question))) };
     let answer = serde_json::from_str(&row.get::<_, String>(3)?);
     let Ok(answer) = answer else { return Ok(Err(unreadable(call, reply, Part::Answer))) };
-    let tokens = |column: usize| {
-        row.get::<_, Option<i64>>(column).map(|tokens| tokens.map(i64::unsigned_abs))
-    };
+    let tokens: [Option<i64>; 2] = [row.get(5)?, row.get(6)?];
+    if tokens.iter().flatten().any(|tokens| *tokens < 0) {
+        return Ok(Err(unreadable(call, reply, Part::Answer)));
+    }
+    let [input_tokens, output_tokens] = tokens.map(|tokens| tokens.map(i64::unsigned_abs));
     let recording = Recording::new(question, answer, row.get(4)?)
-        .with_usage(TokenUsage { input_tokens: tokens(5)?, output_tokens: tokens(6)? })
+        .with_usage(TokenUsage { input_tokens, output_tokens })
         .with_cost_usd(row.get(7)?)
         .with_latency_ms(row.get(8)?)
         .with_attempts(row.get(9)?)
         .answered_at(row.get(10)?);
     Ok(Ok(recording))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Call, Generation, Question, Reply};
+
+    /// An answer to the one call, of this time and after so many attempts.
+    fn said(text: &str, answered_at_ms: i64, attempts: u32) -> Arc<Recording> {
+        let call = Call {
+            provider: "openai".into(),
+            place: "http://a/v1".into(),
+            question: Question::Generate(Generation::default()),
+            iteration: 0,
+            attempt: 0,
+        };
+        let reply = Reply::Text { text: text.into(), truncated: false };
+        let recording = Recording::new(call, reply, "m".into());
+        Arc::new(recording.with_attempts(attempts).answered_at(answered_at_ms))
+    }
+
+    /// The text, the time and the attempts of the answer that is found after these were kept, one after the other.
+    fn found_after(kept: &[Arc<Recording>]) -> (String, i64, u32) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("a.db")).unwrap();
+        for recording in kept {
+            store.keep_recordings(std::slice::from_ref(recording)).unwrap();
+        }
+        let found = store.recording(kept[0].call.digest()).unwrap().unwrap();
+        let Reply::Text { text, .. } = found.reply else { panic!("a text was kept") };
+        (text, found.answered_at_ms, found.attempts)
+    }
+
+    #[test]
+    fn the_answer_that_was_given_last_is_found_whenever_older_copies_are_kept() {
+        let both = [said("a", 5000, 1), said("b", 3000, 1)];
+        assert_eq!(found_after(&both), ("a".into(), 5000, 1));
+        let [a, b] = both;
+        assert_eq!(found_after(&[a, b, said("a", 1000, 1)]), ("a".into(), 5000, 1));
+    }
+
+    #[test]
+    fn the_same_answer_once_more_has_the_attempts_of_the_last_time() {
+        assert_eq!(found_after(&[said("a", 1, 3), said("a", 2, 1)]), ("a".into(), 2, 1));
+        assert_eq!(found_after(&[said("a", 2, 3), said("a", 1, 1)]), ("a".into(), 2, 3));
+    }
+
+    #[test]
+    fn an_answer_of_a_clock_that_is_ahead_is_not_the_last_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("a.db")).unwrap();
+        let (early, now) = (said("early", i64::MAX, 1), said("now", 1000, 1));
+        let call = early.call.digest();
+        let found = || store.recording(call).unwrap().unwrap();
+        store.keep_recordings(&[Arc::clone(&early)]).unwrap();
+        assert!(found().answered_at_ms < i64::MAX);
+        // As another machine may write it.
+        store.conn.execute("UPDATE calls SET answered_at_ms = ?1", [i64::MAX]).unwrap();
+        assert_eq!(found().reply, early.reply);
+        store.keep_recordings(&[Arc::clone(&now)]).unwrap();
+        assert_eq!(found().reply, now.reply);
+    }
 }

@@ -1,0 +1,72 @@
+//! What the answers of one call consumed together, each priced by itself. Knows no budget.
+
+use scorebox::judge::TokenUsage;
+
+/// What the answers of one call consumed together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bill {
+    answers: u32,
+    /// A count that one of the answers does not state is not known.
+    pub(crate) usage: TokenUsage,
+    /// What those cost of which it is known.
+    pub(crate) known_usd: Option<f64>,
+    /// Answers of which it is not known.
+    of_unknown_cost: u32,
+}
+
+impl Bill {
+    pub(crate) fn add(&mut self, usage: TokenUsage, cost_usd: Option<f64>) {
+        self.usage = match self.answers {
+            0 => usage,
+            _ => TokenUsage {
+                input_tokens: sum(self.usage.input_tokens, usage.input_tokens),
+                output_tokens: sum(self.usage.output_tokens, usage.output_tokens),
+            },
+        };
+        self.answers = self.answers.saturating_add(1);
+        match cost_usd {
+            Some(cost) => *self.known_usd.get_or_insert(0.0) += cost,
+            None => self.of_unknown_cost = self.of_unknown_cost.saturating_add(1),
+        }
+    }
+
+    /// What all of them cost, if it is known of all.
+    pub(crate) fn cost_usd(&self) -> Option<f64> {
+        self.known_usd.filter(|_| self.of_unknown_cost == 0)
+    }
+
+    /// Whether they cost more than is known.
+    pub(crate) fn lacks_some(&self) -> bool {
+        self.known_usd.is_some() && self.of_unknown_cost > 0
+    }
+}
+
+/// The tokens of both, if both are counted.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one?.saturating_add(other?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bill(of: &[(Option<u64>, Option<f64>)]) -> Bill {
+        let mut bill = Bill::default();
+        for (tokens, cost_usd) in of {
+            bill.add(TokenUsage { input_tokens: *tokens, output_tokens: Some(1) }, *cost_usd);
+        }
+        bill
+    }
+
+    #[test]
+    fn what_one_answer_does_not_say_is_not_known_of_all() {
+        let known = bill(&[(Some(2), Some(5.0)), (Some(3), Some(0.25))]);
+        assert_eq!((known.usage.input_tokens, known.cost_usd()), (Some(5), Some(5.25)));
+        assert!(!known.lacks_some());
+        let part = bill(&[(Some(2), None), (None, Some(0.25)), (Some(1), Some(0.25))]);
+        assert_eq!((part.usage.input_tokens, part.usage.output_tokens), (None, Some(3)));
+        assert_eq!((part.cost_usd(), part.known_usd, part.lacks_some()), (None, Some(0.5), true));
+        let unknown = bill(&[(Some(2), None)]);
+        assert_eq!((unknown.cost_usd(), unknown.lacks_some()), (None, false));
+    }
+}
