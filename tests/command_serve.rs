@@ -188,6 +188,29 @@ fn two_runs_stand_side_by_side_and_a_scorer_over_time() {
 }
 
 #[test]
+fn a_scorer_in_more_runs_than_one_page_has_leads_to_the_older_ones() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.s]\nuse = \"satisfies\"\nseverity = \"soft\"\nthreshold = 1.0\nconfig = { expression = \"false\" }\n");
+    folder.write("cases.jsonl", "{\"id\": \"c\", \"output\": 1}\n");
+    let all =
+        "for n in $(seq 101); do scorebox run suite.toml cases.jsonl -q --run-id r$n || exit; done";
+    folder.sh(all).exits_with(0);
+    let server = Server::ready(&folder, "");
+    let runs = |page: &str| page.matches("data-row").count();
+    // Those of the second page of runs may still be read.
+    let newest = server.until("/scorer?id=s", |page| runs(page) == 60);
+    assert!(newest.contains("Not all runs are on this page."), "{newest}");
+    assert!(newest.contains("href=\"/scorer?id=s&amp;skip=60\""), "{newest}");
+    let older = server.until("/scorer?id=s&skip=60", |page| runs(page) == 41);
+    assert!(older.contains(">Newest</a>") && !older.contains(">Older</a>"), "{older}");
+    // The soft requirement that does not hold is counted.
+    assert!(newest.contains("regressed</th>"), "{newest}");
+    assert!(server.get("/runs/r1", &[]).text.contains("these are of the newest 100 runs"));
+    assert!(server.get("/?skip=500", &[]).text.contains("There are no older runs."));
+    assert_eq!(server.get("/scorer?id=none", &[]).status, 404);
+}
+
+#[test]
 fn runs_that_cannot_be_compared_say_why_and_runs_that_are_over_are_compared_once() {
     let folder = folder();
     folder.write("elsewhere.jsonl", r#"{"id": "elsewhere", "output": "4", "groundTruth": "4"}"#);
@@ -502,6 +525,27 @@ fn a_case_of_a_filtered_list_leads_through_that_list() {
     let wrong = server.get("/runs/r/case?id=wrong&verdict=failed", &[]).text;
     assert!(wrong.contains("&amp;verdict=failed\">Next case"), "{wrong}");
     assert!(!wrong.contains("rel=\"prev\""), "{wrong}");
+}
+
+#[test]
+fn a_gate_that_failed_a_case_comes_before_what_only_fell_short_and_the_rest_is_counted() {
+    let folder = Folder::new();
+    let soft = |n: usize| {
+        format!(
+            "[scorers.s{n}]\nuse = \"satisfies\"\nseverity = \"soft\"\nthreshold = 1.0\nconfig = {{ expression = \"false\" }}\n"
+        )
+    };
+    let gate = "[scorers.zgate]\nuse = \"satisfies\"\nseverity = \"gate\"\nconfig = { expression = \"false\" }\n";
+    folder.write("suite.toml", (0..5).map(soft).chain([gate.to_owned()]).collect::<String>());
+    folder.write("cases.jsonl", "{\"id\": \"c\", \"output\": 1}\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let page = server.get("/runs/r", &[]).text;
+    let (_, row) = page.split_once("data-row").unwrap();
+    let (row, _) = row.split_once("</tr>").unwrap();
+    let place = |what: &str| row.find(what).unwrap_or_else(|| panic!("no {what}: {row}"));
+    assert!(place("<b>zgate</b>") < place("<b>s0</b>"), "{row}");
+    assert!(!row.contains("<b>s3</b>") && row.contains("and 2 more"), "{row}");
 }
 
 #[test]

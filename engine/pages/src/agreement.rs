@@ -78,11 +78,11 @@ fn about(agreement: &Agreement) -> Markup {
         @if let Some(binary) = &agreement.binary {
             " " (figure::counted(binary.positives, "label is", "labels are")) " positive"
             @if let Some(threshold) = binary.threshold {
-                "; a score passes if it is " @if agreement.lower_is_better { "at most " } @else { "at least " } (figure::tick(threshold))
+                "; a score passes if it is " @if agreement.lower_is_better { "at most " } @else { "at least " } (figure::exact(threshold))
             }
             "."
             @if let Some(best) = &binary.best_threshold {
-                " Best threshold: " (figure::tick(best.threshold))
+                " Best threshold: " (figure::exact(best.threshold))
                 @if let Some(held_out) = best.held_out.balanced_accuracy() {
                     ", with a balanced accuracy of " (figure::score(held_out)) " on cases that it was not chosen by"
                 }
@@ -102,7 +102,10 @@ fn doubts(agreement: &Agreement) -> Vec<&'static str> {
         doubts.push("All labels are the same: figures that need them to vary are undefined.");
     }
     if agreement.binary.is_none() && agreement.correlations.is_some() {
-        doubts.push("Labels are more than two numbers, and nothing says which are positive: there is no accuracy and no calibration.");
+        doubts.push(match agreement.constant_labels {
+            true => "One label does not say which labels are positive: there is no accuracy and no calibration.",
+            false => "Labels are more than two numbers, and nothing says which are positive: there is no accuracy and no calibration.",
+        });
     }
     doubts
 }

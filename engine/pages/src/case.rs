@@ -63,7 +63,7 @@ impl Decided {
         html! {
             @for Decisive { name, score, threshold, reason, .. } in &self.assertions {
                 "; " b { (Said::line(name, 120)) } " " (figure::score_beside(*score, *threshold))
-                ", at least " (figure::tick(*threshold))
+                ", at least " (figure::exact(*threshold))
                 @if let Some(reason) = reason { ": " (Said::line(reason, 240)) }
             }
             @if self.more > 0 { "; " (figure::count(self.more as u64)) " more" }
@@ -112,6 +112,9 @@ pub(crate) fn case(case: &CaseInFull, showing: Showing<'_>, more: &Markup) -> Ma
         div.case {
             @if let Some(why) = &content.skip {
                 p.note { "Not to be judged" @if !why.is_empty() { ": " (Said::line(why, 400)) } }
+            }
+            @if let Some(why) = &content.error {
+                p.note { "The task failed: " (Said::line(why, 400)) }
             }
             @if let Some(input) = part(Field::Input) { (text_part("Input", input, showing.most)) }
             (output(case, showing))

@@ -61,7 +61,12 @@ pub(crate) fn comparison(compared: &Comparison, link: impl Fn(&str) -> Option<St
             "A is " (Said::line(&compared.a.run_id, 100)) ", B is " (Said::line(&compared.b.run_id, 100)) "; "
             (figure::counted(compared.cases, "case", "cases")) " in both. " (how(compared))
         }
-        ul.findings { @for it in &named { li { b { (it.name()) } ": " (finding(it.scores)) } } }
+        ul.findings {
+            @if let Some(run) = compared.without_verdicts() {
+                li { b { "verdict" } ": " (if run.run_id == compared.b.run_id { "B" } else { "A" }) " has no scorer that can fail a case." }
+            }
+            @for it in &named { li { b { (it.name()) } ": " (finding(it.scores)) } }
+        }
         @for (name, run) in [("A", &compared.a), ("B", &compared.b)] { (only_here(name, run)) }
         @for it in &named { (unpaired(it)) }
         (passes(&named))
@@ -148,9 +153,13 @@ fn finding(scores: &ComparedScores) -> Markup {
         @match scores.finding {
             Finding::Better => { "B is better, on " (cases) "." },
             Finding::Worse => { "B is worse, on " (cases) "." },
-            Finding::Same => { "the same, on " (cases) "." },
+            Finding::Same => {
+                "the same, on " (cases) "."
+                @if scores.are_too_few() { " Fewer than " (figure::count(scores.fewest_cases)) " cannot show a loss." }
+            },
             Finding::NotShown => {
                 "no difference that " (cases) " can show."
+                @if scores.are_too_few() { " It takes at least " (figure::count(scores.fewest_cases)) "." }
                 @if let Some(smallest) = scores.smallest_difference { " 80 times of 100, they show one of " (figure::score(smallest)) " or more." }
                 @if let (Some(needed), Some(difference)) = (scores.cases_needed, scores.difference) {
                     " A difference of " (figure::score(difference.abs())) " takes " (figure::counted(needed, "case", "cases")) "."
@@ -245,10 +254,9 @@ fn other_questions(of: &Comparison) -> Option<String> {
 
 /// For how many cases a scorer failed in B that A has a score of.
 fn failures_in_b(of: &ComparedScorer) -> Option<String> {
-    let cases = figure::counted(of.scores.errors_b, "case", "cases");
+    let cases = figure::counted(of.scores.errors_b, "case that has", "cases that have");
     let scorer = plain(&of.scorer_id, 64);
-    (of.scores.errors_b > 0)
-        .then(|| format!("{scorer} failed in B for {cases} that have a score in A."))
+    (of.scores.errors_b > 0).then(|| format!("{scorer} failed in B for {cases} a score in A."))
 }
 
 /// Cases of both runs that have a score in one of them only.

@@ -1,7 +1,12 @@
 //! Numbers, sizes and times as people read them. Computes nothing.
 
 use jiff::Timestamp;
-pub(crate) use scorebox::verdict::{figure as score, percent, percent_interval, score_beside};
+pub(crate) use scorebox::verdict::{
+    exact, figure as score, mean_beside, percent, percent_interval, score_beside,
+};
+
+/// Below which p value a difference is shown.
+const SHOWN: f64 = 0.05;
 
 /// A difference with its sign; what is rounded to 0 has none.
 pub(crate) fn difference(value: f64) -> String {
@@ -22,11 +27,11 @@ pub(crate) fn range(low: f64, high: f64) -> String {
     format!("{} to {}", score(low), score(high))
 }
 
-/// A p value: `0.0125`, `<0.0001`.
+/// A p value: `0.0125`, `<0.0001`; never shown as the bound of what is shown, unless it is that.
 pub(crate) fn chance(p: f64) -> String {
     match p < 1e-4 {
         true => "<0.0001".to_owned(),
-        false => format!("{p:.4}"),
+        false => score_beside(p, SHOWN),
     }
 }
 
@@ -110,6 +115,7 @@ mod tests {
         );
         assert_eq!([effect(0.204), effect(-0.041)], ["+0.20", "−0.04"]);
         assert_eq!([chance(0.0125), chance(1e-9)], ["0.0125", "<0.0001"]);
+        assert_eq!([chance(0.04998), chance(0.05)], ["0.04998", "0.0500"]);
         assert_eq!(range(0.25, 1.0), "0.2500 to 1.0000");
         assert_eq!(
             [duration(0.012), duration(12.0), duration(250_000.0)],

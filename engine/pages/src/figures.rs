@@ -3,10 +3,13 @@
 use std::num::NonZeroUsize;
 
 use scorebox::{
-    aggregate::{Aggregate, DecidedRun, aggregate_with_intervals},
+    aggregate::{
+        Aggregate, DecidedRun, Repeats, VerdictOptions, aggregate_with_intervals, repeated_verdicts,
+    },
     contract::{Direction, Severity},
     stats::{Histogram, Interval, Rate},
     store::{RunRecord, ScoreFilter, ScorerRecord, SortedScores, Store, StoreError},
+    verdict::Standing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,23 +21,38 @@ const PARTS: NonZeroUsize = NonZeroUsize::new(20).unwrap();
 /// What the scores of a run say together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
-    /// Whether any scorer decides whether a case passes.
+    /// Whether a scorer can keep a case from passing.
     pub(crate) decides: bool,
     pub(crate) passed: u64,
     pub(crate) regressed: u64,
+    /// Failed and errored cases that every scorer has a row for.
     pub(crate) failed: u64,
     pub(crate) errored: u64,
     pub(crate) skipped: u64,
-    pub(crate) undecided: u64,
-    /// Failed and errored cases that a scorer has no row for yet; they do not count in the rate.
-    pub(crate) uncounted: u64,
+    /// Cases that a scorer has no row for yet; they do not count in the rate.
+    pub(crate) incomplete: u64,
+    /// Those of them that failed already, and that are errored already.
+    pub(crate) failed_already: u64,
+    pub(crate) errored_already: u64,
     /// Passed among those that count.
     pub(crate) pass_rate: Option<Rate>,
     pub(crate) mean_score: Option<f64>,
     pub(crate) mean_latency_ms: Option<f64>,
     pub(crate) mean_cost_usd: Option<f64>,
+    /// What the attempts at the same cases say together, if a case was tried more than once.
+    pub(crate) repeated: Option<Repeated>,
     /// In the suite's order.
     pub(crate) scorers: Vec<ScorerFigures>,
+}
+
+/// What the attempts at the same cases say together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Repeated {
+    /// Cases; attempts at the same one count once.
+    pub(crate) cases: u64,
+    pub(crate) attempts: u64,
+    /// For some numbers of attempts: the chance that at least one of them passes, and that all do.
+    pub(crate) draws: Vec<(u64, Option<f64>, Option<f64>)>,
 }
 
 /// What the scores of one scorer say together.
@@ -64,21 +82,28 @@ pub(crate) struct ScorerFigures {
     pub(crate) regressed: u64,
     /// How many scores fall into each part of 0 to `high`.
     pub(crate) distribution: Vec<u64>,
+    /// How many of these do not hold.
+    pub(crate) wrong: Vec<u64>,
     pub(crate) high: f64,
 }
 
 impl Figures {
     /// Cases of the run.
     pub(crate) fn cases(&self) -> u64 {
-        self.passed + self.failed + self.errored + self.skipped + self.undecided
+        self.judged() + self.skipped + self.incomplete
+    }
+
+    /// Whether verdicts say anything, if only that soft requirements do not hold.
+    pub(crate) fn have_verdicts(&self) -> bool {
+        self.decides || self.regressed > 0
     }
 
     /// Cases that count in the rate.
     pub(crate) fn judged(&self) -> u64 {
-        self.passed + self.failed + self.errored - self.uncounted
+        self.passed + self.failed + self.errored
     }
 
-    /// The figures of a run, whose cases were decided as `decided` says. Takes two passes over its scores.
+    /// The figures of a run, whose cases were decided with `options` as `decided` says. Takes three passes over its scores.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; troubles of reading.
@@ -87,6 +112,7 @@ impl Figures {
         run: &RunRecord,
         scorers: &[ScorerRecord],
         decided: &DecidedRun,
+        options: VerdictOptions<'_>,
     ) -> Result<Figures, StoreError> {
         let id = run.spec.id.as_str();
         let filter = ScoreFilter::of_run(id);
@@ -96,27 +122,48 @@ impl Figures {
         let mut figures = Vec::with_capacity(aggregates.len());
         for (place, aggregate) in aggregates.iter().enumerate() {
             let high = aggregate.max.unwrap_or(0.0).max(1.0);
+            let stored = scorers.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
+            let policy = stored.map(|it| it.spec.policy());
             let mut distribution = Histogram::new(0.0..=high, PARTS);
-            sorted.for_each(place, |score| distribution.add(score))?;
-            let distribution = distribution.counts().to_vec();
-            figures.push(of_scorer(aggregate, (distribution, high), scorers, decided));
+            let mut wrong = distribution.clone();
+            sorted.for_each(place, |score| {
+                distribution.add(score);
+                if policy.is_some_and(|it| it.score_standing(score) != Standing::Holds) {
+                    wrong.add(score);
+                }
+            })?;
+            let [distribution, wrong] = [distribution, wrong].map(|it| it.counts().to_vec());
+            figures.push(ScorerFigures {
+                wrong,
+                ..of_scorer(aggregate, (distribution, high), stored, decided)
+            });
         }
         let verdict = &decided.verdict;
         Ok(Figures {
-            decides: decided.decides(),
+            decides: decided.decides,
             passed: verdict.passed,
             regressed: verdict.regressed,
-            failed: verdict.failed,
-            errored: verdict.errored,
+            failed: verdict.failed - verdict.failed_incomplete,
+            errored: verdict.errored - verdict.errored_incomplete,
             skipped: verdict.skipped,
-            undecided: verdict.undecided,
-            uncounted: verdict.failed_incomplete + verdict.errored_incomplete,
+            incomplete: verdict.incomplete(),
+            failed_already: verdict.failed_incomplete,
+            errored_already: verdict.errored_incomplete,
             pass_rate: verdict.pass_rate,
             mean_score: verdict.mean_score,
             mean_latency_ms: verdict.mean_latency_ms,
             mean_cost_usd: verdict.mean_cost_usd,
+            repeated: repeated_verdicts(store, id, options)?.map(Repeated::of),
             scorers: figures,
         })
+    }
+}
+
+impl Repeated {
+    fn of(repeats: Repeats) -> Repeated {
+        let draws = repeats.verdict.into_iter().flat_map(|tries| tries.draws);
+        let draws = draws.map(|it| (it.k, it.pass_at_k, it.pass_hat_k)).collect();
+        Repeated { cases: repeats.cases, attempts: repeats.attempts, draws }
     }
 }
 
@@ -125,9 +172,9 @@ impl ScorerFigures {
     pub(crate) fn bars(&self) -> Bars<'_> {
         Bars {
             counts: &self.distribution,
+            wrong: &self.wrong,
             high: self.high,
             threshold: self.threshold,
-            direction: self.direction,
         }
     }
 }
@@ -135,10 +182,9 @@ impl ScorerFigures {
 fn of_scorer(
     aggregate: &Aggregate,
     (distribution, high): (Vec<u64>, f64),
-    scorers: &[ScorerRecord],
+    stored: Option<&ScorerRecord>,
     decided: &DecidedRun,
 ) -> ScorerFigures {
-    let stored = scorers.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
     let policy = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
     ScorerFigures {
         id: aggregate.scorer_id.clone(),
@@ -160,6 +206,7 @@ fn of_scorer(
         failed: policy.map_or(0, |it| it.failed),
         regressed: policy.map_or(0, |it| it.regressed),
         distribution,
+        wrong: Vec::new(),
         high,
     }
 }
@@ -169,20 +216,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_that_are_not_decided_are_cases_and_do_not_count_in_the_rate() {
+    fn cases_that_not_all_scorers_scored_are_cases_and_do_not_count_in_the_rate() {
         let figures = Figures {
             decides: true,
             passed: 5,
             regressed: 1,
-            failed: 4,
+            failed: 2,
             errored: 1,
             skipped: 2,
-            undecided: 3,
-            uncounted: 2,
+            incomplete: 5,
+            failed_already: 2,
+            errored_already: 0,
             pass_rate: None,
             mean_score: None,
             mean_latency_ms: None,
             mean_cost_usd: None,
+            repeated: None,
             scorers: Vec::new(),
         };
         assert_eq!((figures.cases(), figures.judged()), (15, 8));

@@ -2,7 +2,7 @@
 //! from the sheet; it computes no statistics.
 
 use maud::{Markup, PreEscaped, html};
-use scorebox::{contract::Direction, stats::Rate};
+use scorebox::stats::Rate;
 
 use crate::figure;
 
@@ -12,24 +12,32 @@ pub(crate) struct Bars<'a> {
     pub(crate) counts: &'a [u64],
     /// The upper end of the range, which begins at 0.
     pub(crate) high: f64,
+    /// How many of these do not hold, in each part.
+    pub(crate) wrong: &'a [u64],
     /// The worst score that passes.
     pub(crate) threshold: Option<f64>,
-    pub(crate) direction: Direction,
 }
 
 impl Bars<'_> {
-    /// Whether all of a part is on the wrong side of the threshold.
-    fn is_wrong(&self, part: usize) -> bool {
-        let parts = self.counts.len().max(1) as f64;
-        let edge = |place: usize| place as f64 / parts * self.high;
-        // The last part holds its upper end too, and that may be the threshold.
-        let is_last = part + 1 == self.counts.len();
-        match (self.threshold, self.direction) {
-            (None, _) => false,
-            (Some(threshold), Direction::HigherIsBetter) if is_last => self.high < threshold,
-            (Some(threshold), Direction::HigherIsBetter) => edge(part + 1) <= threshold,
-            // So does the first its lower end.
-            (Some(threshold), Direction::LowerIsBetter) => edge(part) >= threshold && part > 0,
+    /// The bars, upwards from `base`, each at least as tall as can be seen: what does not hold at the bottom, what does on it.
+    fn drawn(&self, [left, step, gap]: [f64; 3], base: f64, height: f64) -> Markup {
+        const LEAST: f64 = 1.5;
+        let most = self.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+        let tall = |count: u64| match count {
+            0 => 0.0,
+            count => (count as f64 / most * height).max(LEAST),
+        };
+        html! {
+            @for (part, count) in self.counts.iter().enumerate() {
+                @let wrong = self.wrong.get(part).copied().unwrap_or(0).min(*count);
+                @let [below, above] = [wrong, count - wrong].map(tall);
+                @for (class, tall, bottom) in [("wrong", below, base), ("bar", above, base - below)] {
+                    @if tall > 0.0 {
+                        rect class=(class) x=(length(left + part as f64 * step + gap / 2.0)) width=(length(step - gap))
+                            y=(length(bottom - tall)) height=(length(tall)) {}
+                    }
+                }
+            }
         }
     }
 
@@ -41,7 +49,7 @@ impl Bars<'_> {
         let [low, high] =
             [place, place + 1].map(|edge| figure::tick(edge as f64 / parts * self.high));
         let threshold = self.threshold.map_or_else(String::new, |threshold| {
-            format!("; the threshold is {}", figure::tick(threshold))
+            format!("; the threshold is {}", figure::exact(threshold))
         });
         format!(
             "Distribution of {}: most, {}, are from {low} to {high}{threshold}",
@@ -69,13 +77,7 @@ pub(crate) fn distribution(bars: &Bars<'_>) -> Markup {
         svg viewBox="0 0 300 124" role="img" aria-label=(bars.said()) {
             line.grid x1="0" x2="300" y1=(length(TOP)) y2=(length(TOP)) {}
             text x="300" y="10" text-anchor="end" { (figure::count(most as u64)) }
-            @for (part, count) in bars.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                // What there is can be seen, however little of all it is.
-                @let tall = (*count as f64 / most * HEIGHT).max(1.5);
-                rect class=(if bars.is_wrong(part) { "wrong" } else { "bar" })
-                    x=(length(part as f64 * step + 0.75)) width=(length(step - 1.5))
-                    y=(length(TOP + HEIGHT - tall)) height=(length(tall)) rx="1" {}
-            }
+            (bars.drawn([0.0, step, 1.5], TOP + HEIGHT, HEIGHT))
             line.axis x1="0" x2="300" y1="106.5" y2="106.5" {}
             text x="0" y="120" { "0" }
             text x="300" y="120" text-anchor="end" { (figure::tick(bars.high)) }
@@ -92,16 +94,10 @@ pub(crate) fn distribution(bars: &Bars<'_>) -> Markup {
 
 /// A distribution as small as a word.
 pub(crate) fn spark(bars: &Bars<'_>) -> Markup {
-    let most = bars.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let step = 136.0 / bars.counts.len().max(1) as f64;
     html! {
         svg.spark viewBox="0 0 136 28" role="img" aria-label=(bars.said()) {
-            @for (part, count) in bars.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                @let tall = (*count as f64 / most * 26.0).max(1.5);
-                rect class=(if bars.is_wrong(part) { "wrong" } else { "bar" })
-                    x=(length(part as f64 * step + 0.5)) width=(length(step - 1.0))
-                    y=(length(27.0 - tall)) height=(length(tall)) {}
-            }
+            (bars.drawn([0.0, step, 1.0], 27.0, 26.0))
             line.axis x1="0" x2="136" y1="27.5" y2="27.5" {}
         }
     }
@@ -307,28 +303,35 @@ pub(crate) fn calibration(bins: &[Bin]) -> Markup {
 mod tests {
     use super::*;
 
-    fn bars(counts: &[u64], threshold: Option<f64>, direction: Direction) -> Bars<'_> {
-        Bars { counts, high: 1.0, threshold, direction }
+    fn bars<'a>(counts: &'a [u64], wrong: &'a [u64], threshold: Option<f64>) -> Bars<'a> {
+        Bars { counts, wrong, high: 1.0, threshold }
     }
 
-    fn classes(bars: &Bars<'_>) -> Vec<String> {
-        let svg = distribution(bars).into_string();
-        svg.split("<rect class=\"").skip(1).map(|it| it.split('"').next().unwrap().into()).collect()
+    /// The colours of what is drawn, with how tall each is.
+    fn drawn(svg: &str) -> Vec<String> {
+        let value = |rect: &str, name: &str| {
+            let (_, rest) = rect.split_once(&format!("{name}=\"")).unwrap();
+            rest.split('"').next().unwrap().to_owned()
+        };
+        let rects = svg.split("<rect ").skip(1);
+        rects.map(|it| format!("{} {}", value(it, "class"), value(it, " height"))).collect()
     }
 
     #[test]
-    fn what_is_on_the_wrong_side_of_the_threshold_has_another_colour() {
-        let counts = [1, 1, 1, 1];
-        let higher = bars(&counts, Some(0.5), Direction::HigherIsBetter);
-        assert_eq!(classes(&higher), ["wrong", "wrong", "bar", "bar"]);
-        let lower = bars(&counts, Some(0.5), Direction::LowerIsBetter);
-        assert_eq!(classes(&lower), ["bar", "bar", "wrong", "wrong"]);
-        assert_eq!(classes(&bars(&counts, None, Direction::HigherIsBetter)), ["bar"; 4]);
+    fn what_does_not_hold_has_another_colour_within_a_bar_too() {
+        let mixed = bars(&[4, 0, 2, 4], &[4, 0, 0, 1], Some(1.0));
+        let svg = distribution(&mixed).into_string();
+        assert_eq!(drawn(&svg), ["wrong 92", "bar 46", "wrong 23", "bar 69"]);
+        let svg = spark(&mixed).into_string();
+        assert_eq!(drawn(&svg), ["wrong 26", "bar 13", "wrong 6.5", "bar 19.5"]);
+        // However little of all it is, it can be seen.
+        let few = bars(&[10_000], &[1], Some(1.0));
+        assert!(distribution(&few).into_string().contains("class=\"wrong\""));
     }
 
     #[test]
     fn a_plot_says_in_words_what_it_shows() {
-        let said = bars(&[0, 3, 1, 0], Some(0.25), Direction::HigherIsBetter).said();
+        let said = bars(&[0, 3, 1, 0], &[], Some(0.25)).said();
         assert_eq!(
             said,
             "Distribution of 4 scores: most, 3, are from 0.25 to 0.5; the threshold is 0.25"
@@ -362,7 +365,7 @@ mod tests {
     #[test]
     fn nothing_is_drawn_of_nothing() {
         for counts in [&[][..], &[0, 0]] {
-            let none = bars(counts, None, Direction::HigherIsBetter);
+            let none = bars(counts, &[], None);
             assert!(!distribution(&none).into_string().contains("<rect"));
             assert!(!spark(&none).into_string().contains("NaN"));
         }

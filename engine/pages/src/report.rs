@@ -9,8 +9,8 @@ use scorebox::{
         AgreementError, AgreementOptions, Comparison, ComparisonError, ComparisonOptions, RunIn,
         VerdictOptions, With, agreement, comparison, verdicts,
     },
-    store::{RunRecord, ScorerRecord, Store, StoreError},
-    verdict::Verdict,
+    store::{RunRecord, ScorerRecord, Store, StoreError, SummaryRecord},
+    verdict::{Broken, Verdict},
 };
 
 use crate::{
@@ -58,18 +58,27 @@ pub struct HtmlReport<'a> {
     pub strict: bool,
     /// Labels that the scorers of each run are compared with.
     pub labels: Option<AgreementOptions<'a>>,
+    /// What was required of the run and does not hold; of a report that has one run.
+    pub broken: &'a [Broken],
 }
 
 impl<'a> HtmlReport<'a> {
     /// A report of these runs, 1 to 8. Two runs are compared case by case, the second with the first.
     pub fn new(runs: &'a [String]) -> HtmlReport<'a> {
-        HtmlReport { runs, strict: false, labels: None }
+        HtmlReport { runs, strict: false, labels: None, broken: &[] }
     }
 
     /// The same with this [`strict`](HtmlReport::strict).
     #[must_use]
     pub fn with_strict(mut self, strict: bool) -> HtmlReport<'a> {
         self.strict = strict;
+        self
+    }
+
+    /// The same with these [`broken`](HtmlReport::broken) requirements.
+    #[must_use]
+    pub fn with_broken(mut self, broken: &'a [Broken]) -> HtmlReport<'a> {
+        self.broken = broken;
         self
     }
 
@@ -151,7 +160,7 @@ impl<'a> HtmlReport<'a> {
     }
 
     fn run(&self, reported: &Reported, place: usize, is_one_of_many: bool) -> Markup {
-        let Reported { run, scorers, figures, .. } = reported;
+        let Reported { run, scorers, figures, summaries, .. } = reported;
         let heading = html! { (Said::line(summary::suite(run), 200)) };
         html! {
             article id={ "run-" (place + 1) } {
@@ -160,6 +169,11 @@ impl<'a> HtmlReport<'a> {
                     (word::state(run.state))
                 }
                 (summary::facts(run))
+                @if !is_one_of_many {
+                    @for requirement in self.broken.iter().filter(|it| !it.is_of_cases()) {
+                        p.note.strong { "A requirement does not hold: " (Said::line(&requirement.to_string(), 600)) "." }
+                    }
+                }
                 (summary::went(figures))
                 @if self.strict { p.small.aside { "Soft regressions count as failures." } }
                 section {
@@ -170,6 +184,7 @@ impl<'a> HtmlReport<'a> {
                     h2 { "Distributions" }
                     (summary::distributions(&figures.scorers))
                 }
+                @if !summaries.is_empty() { section { h2 { "All cases together" } (summary::of_the_run(summaries)) } }
                 @if let Some(labels) = &self.labels { (agreements(where_labels_are(labels.with), &reported.agreed)) }
                 (cases(reported, place))
                 section {
@@ -223,6 +238,8 @@ struct Reported {
     run: RunRecord,
     scorers: Vec<ScorerRecord>,
     figures: Figures,
+    /// What scorers say about all cases together.
+    summaries: Vec<SummaryRecord>,
     /// Cases that did not pass, in their order, and how many there are in the run.
     bad: Fitted,
     all_bad: u64,
@@ -271,12 +288,13 @@ impl Reported {
             }
             true
         })?;
-        let figures = Figures::of(store, &run, &scorers, &decided)?;
+        let figures = Figures::of(store, &run, &scorers, &decided, options)?;
+        let summaries = store.summaries(run.key)?;
         let mut room = Room::new(most_bytes, bad.len() + good.0.len());
         let mut fitted = |all: &[Chosen]| room.take(all, store, &run, &scorers);
         let (bad, good) = (fitted(&bad)?, fitted(&good.0)?);
         let anchors = room.into_anchors();
-        Ok(Reported { run, scorers, figures, bad, all_bad, good, anchors, agreed })
+        Ok(Reported { run, scorers, figures, summaries, bad, all_bad, good, anchors, agreed })
     }
 
     /// Where a case is shown in full.

@@ -3,13 +3,14 @@
 
 use maud::{Markup, html};
 use scorebox::{
+    reports::unfinished,
     stats::{Interval, IntervalMethod},
-    store::{RunRecord, ScorerRecord},
+    store::{RunRecord, ScorerRecord, SummaryRecord},
 };
 
 use crate::{
     figure,
-    figures::{Figures, ScorerFigures},
+    figures::{Figures, Repeated, ScorerFigures},
     plot,
     said::{Said, readable},
     word,
@@ -35,7 +36,11 @@ pub(crate) fn facts(run: &RunRecord) -> Markup {
             li { "scorebox " b { (Said::line(&spec.engine_version, 40)) } }
             @if let Some(root) = &run.root { li { "root " code title=(root) { (root.short()) } } }
         }
-        @if let Some(why) = &run.state_reason { p.note.strong { (Said::line(why, 600)) } }
+        @match (unfinished(run), &run.state_reason) {
+            (Some(why), _) => p.note.strong { "This is not the whole run: " (Said::line(&why, 600)) },
+            (None, Some(why)) => p.note.strong { (Said::line(why, 600)) },
+            (None, None) => {}
+        }
     }
 }
 
@@ -46,7 +51,7 @@ pub(crate) fn drawn(figures: &Figures) -> [(&'static str, u64); 5] {
         ("failed", figures.failed),
         ("errored", figures.errored),
         ("skipped", figures.skipped),
-        ("undecided", figures.undecided),
+        ("undecided", figures.incomplete),
     ]
 }
 
@@ -58,7 +63,7 @@ fn parts(figures: &Figures) -> Vec<(&'static str, u64, &'static str)> {
         ("failed", figures.failed, "failed"),
         ("errored", figures.errored, "errored"),
         ("skipped", figures.skipped, "skipped"),
-        ("undecided", figures.undecided, "not scored by all scorers"),
+        ("undecided", figures.incomplete, "not scored by all scorers"),
     ];
     parts.into_iter().filter(|(_, count, _)| *count > 0).collect()
 }
@@ -75,7 +80,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
     let judged = figures.judged();
     html! {
         div.went {
-            @if figures.decides {
+            @if figures.have_verdicts() {
                 p.says {
                     span.big { (figure::count(figures.passed)) " of " (figure::count(judged)) } " "
                     span { "passed" } " "
@@ -91,11 +96,8 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                         li { span class={ "word " (class) } { (what) } " " b { (figure::count(count)) } }
                     }
                 }
-                @if figures.uncounted > 0 {
-                    p.small.aside {
-                        (figure::counted(figures.uncounted, "case", "cases")) " that failed or errored lack a score of another scorer and do not count in the rate."
-                    }
-                }
+                @if !figures.decides { p.small.aside { "No scorer can fail a case." } }
+                @if figures.incomplete > 0 { p.small.aside { (incomplete(figures)) } }
             } @else {
                 p.says {
                     span.big { (figure::count(figures.cases())) } " "
@@ -103,6 +105,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                     span.aside { "No scorer decides whether they pass." }
                 }
             }
+            @if let Some(repeated) = &figures.repeated { (attempts(repeated)) }
             @let means = [
                 ("mean score", figures.mean_score.map(figure::score)),
                 ("mean latency", figures.mean_latency_ms.map(figure::duration)),
@@ -117,10 +120,43 @@ pub(crate) fn went(figures: &Figures) -> Markup {
     }
 }
 
+/// That cases were tried more than once, and what their attempts say together.
+fn attempts(repeated: &Repeated) -> Markup {
+    let chance = |of: &str, k: u64, chance: Option<f64>| {
+        chance.map(|chance| {
+            format!("{of}{} {}", figure::count(k), figure::score_beside(chance, None))
+        })
+    };
+    let figures = |&(k, one, all): &(u64, Option<f64>, Option<f64>)| {
+        [chance("pass@", k, one), chance("pass^", k, all)]
+    };
+    let figures: Vec<String> = repeated.draws.iter().flat_map(figures).flatten().collect();
+    html! {
+        p.small.aside {
+            (figure::counted(repeated.attempts, "attempt", "attempts")) " at " (figure::counted(repeated.cases, "case", "cases"))
+            ": each attempt counts, and intervals are of cases."
+        }
+        @if !figures.is_empty() { ul.facts { @for figure in figures { li { (figure) } } } }
+    }
+}
+
+/// What the cases that not all scorers scored count for.
+fn incomplete(figures: &Figures) -> String {
+    let already = [(figures.failed_already, "failed"), (figures.errored_already, "errored")];
+    let already = already.into_iter().filter(|(number, _)| *number > 0);
+    let already: Vec<String> =
+        already.map(|(number, what)| format!("{} {what} already", figure::count(number))).collect();
+    let already = match already.is_empty() {
+        true => String::new(),
+        false => format!(" Of them {}.", already.join(", ")),
+    };
+    format!("Cases that are not scored by all scorers do not count in the rate.{already}")
+}
+
 /// The mean of a scorer with its interval below it.
 pub(crate) fn mean(of: &ScorerFigures) -> Markup {
     html! {
-        @match of.mean { Some(mean) => (figure::score(mean)), None => span.none { "–" } }
+        @match of.mean { Some(mean) => (figure::mean_beside(mean, of.threshold)), None => span.none { "–" } }
         @if let Some(it) = of.interval {
             br; span.small.aside title=(format!("95 % interval: {}", method(it))) { (figure::range(it.low, it.high)) }
         }
@@ -143,6 +179,10 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
         Some(value) => html! { td.number { (figure::score(value)) } },
         None => html! { td.number { span.none { "–" } } },
     };
+    let end = |scorer: &ScorerFigures, value: Option<f64>| match value {
+        Some(value) => html! { td.number { (figure::score_beside(value, scorer.threshold)) } },
+        None => number(None),
+    };
     let count = |value: u64| match value {
         0 => html! { td.number { span.none { "0" } } },
         value => html! { td.number { (figure::count(value)) } },
@@ -151,11 +191,11 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
     type Count = fn(&ScorerFigures) -> u64;
     let counts: [(&str, Count); 6] = [
         ("scored", |it| it.count),
-        ("n/a", |it| it.not_applicable),
-        ("skipped", |it| it.skipped),
-        ("errors", |it| it.errors),
         ("failed", |it| it.failed),
         ("regressed", |it| it.regressed),
+        ("errors", |it| it.errors),
+        ("n/a", |it| it.not_applicable),
+        ("skipped", |it| it.skipped),
     ];
     let happened = |(place, (_, of)): &(usize, (&str, Count))| {
         *place == 0 || figures.iter().any(|scorer| of(scorer) > 0)
@@ -167,8 +207,10 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
             table {
                 thead { tr {
                     th scope="col" { "scorer" } th scope="col" { "counts as" } th scope="col" { "distribution" }
-                    @for title in ["mean, 95 % interval", "p50", "min", "max", "stddev"] { th.number scope="col" { (title) } }
+                    th.number scope="col" { "mean, 95 % interval" }
+                    // What matters before what may be beyond the edge of a narrow screen.
                     @for (title, _) in &counts { th.number scope="col" { (title) } }
+                    @for title in ["p50", "min", "max", "stddev"] { th.number scope="col" { (title) } }
                 } }
                 tbody {
                     @for scorer in figures {
@@ -186,8 +228,9 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
                                 }
                             }
                             td { @if scorer.count > 0 { (plot::spark(&scorer.bars())) } @else { span.none { "–" } } }
-                            td.number { (mean(scorer)) } (number(scorer.p50)) (number(scorer.min)) (number(scorer.max)) (number(scorer.stddev))
+                            td.number { (mean(scorer)) }
                             @for (_, of) in &counts { (count(of(scorer))) }
+                            (number(scorer.p50)) (end(scorer, scorer.min)) (end(scorer, scorer.max)) (number(scorer.stddev))
                         }
                     }
                 }
@@ -205,7 +248,7 @@ pub(crate) fn distributions(figures: &[ScorerFigures]) -> Markup {
                     figcaption {
                         b { (Said::line(&scorer.id, 120)) }
                         span.small.aside.figure {
-                            @if let Some(mean) = scorer.mean { "mean " (figure::score(mean)) }
+                            @if let Some(mean) = scorer.mean { "mean " (figure::mean_beside(mean, scorer.threshold)) }
                             @if let Some(it) = scorer.interval { " (" (figure::range(it.low, it.high)) ")" }
                             @if let Some(stddev) = scorer.stddev { ", stddev " (figure::score(stddev)) }
                         }
@@ -261,6 +304,22 @@ pub(crate) fn what_ran(
             details.fold {
                 summary { "The suite as it was resolved" }
                 div { pre.block tabindex="0" { (Said::most(&readable(&spec.suite_json).0, MOST_DOCUMENT)) } }
+            }
+        }
+    }
+}
+
+/// What scorers say about all cases together.
+pub(crate) fn of_the_run(summaries: &[SummaryRecord]) -> Markup {
+    html! {
+        @for record in summaries {
+            h3 { (Said::line(&record.scorer_id, 200)) }
+            @match &record.summary_json {
+                Some(json) => pre.block tabindex="0" { (Said::most(&readable(json).0, MOST_DOCUMENT)) },
+                None => p.note.strong {
+                    (Said::line(record.error_kind.as_deref().unwrap_or_default(), 40)) ": "
+                    (Said::most(record.error_message.as_deref().unwrap_or_default(), 4000))
+                },
             }
         }
     }

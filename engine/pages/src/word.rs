@@ -42,7 +42,7 @@ pub(crate) fn threshold(threshold: Option<f64>, direction: Direction) -> Option<
         Direction::HigherIsBetter => "at least",
         Direction::LowerIsBetter => "at most",
     };
-    threshold.map(|threshold| format!("{side} {}", figure::tick(threshold)))
+    threshold.map(|threshold| format!("{side} {}", figure::exact(threshold)))
 }
 
 /// A moment in UTC.

@@ -80,7 +80,7 @@ impl Scores {
         let run = store.run(scored.run)?;
         let scorers = store.scorers(run.key)?;
         let decided = verdicts(store, scored.run, VerdictOptions::default(), |_| true)?;
-        let figures = Figures::of(store, &run, &scorers, &decided)?;
+        let figures = Figures::of(store, &run, &scorers, &decided, VerdictOptions::default())?;
         let of_one = scorers.into_iter().next().zip(figures.scorers.into_iter().next());
         let (scorer, figures) = of_one.ok_or_else(|| CardError::NoScorer(scored.run.to_owned()))?;
         let mut seen = Seen::default();

@@ -56,6 +56,14 @@ pub(super) fn part(run: &RunRecord, case: &CaseName, part: &str) -> String {
     with_query(format!("/runs/{}/case/part", run.spec.id), &pairs)
 }
 
+/// A scorer's page with the runs that are older than the newest `skip`.
+pub(super) fn older_of_scorer(id: &str, skip: usize) -> String {
+    with_query(
+        "/scorer".to_owned(),
+        &[("id", Some(id.to_owned())), ("skip", Some(skip.to_string()))],
+    )
+}
+
 /// A scorer's page.
 pub(super) fn scorer(id: &str) -> String {
     with_query("/scorer".to_owned(), &[("id", Some(id.to_owned()))])

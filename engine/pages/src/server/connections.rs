@@ -1,5 +1,5 @@
-//! Who connects, and for how long: a bound on connections, little time for the head of a request, and an end that waits for no
-//! one who never finishes. Knows no page.
+//! Who connects, and for how long: a bound on connections, little time for the head of a request and for taking an answer, and
+//! an end that waits for no one who never finishes. Knows no page.
 
 use std::{io, pin::pin, time::Duration};
 
@@ -16,7 +16,7 @@ use tokio::{
     time,
 };
 
-use super::live;
+use super::{impatient::Impatient, live};
 
 /// Before the next caller is let in after one could not be, for example because the process has no file left.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,6 +28,8 @@ pub(super) struct Bounds {
     most: usize,
     /// For the head of a request; a connection without a request is closed as soon.
     head: Duration,
+    /// For which an answer may wait to be taken; a connection whose other end takes nothing is closed.
+    taking: Duration,
     /// From the end until answers under way are cut off.
     end: Duration,
 }
@@ -35,7 +37,8 @@ pub(super) struct Bounds {
 impl Default for Bounds {
     fn default() -> Bounds {
         // A connection is a file, of which a process commonly has 1024.
-        Bounds { most: 512, head: Duration::from_secs(10), end: Duration::from_secs(3) }
+        let ten = Duration::from_secs(10);
+        Bounds { most: 512, head: ten, taking: ten, end: Duration::from_secs(3) }
     }
 }
 
@@ -91,7 +94,8 @@ async fn connection(
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(bounds.head);
     let service = TowerToHyperService::new(app);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let stream = TokioIo::new(Impatient::new(stream, bounds.taking));
+    let mut connection = pin!(builder.serve_connection(stream, service));
     tokio::select! {
         // A caller who breaks off or talks no HTTP: no one is left who could be told.
         _ = connection.as_mut() => return,
@@ -145,7 +149,7 @@ mod tests {
     #[tokio::test]
     async fn who_sends_half_a_request_or_none_does_not_keep_others_out() {
         let (listener, address) = listening().await;
-        let bounds = Bounds { most: 2, head: SOON, end: SOON };
+        let bounds = Bounds { most: 2, head: SOON, taking: NEVER, end: SOON };
         tokio::spawn(serve(listener, app(), bounds, pending(), watch::Sender::new(false)));
         let (half, none) = (sent(address, HALF).await, sent(address, "").await);
         assert!(answer(sent(address, WHOLE).await).await.ends_with("here"));
@@ -154,9 +158,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_does_not_take_an_answer_does_not_keep_others_out() {
+        let (listener, address) = listening().await;
+        let bounds = Bounds { most: 2, head: NEVER, taking: SOON, end: SOON };
+        // More than a socket holds.
+        let app = app().route("/long", get(async || vec![b'x'; 64 << 20]));
+        tokio::spawn(serve(listener, app, bounds, pending(), watch::Sender::new(false)));
+        let long = "GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let _unread = (sent(address, long).await, sent(address, long).await);
+        assert!(answer(sent(address, WHOLE).await).await.ends_with("here"));
+    }
+
+    #[tokio::test]
     async fn the_end_does_not_wait_for_half_a_request() {
         let (listener, address) = listening().await;
-        let bounds = Bounds { most: 10, head: NEVER, end: SOON };
+        let bounds = Bounds { most: 10, head: NEVER, taking: NEVER, end: SOON };
         let (end, is_end) = oneshot::channel::<()>();
         let end_comes = async { is_end.await.unwrap() };
         let served =
@@ -179,7 +195,7 @@ mod tests {
             waits.notified().await;
             "at last"
         });
-        let bounds = Bounds { most: 10, head: NEVER, end: NEVER };
+        let bounds = Bounds { most: 10, head: NEVER, taking: NEVER, end: NEVER };
         let ended = watch::Sender::new(false);
         let mut is_ended = ended.subscribe();
         let end_comes = async move { asked.notified().await };

@@ -303,8 +303,9 @@ impl Worker {
         let figures = store.snapshot(|store| {
             let scorers = store.scorers(run.key)?;
             let id = run.spec.id.as_str();
-            let decided = verdicts(store, id, VerdictOptions::default(), |_| true)?;
-            Figures::of(store, run, &scorers, &decided)
+            let options = VerdictOptions::default();
+            let decided = verdicts(store, id, options, |_| true)?;
+            Figures::of(store, run, &scorers, &decided, options)
         })?;
         // Numbers and names: writing them as JSON cannot fail.
         index.keep_figures(run, &serde_json::to_string(&figures).unwrap_or_default())?;

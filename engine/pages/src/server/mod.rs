@@ -3,6 +3,8 @@
 //!
 //! - `guard`: who may ask, and the policies of answers.
 //! - `connections`: who connects, and for how long.
+//! - `impatient`: a connection that ends if nobody takes what is written to it.
+//! - `texts`: long texts as answers, a few at a time.
 //! - `files`: the database and the index, and whether they are still what was opened.
 //! - `indexing`: the thread that keeps the index and the figures up to date.
 //! - `comparing`: comparisons of two runs, each computed once.
@@ -18,10 +20,12 @@ mod comparing;
 mod connections;
 mod files;
 mod guard;
+mod impatient;
 mod indexing;
 mod live;
 mod reading;
 mod routes;
+mod texts;
 mod trouble;
 mod views;
 

@@ -21,6 +21,7 @@ use super::{
     guard::{Guard, guarded},
     indexing, live,
     reading::{Reader, Readers},
+    texts::Texts,
     trouble::Trouble,
     views::{self, compare::Listed},
 };
@@ -32,6 +33,7 @@ struct App {
     readers: Arc<Readers>,
     state: Arc<indexing::State>,
     comparisons: Arc<Comparisons>,
+    texts: Texts,
     changed: watch::Receiver<u64>,
     is_ended: watch::Receiver<bool>,
     database: Arc<str>,
@@ -71,7 +73,15 @@ pub(super) fn app(
         .fallback(async |State(app): State<App>| {
             explained(Trouble::Missing("There is no such page.".to_owned()), &app)
         })
-        .with_state(App { readers, state, comparisons, changed: follow, is_ended, database })
+        .with_state(App {
+            readers,
+            state,
+            comparisons,
+            texts: Texts::new(),
+            changed: follow,
+            is_ended,
+            database,
+        })
         .layer(middleware::from_fn_with_state(guard, guarded))
 }
 
@@ -122,6 +132,7 @@ fn explained(trouble: Trouble, app: &App) -> Response {
     let (status, words) = match trouble {
         Trouble::Missing(words) => (StatusCode::NOT_FOUND, words),
         Trouble::Refused(words) => (StatusCode::BAD_REQUEST, words),
+        Trouble::Busy(words) => (StatusCode::SERVICE_UNAVAILABLE, words),
         Trouble::Store(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}.")),
     };
     (status, html(views::trouble(&app.database, &words))).into_response()
@@ -202,6 +213,10 @@ async fn part(
     RunNamed(run): RunNamed,
     Asking(named): Asking<Named>,
 ) -> Response {
+    let place = match app.texts.place().await {
+        Ok(place) => place,
+        Err(trouble) => return explained(trouble, &app),
+    };
     let text = Arc::clone(&app.readers)
         .read(move |reader| {
             let case = named.find(reader, &run)?;
@@ -224,7 +239,7 @@ async fn part(
                     "default-src 'none'; sandbox; frame-ancestors 'none'",
                 ),
             ];
-            (headers, text).into_response()
+            (headers, place.answer(text)).into_response()
         }
         Err(trouble) => explained(trouble, &app),
     }
@@ -234,10 +249,12 @@ async fn part(
 #[serde(default)]
 struct ScorerNamed {
     id: String,
+    skip: usize,
 }
 
 async fn scorer(State(app): State<App>, Asking(named): Asking<ScorerNamed>) -> Response {
-    app.page(move |reader, app| views::scorer::page(reader, &app.database, &named.id)).await
+    app.page(move |reader, app| views::scorer::page(reader, &app.database, &named.id, named.skip))
+        .await
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -3,11 +3,14 @@
 use scorebox::store::StoreError;
 
 /// Why there is no page.
+#[derive(Debug)]
 pub(super) enum Trouble {
     /// What the URL names does not exist.
     Missing(String),
     /// The URL asks for something that cannot be.
     Refused(String),
+    /// Others are in the way for now.
+    Busy(String),
     /// The database.
     Store(StoreError),
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use scorebox::{
     aggregate::verdicts_from,
-    contract::Assertion,
+    contract::{Assertion, Severity},
     row::Status,
     store::{
         CaseKey, CaseOrder, CaseQuery, Finding, FoundCase, Place, RunRecord, RunState, Saying,
@@ -32,6 +32,10 @@ const PAGE: usize = 50;
 const MOST_COUNTED: u64 = 10_000;
 /// Characters of a reason in a line.
 const MOST_REASON: u32 = 240;
+/// Scorers of which it is said why they decided against a case.
+const MOST_REASONS: usize = 4;
+/// Scores that are listed of a case that nothing decided against.
+const MOST_SCORES: usize = 6;
 /// Runs that can be chosen to compare with.
 const MOST_CHOICES: usize = 100;
 
@@ -45,7 +49,8 @@ pub(in crate::server) fn page(
     let run = reader.store.run(run)?;
     let scorers = reader.store.scorers(run.key)?;
     let figures = figures(reader, &run)?;
-    let others = reader.store.runs(MOST_CHOICES)?;
+    let summaries = reader.store.summaries(run.key)?;
+    let others = reader.store.runs(MOST_CHOICES + 1)?;
     let title = format!("{}, {}", summary::suite(&run), run.spec.id);
     let is_read = figures.is_some();
     let cases = cases(reader, &run, &scorers, asked, is_read)?;
@@ -57,7 +62,7 @@ pub(in crate::server) fn page(
             @match &figures {
                 Some(figures) => {
                     (summary::went(figures))
-                    @if run.state == RunState::Running { p.small.aside { "The run is in progress; this page follows it." } }
+                    @if run.state == RunState::Running { p.small.aside { "As long as the run is being written, this page follows it." } }
                 }
                 None => div.went { p.says { span.aside { (being_read(progress)) } } },
             }
@@ -88,6 +93,9 @@ pub(in crate::server) fn page(
         @if let Some(figures) = &figures {
             section { h2 { "Distributions" } div data-live="plots" { (summary::distributions(&figures.scorers)) } }
         }
+        @if !summaries.is_empty() {
+            section { h2 { "All cases together" } div data-live="summaries" { (summary::of_the_run(&summaries)) } }
+        }
         section {
             h2 { "What ran" }
             (summary::what_ran(&run, &scorers, figures.as_ref().map_or(&[][..], |it| &it.scorers[..])))
@@ -105,9 +113,10 @@ fn comparing(run: &RunRecord, others: &[RunRecord]) -> Markup {
             label { "Compare with"
                 select name="b" required {
                     option value="" { "another run" }
-                    @for other in others.iter().filter(|other| other.key != run.key) {
+                    @for other in others.iter().take(MOST_CHOICES).filter(|other| other.key != run.key) {
                         option value=(other.spec.id) { (other.spec.id.as_str()) }
                     }
+                    @if others.len() > MOST_CHOICES { option value="" disabled { "these are of the newest " (MOST_CHOICES) " runs" } }
                 }
             }
             button { "Compare" }
@@ -366,23 +375,51 @@ fn why(
     let asked: Vec<&Saying> = says.iter().filter(|it| Some(it.scorer) == query.scorer).collect();
     let against: Vec<&Saying> =
         says.iter().filter(|it| is_against(scorers, it) || of(it).is_some()).collect();
-    let shown = if !asked.is_empty() { asked } else { against };
+    let mut shown = if !asked.is_empty() { asked } else { against };
+    // What can fail a case before what only falls short.
+    shown.sort_by_key(|saying| !can_fail(scorers, saying));
+    let scored: Vec<&Saying> = says.iter().filter(|it| it.score.is_some()).collect();
     html! {
         @if shown.is_empty() {
             span.aside {
-                @for (place, saying) in says.iter().filter(|it| it.score.is_some()).take(6).enumerate() {
+                @for (place, saying) in scored.iter().take(MOST_SCORES).enumerate() {
                     @if place > 0 { ", " }
                     (Said::line(id(saying), 60)) " "
-                    @if let Some(score) = saying.score { (figure::score(score)) }
+                    (said_score(scorers, saying))
                 }
+                (left_out(scored.len(), MOST_SCORES))
             }
         }
-        @for (place, saying) in shown.iter().take(4).enumerate() {
+        @for (place, saying) in shown.iter().take(MOST_REASONS).enumerate() {
             @if place > 0 { br; }
             b { (Said::line(id(saying), 60)) } " "
-            @match saying.score { Some(score) => (figure::score(score)), None => (saying.status.as_str()) }
+            (said_score(scorers, saying))
             @if let Some(said) = &saying.said { span.aside { ": " (Said::line(said, 240)) } }
             @if let Some(decided) = of(saying) { (decided.assertions()) }
         }
+        @if shown.len() > MOST_REASONS { br; span.aside { (left_out(shown.len(), MOST_REASONS)) } }
+    }
+}
+
+/// Whether a score beyond the threshold fails its case, or a missing one does.
+fn can_fail(scorers: &[ScorerRecord], saying: &Saying) -> bool {
+    let is_gate = scorer(scorers, saying).is_some_and(|it| it.spec.severity == Severity::Gate);
+    is_gate || saying.status == Status::Error
+}
+
+/// The score, or why there is none.
+fn said_score(scorers: &[ScorerRecord], saying: &Saying) -> String {
+    let threshold = scorer(scorers, saying).and_then(|it| it.spec.policy().threshold());
+    match saying.score {
+        Some(score) => figure::score_beside(score, threshold),
+        None => saying.status.as_str().to_owned(),
+    }
+}
+
+/// How many of so many are not shown.
+fn left_out(all: usize, shown: usize) -> String {
+    match all.saturating_sub(shown) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     }
 }

@@ -43,7 +43,7 @@ pub(in crate::server) fn page(
                 @match figures {
                     Some(figures) => {
                         td.number { (figure::count(figures.cases())) }
-                        @if figures.decides {
+                        @if figures.have_verdicts() {
                             td.number {
                                 (figure::count(figures.passed)) " of " (figure::count(figures.judged()))
                                 @if let Some(rate) = figures.pass_rate { br; span.small.aside { (figure::percent(rate.rate)) } }
@@ -63,7 +63,9 @@ pub(in crate::server) fn page(
         h1 { "Runs" }
         @if let Some(trouble) = state.trouble() { p.note.strong { "Nothing new is read: " (Said::line(&trouble, 400)) } }
         section data-live="runs" {
-            @if runs.is_empty() {
+            @if runs.is_empty() && skip > 0 {
+                p.aside { "There are no older runs. " a href="/" { "The newest ones" } }
+            } @else if runs.is_empty() {
                 p.aside { "This database has no runs yet. " code { "scorebox run" } " stores one, and it appears here." }
             } @else {
                 div.scrolls tabindex="0" role="region" aria-label="Runs" {

@@ -16,61 +16,52 @@ use crate::{
     summary, word,
 };
 
-/// Runs that are looked through: the newest.
+/// Runs that are looked through for one page.
 const MOST_RUNS: usize = 500;
-/// Runs that are shown.
+/// Runs that are shown on one page.
 const MOST_SHOWN: usize = 60;
+/// Runs that can be looked back to.
+const MOST_SKIPPED: usize = 10_000;
 
 pub(in crate::server) fn page(
     reader: &Reader,
     database: &str,
     id: &str,
+    skip: usize,
 ) -> Result<Markup, Trouble> {
-    let mut of_runs: Vec<OfRun> = Vec::new();
-    for run in reader.store.runs(MOST_RUNS)? {
-        let Some(figures) = figures(reader, &run)? else { continue };
-        let scorers = reader.store.scorers(run.key)?;
-        let scorer = scorers.into_iter().map(|it| it.spec).find(|it| it.scorer_id == id);
-        let figures = figures.scorers.into_iter().find(|it| it.id == id);
-        if let (Some(figures), Some(scorer)) = (figures, scorer) {
-            if let Some(next) = of_runs.last_mut() {
-                next.changes = ScorerChange::between(&scorer, &next.scorer);
-            }
-            of_runs.push(OfRun { run, figures, scorer, changes: Vec::new() });
-        }
-        if of_runs.len() == MOST_SHOWN {
-            break;
-        }
+    let skip = skip.min(MOST_SKIPPED);
+    let Found { runs: of_runs, unread, older } = found(reader, id, skip)?;
+    if of_runs.is_empty() && unread == 0 && skip == 0 && older.is_none() {
+        return Err(Trouble::Missing("No run has a scorer of this name.".to_owned()));
     }
-    if of_runs.is_empty() {
-        return Err(Trouble::Missing("No run that is read has a scorer of this name.".to_owned()));
-    }
-    let newest = &of_runs[0];
+    let newest = of_runs.first();
     let is_drawn = |of: &&OfRun| {
         let range = |scorer: &ScorerSpec| (scorer.scale, scorer.direction);
-        range(&of.scorer) == range(&newest.scorer)
+        newest.is_some_and(|newest| range(&of.scorer) == range(&newest.scorer))
     };
     let drawn = of_runs.iter().filter(is_drawn);
     let left_out = of_runs.len() - drawn.clone().count();
     let points: Vec<Point> = drawn.rev().filter_map(OfRun::point).collect();
     let content = html! {
         h1 { (Said::line(id, 200)) }
-        p.aside { "The mean in each run with its 95 % interval, the oldest first." }
-        section {
-            @if points.is_empty() { p.aside { "No run has a score of it." } } @else {
-                figure.plot.wide { (plot::trend(&points, newest.figures.threshold)) }
+        p.aside { "The mean in each run with its 95 % interval: in the plot from the oldest run to the newest, in the table from the newest on." }
+        section data-live="trend" {
+            @if points.is_empty() { p.aside { "No run here has a score of it." } } @else {
+                figure.plot.wide { (plot::trend(&points, newest.and_then(|it| it.figures.threshold))) }
             }
+            @if skip > 0 || older.is_some() { p.small.aside { "Not all runs are on this page." } }
+            @if unread > 0 { p.note { (figure::counted(unread, "run has", "runs have")) " it and " (if unread == 1 { "is" } else { "are" }) " not read yet." } }
             @if left_out > 0 {
                 p.small.aside { (figure::counted(left_out as u64, "run", "runs")) " not drawn: the scorer has another scale or direction there." }
             }
         }
-        section {
+        section data-live="runs" {
             h2 { "Runs" }
             div.scrolls tabindex="0" role="region" aria-label="Runs" {
                 table {
                     thead { tr {
                         th scope="col" { "run" } th scope="col" { "started" } th scope="col" { "distribution" }
-                        @for title in ["mean, 95 % interval", "p50", "stddev", "scored", "errors", "failed"] { th.number scope="col" { (title) } }
+                        @for title in ["mean, 95 % interval", "p50", "stddev", "scored", "errors", "failed", "regressed"] { th.number scope="col" { (title) } }
                     } }
                     tbody {
                         @for OfRun { run, figures, changes, .. } in &of_runs {
@@ -82,16 +73,61 @@ pub(in crate::server) fn page(
                                 @for value in [figures.p50, figures.stddev] {
                                     td.number { @match value { Some(value) => (figure::score(value)), None => span.none { "–" } } }
                                 }
-                                @for count in [figures.count, figures.errors, figures.failed] { td.number { (figure::count(count)) } }
+                                @for count in [figures.count, figures.errors, figures.failed, figures.regressed] { td.number { (figure::count(count)) } }
                             }
                         }
                     }
                 }
             }
+            nav.pages aria-label="Pages of runs" {
+                @if skip > 0 { a href=(address::scorer(id)) { "Newest" } }
+                @if let Some(older) = older { a rel="next" href=(address::older_of_scorer(id, older)) { "Older" } }
+            }
         }
     };
     let above = [("All runs", "/".to_owned())];
     Ok(Frame { database, title: id, above: &above }.around(&content))
+}
+
+/// The runs of one page that have the scorer, the newest first.
+struct Found {
+    runs: Vec<OfRun>,
+    /// Others that have it and whose figures are not computed yet.
+    unread: u64,
+    /// How many runs are to be skipped for the page of older ones, if there may be any.
+    older: Option<usize>,
+}
+
+/// Looks through the runs that are left without the newest `skip`.
+fn found(reader: &Reader, id: &str, skip: usize) -> Result<Found, Trouble> {
+    let mut found = Found { runs: Vec::new(), unread: 0, older: None };
+    let end = skip + MOST_RUNS;
+    let runs = reader.store.runs(end + 1)?;
+    for (place, run) in runs.into_iter().enumerate().skip(skip) {
+        if place == end {
+            found.older = Some(place);
+            break;
+        }
+        let scorers = reader.store.scorers(run.key)?;
+        let scorer = scorers.into_iter().map(|it| it.spec).find(|it| it.scorer_id == id);
+        let Some(scorer) = scorer else { continue };
+        if found.runs.len() == MOST_SHOWN {
+            found.older = Some(place);
+            break;
+        }
+        let figures = figures(reader, &run)?;
+        let figures = figures.and_then(|it| it.scorers.into_iter().find(|it| it.id == id));
+        let Some(figures) = figures else {
+            found.unread += 1;
+            continue;
+        };
+        if let Some(next) = found.runs.last_mut() {
+            next.changes = ScorerChange::between(&scorer, &next.scorer);
+        }
+        found.runs.push(OfRun { run, figures, scorer, changes: Vec::new() });
+    }
+    found.older = found.older.filter(|older| *older <= MOST_SKIPPED);
+    Ok(found)
 }
 
 /// The scorer in one run.

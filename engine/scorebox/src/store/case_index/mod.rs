@@ -5,6 +5,7 @@
 //! - `query`: which cases are meant.
 //! - `finding`: cases are found, page by page.
 //! - `matches`: which cases have the words of a search.
+//! - `unspaced`: scripts that set no spaces between words.
 //! - here: opening the file, and how far each run is in it.
 //!
 //! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
@@ -18,6 +19,7 @@ mod matches;
 mod query;
 #[cfg(test)]
 mod tests;
+mod unspaced;
 
 use std::{
     fs,
@@ -35,7 +37,7 @@ pub use finding::{Finding, FoundCase, Place};
 pub use query::{CaseOrder, CaseQuery, WordsError};
 
 /// The version of the tables below and of the figures that are kept; a file of another one is made again.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// How long a statement waits for another process that fills the same index.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -4,6 +4,7 @@
 use super::{
     filling::{STATUSES, VERDICTS, status_number, verdict_number},
     itself,
+    unspaced::{is_unspaced, spaced},
 };
 use crate::{
     row::Status,
@@ -167,8 +168,8 @@ impl CaseQuery {
     /// looked up there, and the marks have only what does not stand there. The words are quoted, so none of them is an operator.
     pub(super) fn expression(&self, with_entries: bool) -> String {
         let quoted = |word: &String| match word.strip_suffix('*') {
-            Some(begins) => format!("\"{begins}\" *"),
-            None => format!("\"{word}\""),
+            Some(begins) => format!("\"{}\" *", spaced(begins)),
+            None => format!("\"{}\"", spaced(word)),
         };
         let said: Vec<String> = self.words.iter().map(quoted).collect();
         let any = |marks: Vec<String>| format!("({})", marks.join(" OR "));
@@ -210,7 +211,9 @@ fn words(search: &str) -> Vec<String> {
                     .map(|word| {
                         let word = word.trim_end_matches('*');
                         let letters = word.chars().filter(|it| it.is_alphanumeric()).count();
-                        let mark = if letters >= LEAST_BEGINNING { "*" } else { "" };
+                        // Where each character is a word, it is the beginning of no other.
+                        let is_whole = letters < LEAST_BEGINNING || word.ends_with(is_unspaced);
+                        let mark = if is_whole { "" } else { "*" };
                         format!("{word}{mark}")
                     }),
             ),

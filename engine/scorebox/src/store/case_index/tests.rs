@@ -144,6 +144,36 @@ fn words_are_found_with_everything_else() {
     finds(&index, &ordered, &[8, 6, 4, 2, 0]);
 }
 
+#[test]
+fn text_without_spaces_is_found_wherever_it_stands() {
+    let (_folder, mut index, run) = index();
+    let texts = [
+        "これは日本語のテキストです。東京は大きい。",
+        "北京大学是一所著名的大学",
+        "ภาษาไทยเป็นภาษา",
+        "the GPT東京 test",
+    ];
+    let cases: Vec<IndexedCase> = (0..)
+        .zip(texts)
+        .map(|(ordinal, text)| case(&run, ordinal, Verdict::Passed, 1.0, text))
+        .collect();
+    index.add(&run, &cases, CaseKey::at(run.key, 4).unwrap()).unwrap();
+    let search = |words: &str| asked(&run, |_| ()).with_search(words).unwrap();
+    for (words, expected) in [
+        ("日本語", &[0][..]),
+        ("\"日本語\"", &[0]),
+        ("テキスト", &[0]),
+        ("大学", &[1]),
+        ("東京", &[0, 3]),
+        ("GPT東", &[3]),
+        ("語日", &[]),
+        ("ไทย", &[2]),
+        ("北", &[1]),
+    ] {
+        finds(&index, &search(words), expected);
+    }
+}
+
 /// More cases than are looked up one by one have the word: their scores are gone through, with the same result.
 #[test]
 fn a_word_that_very_many_cases_have_is_found_with_everything_else() {

@@ -1,0 +1,90 @@
+//! Long texts as answers: a few at a time are in memory, however slowly they are taken. Knows no case.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    body::{Body, Bytes},
+    http::header,
+    response::{IntoResponse, Response},
+};
+use futures_util::stream;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time,
+};
+
+use super::trouble::Trouble;
+
+/// Long texts that are on their way at once.
+const MOST_AT_ONCE: usize = 8;
+/// For which an answer waits until another one is taken.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// Bytes that are handed over at once; a text of no more needs no place.
+const PIECE: usize = 64 << 10;
+
+/// The places for texts.
+#[derive(Clone, Debug)]
+pub(super) struct Texts(Arc<Semaphore>);
+
+/// A place for a text that is read next.
+#[derive(Debug)]
+pub(super) struct Place {
+    _held: OwnedSemaphorePermit,
+}
+
+impl Texts {
+    pub(super) fn new() -> Texts {
+        Texts(Arc::new(Semaphore::new(MOST_AT_ONCE)))
+    }
+
+    /// A place, as soon as there is one.
+    pub(super) async fn place(&self) -> Result<Place, Trouble> {
+        let place = time::timeout(LONGEST_WAIT, Arc::clone(&self.0).acquire_owned()).await;
+        // The semaphore is never closed.
+        place.ok().and_then(Result::ok).map(|held| Place { _held: held }).ok_or_else(|| {
+            let words = format!(
+                "{MOST_AT_ONCE} long texts are on their way to others who take them slowly. Try again in a while."
+            );
+            Trouble::Busy(words)
+        })
+    }
+}
+
+impl Place {
+    /// A text as an answer, which keeps its place until almost all of it is taken.
+    pub(super) fn answer(self, text: String) -> Response {
+        if text.len() <= PIECE {
+            return text.into_response();
+        }
+        let length = text.len();
+        // Copied, because a part of a text would keep all of it.
+        let pieces = stream::unfold((text, 0, self), |(text, from, place)| async move {
+            let to = text.len().min(from + PIECE);
+            let piece = text.as_bytes().get(from..to).filter(|piece| !piece.is_empty())?;
+            let piece = Bytes::copy_from_slice(piece);
+            Some((Ok::<_, Infallible>(piece), (text, to, place)))
+        });
+        ([(header::CONTENT_LENGTH, length)], Body::from_stream(pieces)).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_text_keeps_its_place_until_it_is_taken_and_a_short_one_none() {
+        let texts = Texts::new();
+        let free = || texts.0.available_permits();
+        let long = "ä".repeat(PIECE);
+        let answer = texts.place().await.unwrap().answer(long.clone());
+        assert_eq!(free(), MOST_AT_ONCE - 1);
+        let _short = texts.place().await.unwrap().answer("short".to_owned());
+        assert_eq!(free(), MOST_AT_ONCE - 1);
+        assert_eq!(answer.headers()[header::CONTENT_LENGTH], long.len().to_string());
+        assert_eq!(to_bytes(answer.into_body(), usize::MAX).await.unwrap(), long);
+        assert_eq!(free(), MOST_AT_ONCE);
+    }
+}
