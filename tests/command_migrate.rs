@@ -197,6 +197,30 @@ fn no_text_of_a_configuration_reads_the_environment() {
     folder.sh("scorebox run migrated.toml cases.jsonl -q").exits_with(0);
 }
 
+/// promptfoo reads YAML as js-yaml does, to which `no` is a text.
+#[test]
+fn yes_and_no_without_quotes_are_texts() {
+    let folder = Folder::new();
+    folder.write(
+        "promptfooconfig.yaml",
+        "tests:\n\
+         - vars: {expected: no}\n  assert: [{type: equals, value: no}, {type: contains, value: 'says {{expected}}'}]\n\
+         - assert: [{type: icontains-any, value: [yes, on, 1_000]}, {type: equals, value: 0o17}]\n",
+    );
+    folder.sh("scorebox migrate promptfooconfig.yaml -o made.toml").exits_with(0);
+    let suite = fs::read_to_string(folder.path("made.toml")).unwrap();
+    let configs: Vec<&str> = suite.lines().filter(|line| line.starts_with("config = ")).collect();
+    assert_eq!(
+        configs,
+        [
+            r#"config = { value = "no" }"#,
+            r#"config = { value = "says no" }"#,
+            r#"config = { ignoreCase = true, mode = "any", values = ["yes", "on", "1_000"] }"#,
+            "config = { value = 15 }",
+        ]
+    );
+}
+
 #[test]
 fn what_a_scorer_refuses_is_listed_with_its_reason() {
     let folder = Folder::new();

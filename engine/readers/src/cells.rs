@@ -1,5 +1,5 @@
 //! Cells of Arrow's columns as JSON, the same for whoever reads a table: what Arrow's own writer makes of them, within a bound for
-//! a row, but for bytes and times. Knows no parts of cases.
+//! a row, but for bytes, times and fractions. Knows no parts of cases.
 
 use std::{
     fmt,
@@ -12,8 +12,8 @@ use arrow_array::{
     temporal_conversions::as_datetime,
     timezone::Tz,
     types::{
-        TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-        TimestampSecondType,
+        Float16Type, Float32Type, Float64Type, TimestampMicrosecondType, TimestampMillisecondType,
+        TimestampNanosecondType, TimestampSecondType,
     },
 };
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, writer::NullableEncoder};
@@ -123,6 +123,18 @@ impl EncoderFactory for OwnCells {
             DataType::FixedSizeBinary(_) => {
                 Box::new(BytesAsText(|row| array.as_fixed_size_binary().value(row)))
             }
+            DataType::Float16 => {
+                let numbers = array.as_primitive::<Float16Type>();
+                Box::new(Numbers(|row| widened(numbers.value(row).to_f32())))
+            }
+            DataType::Float32 => {
+                let numbers = array.as_primitive::<Float32Type>();
+                Box::new(Numbers(|row| widened(numbers.value(row))))
+            }
+            DataType::Float64 => {
+                let numbers = array.as_primitive::<Float64Type>();
+                Box::new(Numbers(|row| numbers.value(row)))
+            }
             DataType::Dictionary(..) => Box::new(DictionaryCells::of(field, array)?),
             DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
                 Box::new(UtcTimes(utc_times(array, *unit)))
@@ -170,6 +182,21 @@ impl<'a, B: Fn(usize) -> &'a [u8]> Encoder for BytesAsText<B> {
             None => out.extend_from_slice(&[NO_TEXT, b'u', b'l', b'l']),
         }
     }
+}
+
+/// Numbers that may have a fraction, as everything else here writes them into JSON: a case has one text, whatever it was read from.
+struct Numbers<N>(N);
+
+impl<N: Fn(usize) -> f64> Encoder for Numbers<N> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        // One that is not finite is `null`. A vector takes whatever is written.
+        let _ = serde_json::to_writer(out, &(self.0)(row));
+    }
+}
+
+/// The number of 64 bits with the digits that tell this one from its neighbours.
+fn widened(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or_else(|_| f64::from(number))
 }
 
 /// What Arrow's writer makes of a time, date or duration that no calendar has: `ValueFormatter::fmt`, and the durations'
@@ -276,9 +303,30 @@ mod tests {
     #[test]
     fn numbers_are_written_with_their_own_digits_and_as_null_if_they_are_not_finite() {
         let floats: ArrayRef = Arc::new(Float32Array::from(vec![1e38, 1e-40, 1e16, 0.1, f32::NAN]));
-        assert_eq!(written(&floats), ["1.0e38", "1.0e-40", "1.0e16", "0.1", "null"]);
+        assert_eq!(written(&floats), ["1e+38", "1e-40", "1e+16", "0.1", "null"]);
         let doubles: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.1), None, Some(-0.0)]));
         assert_eq!(written(&doubles), ["0.1", "null", "-0.0"]);
+    }
+
+    #[test]
+    fn a_number_has_the_text_that_it_has_in_lines_of_json() {
+        let numbers = [
+            1e10,
+            1_234_567_890_123.0,
+            1e15,
+            1e16,
+            1.234_567_890_123_456_8e17,
+            1e20,
+            1e-5,
+            1e-7,
+            5e-324,
+        ];
+        let doubles: ArrayRef = Arc::new(Float64Array::from(numbers.to_vec()));
+        assert_eq!(written(&doubles), numbers.map(|number| serde_json::json!(number).to_string()));
+        let element = Arc::new(Field::new("element", DataType::Float64, true));
+        let offsets = OffsetBuffer::from_lengths([numbers.len()]);
+        let lists: ArrayRef = Arc::new(ListArray::new(element, offsets, doubles, None));
+        assert_eq!(written(&lists), [serde_json::json!(numbers).to_string()]);
     }
 
     #[test]

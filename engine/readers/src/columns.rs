@@ -221,7 +221,9 @@ fn is_arrow_file(file: &mut File) -> Result<bool, Problem> {
 
 /// Whether the file has what its readers need.
 pub(crate) fn check_parquet(place: &Place) -> Result<(), Problem> {
-    open_parquet(File::open(&place.path)?).map(drop)
+    let opened = open_parquet(File::open(&place.path)?)?;
+    let names = opened.schema().fields().iter().map(|field| field.name().as_str());
+    Columns::of(&place.mapping).firsts(names).map(drop)
 }
 
 /// Whether the file has what its readers need. Of a stream only its reader knows.

@@ -69,7 +69,9 @@ fn in_part(part: &Part, problem: Problem) -> Problem {
         Problem::Io(error) => {
             Problem::Io(io::Error::new(error.kind(), format!("{}: {error}", part.path.display())))
         }
-        Problem::Content(what) => Problem::Content(format!("{}: {what}", part.path.display())),
+        what @ (Problem::Content(_) | Problem::NoColumn(_)) => {
+            Problem::Content(format!("{}: {what}", part.path.display()))
+        }
     }
 }
 

@@ -77,7 +77,22 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
         // What cannot be decompressed is for the reader of cases to report.
         Err(_) => return Ok(Format::Cases),
     };
-    of_text(text, path, mapping).map_err(|formats| ReaderError::Ambiguous { name: name(), formats })
+    of_text(text, path, mapping).map_err(|unclear| match unclear {
+        Unclear::Several(formats) => ReaderError::Ambiguous { name: name(), formats },
+        Unclear::Other(what) => Problem::content(format!(
+            "this is {what}, which is not read: of promptfoo's results, save those in JSON (`-o results.json`)"
+        ))
+        .of(&name()),
+    })
+}
+
+/// Why the format of a text is not known.
+#[derive(Debug, PartialEq, Eq)]
+enum Unclear {
+    /// It may be one of these.
+    Several(Vec<Format>),
+    /// It is something that is not read.
+    Other(&'static str),
 }
 
 /// Whether the zip archive at `path` is what Excel writes (`.xlsx`).
@@ -88,7 +103,7 @@ fn is_workbook(path: &Path) -> bool {
 }
 
 /// The format of a text, or those that it may have.
-fn of_text(text: impl BufRead, path: &Path, mapping: &Mapping) -> Result<Format, Vec<Format>> {
+fn of_text(text: impl BufRead, path: &Path, mapping: &Mapping) -> Result<Format, Unclear> {
     let mut beginning = Vec::new();
     let mut text = text.take(MOST_LOOKED_AT);
     // What cannot be read is for the reader of cases to report.
@@ -98,11 +113,18 @@ fn of_text(text: impl BufRead, path: &Path, mapping: &Mapping) -> Result<Format,
         Some(b'{' | b'[') => match of_keys(&keys(&beginning)).as_slice() {
             [] => Ok(Format::Cases),
             [format] => Ok(*format),
-            several => Err(several.to_vec()),
+            several => Err(Unclear::Several(several.to_vec())),
         },
         Some(_) if separated::seems_one(&beginning, path, mapping) => Ok(Format::Csv),
+        Some(b'<') => Err(Unclear::Other("HTML or XML")),
+        Some(_) if is_named_yaml(path) => Err(Unclear::Other("YAML")),
         _ => Ok(Format::Cases),
     }
+}
+
+fn is_named_yaml(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
 }
 
 /// The formats whose marks are among the keys of a text's first JSON value.
@@ -235,7 +257,7 @@ impl<'de> Visitor<'de> for Search<'_> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Format, Vec<Format>> {
+    fn of(text: &str) -> Result<Format, Unclear> {
         of_text(text.as_bytes(), Path::new("file"), &Mapping::NONE)
     }
 
@@ -281,9 +303,20 @@ mod tests {
     }
 
     #[test]
+    fn yaml_and_html_are_not_taken_for_lines_of_cases() {
+        let named =
+            |text: &str, name: &str| of_text(text.as_bytes(), Path::new(name), &Mapping::NONE);
+        for name in ["results.yaml", "results.YML"] {
+            assert_eq!(named("evalId: x\nresults:\n", name), Err(Unclear::Other("YAML")), "{name}");
+        }
+        assert_eq!(named("{\"output\": 1}", "cases.yaml"), Ok(Format::Cases), "JSON is YAML");
+        assert_eq!(of("\n<!DOCTYPE html>"), Err(Unclear::Other("HTML or XML")));
+    }
+
+    #[test]
     fn a_text_with_the_marks_of_two_formats_is_neither() {
         let both = r#"{"output": "x", "doc_id": 1, "doc": {}, "resps": []}"#;
-        assert_eq!(of(both), Err(vec![Format::Cases, Format::LmEval]));
+        assert_eq!(of(both), Err(Unclear::Several(vec![Format::Cases, Format::LmEval])));
         let mapping = Mapping::parse(["output=/resps/0"]).unwrap();
         assert_eq!(of_text(both.as_bytes(), Path::new("x"), &mapping), Ok(Format::Cases));
     }

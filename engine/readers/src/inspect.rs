@@ -13,7 +13,7 @@ use crate::{
     lenient_json::LenientJson,
     place::Place,
     problem::Problem,
-    record::{MOST_RECORD_BYTES, Origin, Part, Record, because, single, usage},
+    record::{MOST_RECORD_BYTES, Origin, Part, Record, error_of_sample, single, usage},
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
 };
@@ -116,7 +116,7 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     const PATHS: &[Path] = &[&["eval"], &["samples", EACH]];
 
     struct Log<'a> {
-        header: Header,
+        header: Option<Header>,
         record: u64,
         place: &'a Place,
         allowance: Allowance,
@@ -131,12 +131,12 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
             element: D,
         ) -> Result<(), D::Error> {
             match path {
-                0 => self.header = Header::deserialize(element)?,
+                0 => self.header = Some(Header::deserialize(element)?),
                 _ => {
                     let sample = Sample::deserialize(element)?;
                     self.record += 1;
-                    let case =
-                        sample.case(&self.header, self.record, Format::InspectJson, self.place);
+                    let header = self.header.get_or_insert_default();
+                    let case = sample.case(header, self.record, Format::InspectJson, self.place);
                     let taken = case.and_then(|case| self.emit.case(&case));
                     refuse(&mut self.problem, taken)?;
                 }
@@ -152,9 +152,14 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
 
     let allowance = Allowance::of(MOST_SAMPLE_BYTES);
     let text = allowance.on(LenientJson::new(text(&place.path)?, emit.left_out()));
-    let mut log =
-        Log { header: Header::default(), record: 0, place, allowance, emit, problem: None };
-    walk(text, PATHS, &mut log, "the log").map(drop)
+    let mut log = Log { header: None, record: 0, place, allowance, emit, problem: None };
+    walk(text, PATHS, &mut log, "the log")?;
+    match log.header {
+        Some(_) => Ok(()),
+        None => {
+            Err(Problem::content("this is no Inspect log: it has neither `eval` nor `samples`"))
+        }
+    }
 }
 
 impl Sample {
@@ -199,10 +204,7 @@ impl Sample {
         case.usage = self.usage(header, output.usage.as_ref());
         let seconds = self.working_time.or(self.total_time);
         case.latency_ms = seconds.map(|seconds| seconds * 1000.0);
-        case.skip = self
-            .error
-            .as_ref()
-            .map(|error| because("the sample ended with an error", &error.message));
+        case.error = self.error.as_ref().map(|error| error_of_sample(&error.message));
         case.output = output.text().map(Part::from);
         case.ground_truth = match single(mem::take(&mut self.target)) {
             Value::Null => None,

@@ -39,6 +39,11 @@ pub(crate) fn is_one(path: &Path) -> bool {
 
 /// Whether there is something to read.
 pub(crate) fn check(place: &Place) -> Result<(), Problem> {
+    let mut start = Vec::new();
+    File::open(&place.path)?.take(2).read_to_end(&mut start)?;
+    if start != b"PK" {
+        return Err(Problem::content("this is not a zip archive, which an Inspect log (.eval) is"));
+    }
     match has_header(&opened(&place.path)?) {
         true => Ok(()),
         false => Err(Problem::content("the archive has no `header.json`, which Inspect logs have")),

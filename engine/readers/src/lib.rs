@@ -17,11 +17,12 @@
 //! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out; `batch_rows`:
 //!   how many rows are read at once; `row_values`: how many values the longest row has; `arrow_file`: an Arrow file, opened likewise;
 //!   `cells`: cells as JSON; `nested_cells`: those that hold many values.
-//! - `promptfoo_expected`: the output that a test of promptfoo expects.
+//! - `promptfoo_expected`: the output that a test of promptfoo expects; `promptfoo_repeats`: which results are of one test.
 //! - `quotes`: whether a quoted cell of CSV ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
 //! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
-//! - **Invariant:** memory is bounded by the largest record (64 MiB) or batch of rows, not by the file.
+//! - **Invariant:** memory is bounded by the largest record (64 MiB) or batch of rows, not by the file; of a million results of promptfoo, a few bytes each
+//!   are kept.
 //! - **Invariant:** what is left out is counted, with the reason.
 
 #![warn(missing_debug_implementations)]
@@ -49,6 +50,7 @@ mod place;
 mod problem;
 mod promptfoo;
 mod promptfoo_expected;
+mod promptfoo_repeats;
 mod quotes;
 mod record;
 mod row_values;
@@ -68,6 +70,6 @@ pub use format::{Format, UnknownFormat};
 pub use left_out::LeftOut;
 pub use open::{Opened, Settings, open};
 pub use parquet_file::{open_parquet, without_panic};
-pub use problem::ReaderError;
+pub use problem::{MissingColumn, ReaderError};
 pub use stream::READERS_NAME;
 pub use table::{has_json, json_of_text};

@@ -12,7 +12,7 @@ use crate::{
     lenient_json::LenientJson,
     place::Place,
     problem::Problem,
-    record::{Origin, Part, Record, because, single},
+    record::{Origin, Part, Record, error_of_sample, single},
     text::{next_line, text},
     window::Window,
 };
@@ -139,7 +139,7 @@ fn put(
     let mut case = Record::new(id, origin);
     case.input = sample.prompt.map(Part::from);
     if sample.output.is_none() {
-        case.skip = sample.error.map(|error| because("the sample ended with an error", &error));
+        case.error = sample.error.map(|error| error_of_sample(&error));
     }
     case.output = sample.output.map(|output| single(output).into());
     case.ground_truth = sample.expected.or(sample.ideal).map(|it| single(it).into());

@@ -4,6 +4,7 @@ use std::io;
 
 use scorebox::{
     advice::{Advice, Advised, Thing},
+    case::{Key, may_be_output},
     input_file::InputFileError,
 };
 
@@ -49,6 +50,14 @@ pub enum ReaderError {
         /// The format.
         format: Format,
     },
+    /// It is a table without a column that is needed.
+    #[error("{name}: {missing}")]
+    NoColumn {
+        /// The name as it was given.
+        name: String,
+        /// What it lacks, and what it has.
+        missing: MissingColumn,
+    },
     /// It is not what it seems to be, or damaged.
     #[error("{name}: {problem}")]
     Damaged {
@@ -72,7 +81,67 @@ impl Advised for ReaderError {
                 names: Format::ALL.iter().map(ToString::to_string).collect(),
             }),
             ReaderError::Pipe { .. } => Some(Advice::Name(Thing::File)),
+            ReaderError::NoColumn { missing, .. } => missing.advice(),
             ReaderError::Damaged { .. } => None,
+        }
+    }
+}
+
+/// The most columns that a message lists, and the most bytes of the name of one.
+const LISTED_COLUMNS: usize = 12;
+const LONGEST_COLUMN: usize = 64;
+
+/// A column that a table lacks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no column `{column}`{}; the columns are {}", mapped(*.key, .column), listed(.columns))]
+#[non_exhaustive]
+pub struct MissingColumn {
+    /// The part of a case that it is.
+    pub key: Key,
+    /// Its name.
+    pub column: String,
+    /// Those that there are.
+    pub columns: Vec<String>,
+}
+
+fn mapped(key: Key, column: &str) -> String {
+    match key.name() == column {
+        true => String::new(),
+        false => format!(", where `{key}` is to be"),
+    }
+}
+
+fn listed(columns: &[String]) -> String {
+    let short = columns.iter().filter(|column| column.len() <= LONGEST_COLUMN);
+    let mut listed: Vec<String> =
+        short.take(LISTED_COLUMNS).map(|column| format!("`{column}`")).collect();
+    if listed.len() < columns.len() {
+        listed.push("…".to_owned());
+    }
+    listed.join(", ")
+}
+
+impl MissingColumn {
+    pub(crate) fn new(key: Key, column: &str, columns: &[&str]) -> MissingColumn {
+        let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+        MissingColumn { key, column: column.to_owned(), columns }
+    }
+
+    /// The rule that was probably meant.
+    fn advice(&self) -> Option<Advice> {
+        let MissingColumn { key, column, columns } = self;
+        if *key == Key::Output && column == key.name() {
+            let member = columns.iter().find(|column| may_be_output(column)).cloned();
+            return Some(Advice::Map { part: key.to_string(), member });
+        }
+        match Advice::closest(column, columns.iter().map(String::as_str))? {
+            Advice::DidYouMean(names) => {
+                let rule = |name: &String| {
+                    format!("{key}=/{}", name.replace('~', "~0").replace('/', "~1"))
+                };
+                Some(Advice::DidYouMean(names.iter().map(rule).collect()))
+            }
+            other => Some(other),
         }
     }
 }
@@ -86,6 +155,9 @@ pub(crate) enum Problem {
     /// The system failed to read, or the compressed data is damaged.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// A table lacks a column that is needed.
+    #[error("{0}")]
+    NoColumn(MissingColumn),
     /// The content is not what the format has.
     #[error("{0}")]
     Content(String),
@@ -113,6 +185,7 @@ impl Problem {
                 let error = error.downcast().unwrap_or_else(InputFileError::Failed);
                 ReaderError::Unreadable { name, error }
             }
+            Problem::NoColumn(missing) => ReaderError::NoColumn { name, missing },
             other => ReaderError::Damaged { name, problem: other.to_string() },
         }
     }

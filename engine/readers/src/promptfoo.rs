@@ -10,10 +10,12 @@ use crate::{
     detect::first_keys,
     emit::Emit,
     format::Format,
+    left_out::LeftOut,
     lenient_json::LenientJson,
     place::Place,
     problem::Problem,
     promptfoo_expected::expected_output,
+    promptfoo_repeats::Repeats,
     record::{Origin, Part, Record, because, usage},
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
@@ -41,6 +43,9 @@ struct EvaluateResult {
     grading_result: Option<GradingResult>,
     #[serde(default)]
     error: Option<String>,
+    /// Why it did not succeed: [`ERROR`], an assertion, or nothing.
+    #[serde(default)]
+    failure_reason: Option<u64>,
     #[serde(default)]
     success: Option<bool>,
     #[serde(default)]
@@ -93,18 +98,43 @@ struct TokenUsage {
     total: Option<u64>,
 }
 
+/// `ResultFailureReason.ERROR`: promptfoo counts the result as an error, and not as one that failed.
+const ERROR: u64 = 2;
+
 /// A line of `results.jsonl`, or the whole of `results.json`.
-const PATHS: &[Path] = &[&["evalId"], &["results", "results", EACH], &["results", EACH]];
+const PATHS: &[Path] = &[&["evalId"], RESULTS[0], RESULTS[1]];
+/// Where results are in such a document.
+const RESULTS: &[Path] = &[&["results", "results", EACH], &["results", EACH]];
 
 pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
+    let is_lines = is_lines(place)?;
+    let repeats = repeats(place, is_lines)?;
     let text = LenientJson::new(text(&place.path)?, emit.left_out());
-    if is_lines(place)? {
-        return read_lines(place, emit, allowance.on(text), &allowance);
+    if is_lines {
+        return read_lines(place, emit, allowance.on(text), &allowance, &repeats);
     }
-    let mut results =
-        Results { eval: None, record: 0, place, allowance: allowance.clone(), emit, problem: None };
+    let mut results = Results {
+        eval: None,
+        record: 0,
+        place,
+        repeats,
+        allowance: allowance.clone(),
+        emit,
+        problem: None,
+    };
     walk(allowance.on(text), PATHS, &mut results, "the file of results").map(drop)
+}
+
+/// Which results are of one test. The file is read once more for it.
+fn repeats(place: &Place, is_lines: bool) -> Result<Repeats, Problem> {
+    let allowance = Allowance::new();
+    // What of it is no JSON is counted by who reads it again.
+    let text = LenientJson::new(text(&place.path)?, LeftOut::default());
+    Ok(match is_lines {
+        true => Repeats::of_lines(text, &allowance),
+        false => Repeats::of_document(text, RESULTS, &allowance),
+    })
 }
 
 /// Whether each line is a result, and not the whole file one document.
@@ -117,11 +147,12 @@ fn read_lines(
     emit: &mut Emit,
     text: impl std::io::Read,
     allowance: &Allowance,
+    repeats: &Repeats,
 ) -> Result<(), Problem> {
     let results = serde_json::Deserializer::from_reader(text).into_iter::<EvaluateResult>();
     for (index, result) in results.enumerate() {
         let result = result.map_err(|error| Problem::json("a result", &error))?;
-        emit.case(&result.case(None, index as u64 + 1, place))?;
+        emit.case(&result.case(None, index as u64 + 1, place, repeats))?;
         allowance.renew();
     }
     Ok(())
@@ -131,6 +162,7 @@ struct Results<'a> {
     eval: Option<String>,
     record: u64,
     place: &'a Place,
+    repeats: Repeats,
     allowance: Allowance,
     emit: &'a mut Emit,
     problem: Option<Problem>,
@@ -143,7 +175,7 @@ impl Take for Results<'_> {
             _ => {
                 let result = EvaluateResult::deserialize(element)?;
                 self.record += 1;
-                let case = result.case(self.eval.clone(), self.record, self.place);
+                let case = result.case(self.eval.clone(), self.record, self.place, &self.repeats);
                 refuse(&mut self.problem, self.emit.case(&case))?;
             }
         }
@@ -157,7 +189,7 @@ impl Take for Results<'_> {
 }
 
 impl EvaluateResult {
-    fn case(self, eval: Option<String>, record: u64, place: &Place) -> Record {
+    fn case(self, eval: Option<String>, record: u64, place: &Place, repeats: &Repeats) -> Record {
         let provider = match &self.provider {
             Value::Object(members) => members.get("id").cloned().unwrap_or_default(),
             other => other.clone(),
@@ -171,14 +203,17 @@ impl EvaluateResult {
             .with("success", self.success)
             .with("score", self.score)
             .with("namedScores", self.named_scores);
-        let test = format!("test-{}", self.test_idx);
+        let repeat = repeats.of(record, self.test_idx);
+        let test = format!("test-{}", repeat.test);
         let mut case = Record::new(format!("{test}-prompt-{}", self.prompt_idx), origin);
         case.node_id = Some(test);
+        case.attempt = repeat.attempt;
         case.input = (!raw.is_null()).then(|| raw.into());
         let response = self.response.unwrap_or_default();
-        // An error beside an output is that of an assertion.
-        if response.output.is_null() {
-            case.skip = why_no_answer(response.error.as_deref(), self.error.as_deref());
+        // An error beside an output may be that of an assertion.
+        let is_failed = self.failure_reason == Some(ERROR) || response.error.is_some();
+        if is_failed || response.output.is_null() {
+            case.error = why_no_answer(response.error.as_deref(), self.error.as_deref(), is_failed);
         }
         let tokens = response.token_usage.unwrap_or_default();
         let cost = self.cost.or(response.cost);
@@ -203,11 +238,15 @@ impl EvaluateResult {
 
 /// Why there is no answer. The provider said so itself, or there is only an error of the result, which may as well be that of
 /// an assertion: promptfoo keeps no answer where one fails to run.
-fn why_no_answer(of_provider: Option<&str>, of_result: Option<&str>) -> Option<String> {
+fn why_no_answer(
+    of_provider: Option<&str>,
+    of_result: Option<&str>,
+    is_failed: bool,
+) -> Option<String> {
     match (of_provider, of_result) {
         (Some(error), _) => Some(because("the provider gave no answer", error)),
         (None, Some(error)) => Some(because("promptfoo gave no answer", error)),
-        (None, None) => None,
+        (None, None) => is_failed.then(|| "promptfoo gave no answer".to_owned()),
     }
 }
 
@@ -221,7 +260,7 @@ mod tests {
     fn case(result: Value) -> Value {
         let place = Place::of(std::path::Path::new("r.json"), Mapping::NONE);
         let result: EvaluateResult = serde_json::from_value(result).unwrap();
-        serde_json::to_value(result.case(None, 1, &place)).unwrap()
+        serde_json::to_value(result.case(None, 1, &place, &Repeats::default())).unwrap()
     }
 
     #[test]
@@ -240,19 +279,24 @@ mod tests {
 
     #[test]
     fn who_gave_no_answer_is_said_as_far_as_it_is_known() {
-        let skip = |result: Value| case(result)["skip"].clone();
+        let error = |result: Value| case(result)["error"].clone();
         assert_eq!(
-            skip(json!({"error": "429", "response": {"error": "429"}})),
+            error(json!({"error": "429", "response": {"error": "429"}})),
             "the provider gave no answer: 429"
         );
         assert_eq!(
-            skip(json!({"error": "Error: Unknown assertion type: ends-with", "response": null})),
+            error(json!({"error": "Error: Unknown assertion type: ends-with", "response": null})),
             "promptfoo gave no answer: Error: Unknown assertion type: ends-with"
         );
         assert_eq!(
-            skip(json!({"error": "too short", "response": {"output": "x"}})),
+            error(json!({"error": "too short", "failureReason": 1, "response": {"output": "x"}})),
             Value::Null,
             "an answer is there"
         );
+        assert_eq!(
+            error(json!({"error": "cut off", "failureReason": 2, "response": {"output": "x"}})),
+            "promptfoo gave no answer: cut off"
+        );
+        assert_eq!(error(json!({"failureReason": 2})), "promptfoo gave no answer");
     }
 }

@@ -79,7 +79,7 @@ pub(crate) struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub skip: Option<String>,
+    pub error: Option<String>,
     pub metadata: Map<String, Value>,
 }
 
@@ -101,7 +101,7 @@ impl Record {
             trace: None,
             usage: None,
             latency_ms: None,
-            skip: None,
+            error: None,
             metadata: Map::from_iter([(ORIGIN.to_owned(), Value::Object(origin.0))]),
         }
     }
@@ -167,15 +167,27 @@ pub(crate) fn single(value: Value) -> Value {
     }
 }
 
-/// Why a case is not judged: the first line of an error, at most so long that it can be read in a table.
+/// What happened, and because of which error.
 pub(crate) fn because(what: &str, message: &str) -> String {
+    match first_line(message) {
+        line if line.is_empty() => what.to_owned(),
+        line => format!("{what}: {line}"),
+    }
+}
+
+/// Why a sample has no answer: the error with which it ended.
+pub(crate) fn error_of_sample(message: &str) -> String {
+    match first_line(message) {
+        line if line.is_empty() => "the sample ended with an error".to_owned(),
+        line => line,
+    }
+}
+
+/// The first line of an error, at most so long that it can be read in a table.
+fn first_line(message: &str) -> String {
     const MOST_CHARACTERS: usize = 200;
     let line = message.trim().lines().next().unwrap_or_default();
-    let short: String = line.chars().filter(|it| !it.is_control()).take(MOST_CHARACTERS).collect();
-    match short.is_empty() {
-        true => what.to_owned(),
-        false => format!("{what}: {short}"),
-    }
+    line.chars().filter(|it| !it.is_control()).take(MOST_CHARACTERS).collect()
 }
 
 #[cfg(test)]
@@ -222,5 +234,7 @@ mod tests {
         assert_eq!(because("it failed", ""), "it failed");
         assert_eq!(because("it failed", "\nToo slow\x1b\n  at x"), "it failed: Too slow");
         assert_eq!(because("x", &"é".repeat(1000)).chars().count(), 203);
+        assert_eq!(error_of_sample("Timeout()\nat x"), "Timeout()");
+        assert_eq!(error_of_sample(" "), "the sample ended with an error");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     format::Format,
-    problem::Problem,
+    problem::{MissingColumn, Problem},
     record::{ORIGIN, Origin, on_one_line},
 };
 
@@ -55,10 +55,12 @@ fn raw_text(text: &str) -> Box<RawValue> {
 pub(crate) struct Columns {
     /// Columns of a text that is JSON.
     json: Vec<String>,
-    /// The columns that the mapping names first.
-    mapped: Vec<String>,
+    /// The columns that the mapping names first, each with its key.
+    mapped: Vec<(Key, String)>,
     /// The column of the output, which may have no value.
     output: String,
+    /// Whether no row is a case without that column, unless there is one for errors: tasks that failed may have no output.
+    needs_output: bool,
 }
 
 impl Columns {
@@ -69,27 +71,37 @@ impl Columns {
             Some(column) => vec![column],
             None => key.spellings().iter().map(|it| (*it).to_owned()).collect(),
         });
-        let mapped = Key::ALL.into_iter().filter_map(column).collect();
+        let mapped = Key::ALL.into_iter().filter_map(|key| Some((key, column(key)?))).collect();
         let output = column(Key::Output).unwrap_or_else(|| Key::Output.name().to_owned());
-        Columns { json: json.collect(), mapped, output }
+        let needs_output =
+            [Key::Output, Key::Error].iter().all(|key| mapping.pointer(*key).is_none());
+        Columns { json: json.collect(), mapped, output, needs_output }
     }
 
     /// Whether a column is a key of a case, or the mapping says so.
     pub(crate) fn is_key(&self, column: &str) -> bool {
         let mut spellings = Key::ALL.into_iter().flat_map(Key::spellings);
-        self.mapped.iter().any(|mapped| mapped == column) || spellings.any(|it| *it == column)
+        self.mapped.iter().any(|(_, mapped)| mapped == column) || spellings.any(|it| *it == column)
     }
 
     /// Which of the columns of these names are the first with their name: the others are not read.
     ///
     /// # Errors
-    /// A key is there twice.
+    /// A key is there twice, or a column is missing without which no row is a case, or that the mapping names.
     pub(crate) fn firsts<'n>(
         &self,
         names: impl Iterator<Item = &'n str>,
     ) -> Result<Vec<bool>, Problem> {
+        let names: Vec<&str> = names.collect();
+        let lacks = |column: &str| !names.contains(&column);
+        let needs_output = self.needs_output && lacks(Key::Error.name());
+        let output = needs_output.then_some((Key::Output, self.output.as_str()));
+        let mapped = self.mapped.iter().map(|(key, column)| (*key, column.as_str()));
+        if let Some((key, column)) = output.into_iter().chain(mapped).find(|it| lacks(it.1)) {
+            return Err(Problem::NoColumn(MissingColumn::new(key, column, &names)));
+        }
         let mut seen = HashSet::new();
-        let firsts = names.map(|name| match seen.insert(name) {
+        let firsts = names.into_iter().map(|name| match seen.insert(name) {
             false if self.is_key(name) => {
                 Err(Problem::content(format!("the table has the column `{name}` twice")))
             }
@@ -266,7 +278,10 @@ fn with_origin(
 
 #[cfg(test)]
 mod tests {
+    use scorebox::advice::{Advice, Advised as _};
+
     use super::*;
+    use crate::ReaderError;
 
     const AT: RowPlace<'_> =
         RowPlace { format: Format::Csv, file: "a.csv", name: "a", split: None, row: 7 };
@@ -346,6 +361,41 @@ mod tests {
             firsts(&["output", "id", "output"]),
             Err("the table has the column `output` twice".to_owned())
         );
+    }
+
+    #[test]
+    fn a_table_has_the_columns_that_the_mapping_names_and_an_output() {
+        let said = |rules: &[&str], names: &[&str]| {
+            let columns = Columns::of(&Mapping::parse(rules).unwrap());
+            let Err(Problem::NoColumn(missing)) = columns.firsts(names.iter().copied()) else {
+                return None;
+            };
+            let error = ReaderError::NoColumn { name: "t.csv".to_owned(), missing };
+            Some((error.to_string(), error.advice()))
+        };
+        let all = ["id", "output", "lat"];
+        assert_eq!(
+            said(&["latencyMs=/latt"], &all),
+            Some((
+                "t.csv: there is no column `latt`, where `latencyMs` is to be; the columns are `id`, \
+                 `output`, `lat`"
+                    .to_owned(),
+                Some(Advice::DidYouMean(vec!["latencyMs=/lat".to_owned()]))
+            ))
+        );
+        assert_eq!(said(&["latencyMs=/lat", "context=/output/0", "input="], &all), None);
+        let (message, advice) = said(&[], &["question", "answer"]).unwrap();
+        assert_eq!(
+            message,
+            "t.csv: there is no column `output`; the columns are `question`, `answer`"
+        );
+        let member = Some("answer".to_owned());
+        assert_eq!(advice, Some(Advice::Map { part: "output".to_owned(), member }));
+        assert_eq!(said(&["output=/answer"], &["question", "answer"]), None);
+        // The whole row, and rows of tasks that failed.
+        assert_eq!(said(&["output="], &["question", "answer"]), None);
+        assert_eq!(said(&[], &["question", "error"]), None);
+        assert_eq!(said(&["error=/why"], &["question", "why"]), None);
     }
 
     #[test]

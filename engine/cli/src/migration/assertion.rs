@@ -223,6 +223,7 @@ impl Making<'_> {
                 let most = self.threshold().ok_or("it has no `threshold`")?;
                 self.set("targetMs", most);
                 self.set("maxMs", most);
+                self.set("missing", "error");
                 Ok(("latency", None))
             }
             "cost" => {
@@ -379,7 +380,7 @@ mod tests {
             (
                 json!({"type": "latency", "threshold": 500}),
                 "latency",
-                json!({"targetMs": 500.0, "maxMs": 500.0}),
+                json!({"targetMs": 500.0, "maxMs": 500.0, "missing": "error"}),
                 None,
             ),
             (

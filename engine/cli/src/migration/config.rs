@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::LeftOut;
+use super::{LeftOut, yaml};
 
 /// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
 const MOST_TESTS: usize = 10_000;
@@ -45,8 +45,7 @@ pub(crate) struct Test {
 
 /// Reads a configuration, which is YAML or JSON.
 pub(crate) fn read(text: &str) -> Result<Config, String> {
-    let document: Value = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
-    let Value::Object(document) = document else {
+    let Value::Object(document) = yaml::read(text)? else {
         return Err("it is no mapping with `tests` or `defaultTest`".to_owned());
     };
     if !["tests", "defaultTest", "scenarios"].iter().any(|key| document.contains_key(*key)) {

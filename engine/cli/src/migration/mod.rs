@@ -4,6 +4,7 @@
 //! - `config`: what of the configuration counts: its tests, their variables and assertions.
 //! - `assertion`: an assertion to a scorer with its configuration; `making` reads the assertion, `javascript_regex` its pattern.
 //! - `template`: variables in values.
+//! - `yaml`: the text of a configuration to values, as promptfoo reads it.
 //! - `suite_text`: the scorers as the text of a suite file.
 //! - here: the scorers of all tests together.
 
@@ -13,6 +14,7 @@ mod javascript_regex;
 mod making;
 mod suite_text;
 mod template;
+mod yaml;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -6,6 +6,7 @@ use super::{
     key::Key,
     line::Slots,
     members::{Stopped, each_member},
+    reasons::{error, is_no, string},
 };
 use crate::{contract::Usage, workspace::MAX_FOLDER_BYTES};
 
@@ -33,6 +34,7 @@ pub(super) struct Parsed {
     pub iteration: u32,
     pub attempt: u32,
     pub skip: Option<Box<str>>,
+    pub error: Option<Box<str>>,
     pub latency_ms: Option<f64>,
     pub usage: Option<Usage>,
 }
@@ -57,6 +59,7 @@ pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
             Some(raw) => skip(line, raw)?,
             None => None,
         },
+        error: get(Key::Error).and_then(error),
         latency_ms: get(Key::LatencyMs)
             .map(|raw| amount(line, raw, Key::LatencyMs.name()))
             .transpose()?,
@@ -100,7 +103,7 @@ fn skip(line: &str, raw: &str) -> Result<Option<Box<str>>, Fault> {
         "false" => Ok(None),
         _ => string(raw)
             .filter(|why| why.len() <= MAX_ID_BYTES && !why.chars().any(char::is_control))
-            .map(Some)
+            .map(|why| if is_no(&why) { None } else { Some(why) })
             .ok_or_else(|| Fault::field(line, raw, Key::Skip.name(), EXPECTED_SKIP)),
     }
 }
@@ -108,16 +111,6 @@ fn skip(line: &str, raw: &str) -> Result<Option<Box<str>>, Fault> {
 /// Whether `text` can name a case in a table, a file and a message.
 fn is_id(text: &str) -> bool {
     (1..=MAX_ID_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
-}
-
-/// The content of the JSON string `raw`; `None` if it is not a string, or not Unicode.
-fn string(raw: &str) -> Option<Box<str>> {
-    let plain = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    match plain {
-        Some(plain) if !plain.contains('\\') => Some(plain.into()),
-        Some(_) => serde_json::from_str(raw).ok(),
-        None => None,
-    }
 }
 
 /// The number that the JSON value `raw` is, if it is written as a whole number from 0 to 2^64 - 1.

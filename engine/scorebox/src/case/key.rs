@@ -90,6 +90,8 @@ keys! {
     Attempt = ["attempt"],
     /// Whether the case is not to be judged: true, or why.
     Skip = ["skip"],
+    /// Why there is no answer, if the task failed.
+    Error = ["error"],
 }
 
 /// One way to write a key, as [`Key::find`] found it.

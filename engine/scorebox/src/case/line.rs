@@ -13,6 +13,7 @@ use super::{
     key::{Key, Spelling},
     mapping::Mapping,
     members::{Stopped, document, each_member, offset_of},
+    reasons::error,
 };
 
 /// How many keys the message about a missing output lists.
@@ -140,9 +141,11 @@ fn must_be_a_case(line: &str, slots: &Slots, mapping: &Mapping) -> Result<(), Fa
         return Err(Fault { offset: Some(offset), ..Fault::whole(reason) }
             .with_advice(Advice::Write(Form::LessDeep)));
     }
+    // A task that failed may have left nothing.
+    let has_failed = || slots.get(line, Key::Error).and_then(error).is_some();
     match slots.get(line, Key::Output) {
-        Some(_) => Ok(()),
-        None => Err(missing_output(line, mapping)),
+        None if !has_failed() => Err(missing_output(line, mapping)),
+        _ => Ok(()),
     }
 }
 
@@ -326,14 +329,19 @@ fn not_an_object(line: &str) -> Fault {
     }
 }
 
+/// Whether other tools write the output under this key, for hints.
+pub fn may_be_output(key: &str) -> bool {
+    let mut names = ["output"].into_iter().chain(OUTPUT_ELSEWHERE);
+    names.any(|name| name.eq_ignore_ascii_case(key))
+}
+
 /// The fault of a line that has nothing to score.
 fn missing_output(line: &str, mapping: &Mapping) -> Fault {
     let mut keys = Vec::new();
     let mut elsewhere = None;
     // The line was read to its end before, so there is no error to see here.
     let _ = each_member(line, |key, _| {
-        let mut names = ["output"].into_iter().chain(OUTPUT_ELSEWHERE);
-        if elsewhere.is_none() && names.any(|name| name.eq_ignore_ascii_case(&key)) {
+        if elsewhere.is_none() && may_be_output(&key) {
             elsewhere = Some(key.to_string());
         }
         if keys.len() < LISTED_KEYS {

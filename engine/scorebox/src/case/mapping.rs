@@ -50,6 +50,11 @@ impl Mapping {
         self.rules.iter().find(|(mapped, _)| *mapped == key).map(|(_, pointer)| pointer.as_str())
     }
 
+    /// All rules.
+    pub(super) fn rules(&self) -> &[(Key, Pointer)] {
+        &self.rules
+    }
+
     /// Whether a rule says where `key` is.
     pub(super) fn covers(&self, key: Key) -> bool {
         self.rules.iter().any(|(mapped, _)| *mapped == key)

@@ -10,7 +10,7 @@
 //!
 //! The rules, in one place:
 //!
-//! - `output` is required and may be `null`. In every other key, `null` is the same as no key.
+//! - `output` is required and may be `null`, unless `error` says that the task failed. In every other key, `null` is the same as no key.
 //! - Each key has spellings ([`Key::spellings`]): the first one that a line has wins. The others, and
 //!   all keys that no one knows, stay in the case ([`Case::other_json`]) and reach no scorer.
 //! - Values are checked to be JSON and otherwise left alone: any number, and strings with escapes of
@@ -18,7 +18,7 @@
 //! - The same key twice in one line is an error, and so is nesting deeper than [`MAX_DEPTH`].
 //! - A [`Mapping`] says where a key's value is instead; it wins over a key of that name, and where
 //!   it points to nothing, the key is absent.
-//! - Blank lines are passed over, up to a million in a row.
+//! - Blank lines are passed over, up to a million in a row. A source of nothing else is an error.
 //! - A bad line is a [`BadCase`] and the next line follows; a [`SourceError`] ends the reading.
 
 mod builder;
@@ -40,6 +40,7 @@ mod mapping;
 mod members;
 mod pointer;
 mod reader;
+mod reasons;
 mod record;
 mod source;
 mod source_error;
@@ -47,6 +48,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 mod trace_context;
+mod unfound;
 
 pub use builder::CaseBuilder;
 #[cfg(feature = "store")]
@@ -60,13 +62,16 @@ pub use follow::Follow;
 pub use follow_position::{FileIdentity, FollowPosition};
 pub use gzip::Gzip;
 pub use key::Key;
+pub use line::may_be_output;
 pub use mapping::{Mapping, MappingError};
 #[cfg(feature = "store")]
 pub(crate) use pointer::Pointer;
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
+pub use reasons::MAX_ERROR_BYTES;
 pub use record::Case;
 #[cfg(feature = "store")]
 pub(crate) use source::Tally;
 pub use source::{NO_CASE, Source};
 pub use source_error::{Compression, SourceError};
 pub use trace_context::TraceContext;
+pub use unfound::{Unfound, UnfoundRules};

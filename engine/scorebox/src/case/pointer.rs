@@ -31,6 +31,11 @@ impl Pointer {
         &self.text
     }
 
+    /// Its parts, without `~1` and `~0`.
+    pub(super) fn tokens(&self) -> &[String] {
+        &self.tokens
+    }
+
     /// The member of the line's object that the pointer goes into; none for the whole line.
     pub(super) fn first(&self) -> Option<&str> {
         self.tokens.first().map(String::as_str)
@@ -86,6 +91,11 @@ fn unescape(token: &str) -> Result<String, &'static str> {
     Ok(token.replace("~1", "/").replace("~0", "~"))
 }
 
+/// A name as a token of a pointer.
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
 /// The value that `token` names in `value`; `None` if there is none. Offsets of a fault count from
 /// the start of `value`.
 fn step<'t>(value: &'t str, token: &str) -> Result<Option<&'t str>, Fault> {
@@ -115,7 +125,7 @@ fn member<'t>(text: &'t str, name: &str) -> Result<Option<&'t str>, Fault> {
 }
 
 /// The index that `token` is by RFC 6901: digits without a leading zero.
-fn array_index(token: &str) -> Option<usize> {
+pub(super) fn array_index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with('0');
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     if canonical && digits { token.parse().ok() } else { None }

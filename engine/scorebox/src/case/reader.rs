@@ -19,6 +19,7 @@ use super::{
     source::{NO_CASE, Source, Tally},
     source_error::{Compression, SourceError},
     stop::StopSign,
+    unfound::UnfoundRules,
 };
 
 /// The longest line that is read if nothing else is said, in bytes: 64 MiB.
@@ -45,6 +46,9 @@ pub struct CaseReader {
     follow: Option<Arc<Follow>>,
     current: Option<Open>,
     mapping: Mapping,
+    unfound: UnfoundRules,
+    /// Whether a rule is left that found nothing.
+    is_any_unfound: bool,
     max_line_bytes: usize,
     buffer: Vec<u8>,
     count: u64,
@@ -62,6 +66,8 @@ struct Open {
     gives_reasons: bool,
     line: u64,
     blank: Blank,
+    /// Whether a line was not blank.
+    has_cases: bool,
 }
 
 /// The blank lines since the last line that was not blank.
@@ -104,6 +110,8 @@ impl CaseReader {
             #[cfg(feature = "store")]
             follow: None,
             current: None,
+            unfound: UnfoundRules::of(&mapping),
+            is_any_unfound: !mapping.is_empty(),
             mapping,
             max_line_bytes: DEFAULT_MAX_LINE_BYTES,
             buffer: Vec::new(),
@@ -123,6 +131,8 @@ impl CaseReader {
             count: follow.continues_at().unwrap_or(ordinal),
             follow: Some(follow),
             current: None,
+            unfound: UnfoundRules::of(&mapping),
+            is_any_unfound: !mapping.is_empty(),
             mapping,
             max_line_bytes: DEFAULT_MAX_LINE_BYTES,
             buffer: Vec::new(),
@@ -148,8 +158,12 @@ impl CaseReader {
         self.stop = StopSign::new(stop);
     }
 
-    /// How many cases were read so far, that is non-blank lines, bad ones included. Still 0 after the
-    /// last: the sources are empty.
+    /// The rules of the mapping that found nothing in any case so far.
+    pub fn unfound_rules(&self) -> UnfoundRules {
+        self.unfound.clone()
+    }
+
+    /// How many cases were read so far, that is non-blank lines, bad ones included.
     pub fn cases_read(&self) -> u64 {
         self.count
     }
@@ -179,6 +193,9 @@ impl CaseReader {
     /// The next case, or why it cannot be read; `None` at the end.
     pub fn next_case(&mut self) -> Option<Result<Case, ReadError>> {
         let next = self.advance();
+        if let (Some(Ok(case)), true) = (&next, self.is_any_unfound) {
+            self.is_any_unfound = self.unfound.note(case);
+        }
         if let Some(Err(ReadError::Source(_))) = next {
             self.sources = Vec::new().into_iter();
             self.current = None;
@@ -201,7 +218,17 @@ impl CaseReader {
             let file = follow.next_file(self.count, self.stop.clone());
             let text = Box::new(BufReader::with_capacity(128 << 10, file));
             let (compression, blank) = (Compression::None, Blank::default());
-            return Some(Ok(Open { text, compression, name, gives_reasons: false, line, blank }));
+            // It has none yet, and may have some later.
+            let (gives_reasons, has_cases) = (false, true);
+            return Some(Ok(Open {
+                text,
+                compression,
+                name,
+                gives_reasons,
+                line,
+                blank,
+                has_cases,
+            }));
         }
         None
     }
@@ -218,6 +245,7 @@ impl CaseReader {
             };
             match read_line(&mut *current.text, self.max_line_bytes, &mut self.buffer) {
                 Err(error) => return Some(Err(failure(&current, &self.tally, error).into())),
+                Ok(Line::End) if !current.has_cases => return Some(Err(empty(&current).into())),
                 Ok(Line::End) => continue,
                 Ok(found) => {
                     current.line += 1;
@@ -225,6 +253,7 @@ impl CaseReader {
                     let case = self.take_up(&found, location, current.gives_reasons);
                     if case.is_some() {
                         current.blank = Blank::default();
+                        current.has_cases = true;
                     } else if current.blank.add(self.buffer.len()) {
                         return Some(Err(nothing_but_blank(&current).into()));
                     }
@@ -294,11 +323,17 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
     match decode(source.open(Arc::clone(tally), stop.clone())?) {
         Ok(Decoded { text, compression }) => {
             let (name, blank) = (name.into(), Blank::default());
-            Ok(Open { text, compression, name, gives_reasons, line: 0, blank })
+            let (line, has_cases) = (0, false);
+            Ok(Open { text, compression, name, gives_reasons, line, blank, has_cases })
         }
         Err(NotDecoded::Unsupported(format)) => Err(SourceError::Unsupported { name, format }),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),
     }
+}
+
+/// The error of a source that ends without a case.
+fn empty(current: &Open) -> SourceError {
+    SourceError::Empty { name: current.name.to_string(), has_lines: !current.gives_reasons }
 }
 
 /// Where the blank lines are that end the reading of `current`.

@@ -27,6 +27,7 @@ pub struct Case {
     iteration: u32,
     attempt: u32,
     skip: Option<Box<str>>,
+    error: Option<Box<str>>,
     latency_ms: Option<f64>,
     usage: Option<Usage>,
 }
@@ -60,7 +61,7 @@ impl Case {
         ordinal: u64,
         location: Location,
     ) -> Result<Case, BadCase> {
-        let Parsed { id, node_id, workspace, iteration, attempt, skip, latency_ms, usage } =
+        let Parsed { id, node_id, workspace, iteration, attempt, skip, error, latency_ms, usage } =
             check(&line, &slots)
                 .map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
         let id = id.unwrap_or_else(|| name_of(ordinal));
@@ -76,6 +77,7 @@ impl Case {
             iteration,
             attempt,
             skip,
+            error,
             latency_ms,
             usage,
         })
@@ -137,6 +139,12 @@ impl Case {
         self.skip.as_deref()
     }
 
+    /// Why there is no answer, because the task failed; `None` if it did not. No scorer runs then: the scores are
+    /// missing, with an error that says so.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
     /// The case's place among all cases, from 0: how many non-blank lines were read before it over
     /// all sources, bad ones included, and so the same on every reading.
     pub fn ordinal(&self) -> u64 {
@@ -163,7 +171,7 @@ impl Case {
         &self.line
     }
 
-    /// What the task produced, as the JSON that was read; may be `null`.
+    /// What the task produced, as the JSON that was read; may be `null`, as it is if the task failed and left nothing.
     pub fn output(&self) -> &str {
         self.raw(Key::Output).unwrap_or("null")
     }
@@ -221,10 +229,19 @@ impl Case {
 
     /// The digest of all that scorers can be given of this case, [`Fields::ALL`]: for each part that is
     /// there, its canonical key and its content. JSON counts as the bytes that were read; latency and
-    /// usage as the numbers they are. Id, node, iteration, attempt, `skip`, location and other keys do not
+    /// usage as the numbers they are. If the task failed, why counts as well, because it keeps all scorers from
+    /// running. Id, node, iteration, attempt, `skip`, location and other keys do not
     /// count, nor do the files of the task, nor which spelling or mapping a part was found by.
     pub fn digest(&self) -> Digest {
-        self.scorer_input(Fields::ALL).digest(None)
+        let digest = self.scorer_input(Fields::ALL).digest(None);
+        match &self.error {
+            None => digest,
+            Some(why) => Digest::of_parts([
+                b"scorebox failed case 1",
+                &digest.as_bytes()[..],
+                why.as_bytes(),
+            ]),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ const NAMES: &str = "
     ORDER BY case_id, iteration, attempt";
 
 const CASE: &str = "
-    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason
+    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error
     FROM cases NOT INDEXED WHERE case_key = ?1";
 
 const COUNT: &str = "SELECT count(*) FROM cases NOT INDEXED WHERE case_key BETWEEN ?1 AND ?2";
@@ -323,7 +323,7 @@ mod tests {
             "UPDATE cases SET case_id = 'z' WHERE ordinal = 1",
             "INSERT INTO cases SELECT case_key + 9, run, ordinal + 9, 'z', node_id, 0, 0, source_name, 1, latency_ms, digest,
                 input, output, ground_truth, context, output_schema, trace, usage, metadata, baseline, other_json, workspace,
-                skip_reason FROM cases WHERE ordinal = 1",
+                skip_reason, error FROM cases WHERE ordinal = 1",
         ] {
             let (folder, writer) = tried();
             let run = writer.run().key;

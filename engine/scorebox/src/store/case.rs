@@ -57,6 +57,8 @@ pub struct CaseContent {
     pub workspace: Option<String>,
     /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<String>,
+    /// Why there is no answer, if the task failed.
+    pub error: Option<String>,
 }
 
 impl CaseContent {
@@ -64,7 +66,7 @@ impl CaseContent {
     pub fn bytes(&self) -> usize {
         let parts: usize = self.parts.iter().map(|(_, json)| json.len()).sum();
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let others = length(&self.workspace) + length(&self.skip);
+        let others = length(&self.workspace) + length(&self.skip) + length(&self.error);
         size_of::<CaseContent>() + self.output.len() + parts + others
     }
 }
@@ -269,6 +271,7 @@ fn case_content(row: &Row<'_>) -> rusqlite::Result<CaseContent> {
         parts,
         workspace: row.get("workspace")?,
         skip: row.get("skip_reason")?,
+        error: row.get("error")?,
     })
 }
 
@@ -299,17 +302,19 @@ mod tests {
             workspace: Some("run/9"),
             other: Some(r#"{"x":8}"#),
             skip: Some("flaky"),
+            error: Some("Timeout"),
             ..case(9, "'; DROP TABLE cases; --")
         };
         let key = added(&mut writer, &full);
         let row = writer.store().conn.query_row(
             "SELECT concat_ws('|', case_id, node_id, iteration, attempt, source_name, source_line,
                  latency_ms, input, output, ground_truth, context, output_schema, trace, usage,
-                 metadata, baseline, other_json, workspace, skip_reason) FROM cases WHERE case_key = ?1",
+                 metadata, baseline, other_json, workspace, skip_reason, error)
+             FROM cases WHERE case_key = ?1",
             [key],
             |row| row.get::<_, String>(0),
         );
-        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}|run/9|flaky"#;
+        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}|run/9|flaky|Timeout"#;
         assert_eq!(row.unwrap(), expected);
     }
 

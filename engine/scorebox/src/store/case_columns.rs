@@ -36,6 +36,7 @@ enum Holds {
     Other,
     Workspace,
     Skip,
+    Error,
 }
 
 /// How a column counts in the run's root.
@@ -57,7 +58,7 @@ const fn content(name: &'static str, holds: Holds) -> Column {
 }
 
 /// How many columns there are.
-pub(super) const CASE_VALUES: usize = 21;
+pub(super) const CASE_VALUES: usize = 22;
 
 const COLUMNS: [Column; CASE_VALUES] = [
     column("ordinal", Holds::Ordinal),
@@ -82,10 +83,14 @@ const COLUMNS: [Column; CASE_VALUES] = [
     column("other_json", Holds::Other),
     column("workspace", Holds::Workspace),
     column("skip_reason", Holds::Skip),
+    column("error", Holds::Error),
 ];
 
 /// How many of them the first version of the root has.
 pub(super) const CASE_VALUES_OF_ROOT_1: usize = 20;
+
+/// How many of them later versions of the root have. Those behind them count where they have a value.
+pub(super) const CASE_VALUES_OF_ROOT: usize = 21;
 
 /// Which column is the digest of the case's content.
 pub(super) const CASE_DIGEST: usize = 8;
@@ -127,7 +132,7 @@ pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
 pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
     let parts: Vec<&str> = parts().map(|(name, _)| name).collect();
     format!(
-        "SELECT case_id, digest, latency_ms, output, workspace, skip_reason, {} FROM cases WHERE case_key = ?1",
+        "SELECT case_id, digest, latency_ms, output, workspace, skip_reason, error, {} FROM cases WHERE case_key = ?1",
         parts.join(", ")
     )
 });
@@ -160,6 +165,7 @@ pub(super) fn values<'a>(case: &'a NewCase<'_>) -> [ToSqlOutput<'a>; CASE_VALUES
         Holds::Other => optional(case.other),
         Holds::Workspace => optional(case.workspace),
         Holds::Skip => optional(case.skip),
+        Holds::Error => optional(case.error),
     })
 }
 

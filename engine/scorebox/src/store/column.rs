@@ -66,7 +66,7 @@ impl ToSql for Digest {
 
 impl FromSql for RunId {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<RunId> {
-        value.as_str()?.parse().map_err(FromSqlError::other)
+        RunId::stored(value.as_str()?).map_err(FromSqlError::other)
     }
 }
 

@@ -19,6 +19,9 @@ pub struct ScorerCounts {
     pub scorer_id: String,
     /// For people; of the newest run, if runs differ.
     pub scorer_name: String,
+    /// The stored scorers that it is in the runs, each with rows unless one run is named; in the order of the runs.
+    #[serde(skip)]
+    pub scorers: Vec<ScorerKey>,
     /// Rows with a score.
     pub scored: u64,
     /// Rows of cases that the scorer does not apply to.
@@ -48,8 +51,8 @@ impl Store {
             let mut merged = Merged::default();
             for (key, scorer_id, name) in store.named_scorers(filter, run)? {
                 match tallies.get(&key) {
-                    Some(tally) => merged.add(scorer_id, name, tally),
-                    None if run.is_some() => merged.add(scorer_id, name, &Tally::default()),
+                    Some(tally) => merged.add(key, scorer_id, name, tally),
+                    None if run.is_some() => merged.add(key, scorer_id, name, &Tally::default()),
                     None => {}
                 }
             }
@@ -164,32 +167,47 @@ impl Tally {
 /// Tallies of several runs, put together by scorer id.
 #[derive(Default)]
 struct Merged {
-    scorers: Vec<(String, String, Tally)>,
+    scorers: Vec<Pooled>,
     places: HashMap<String, usize>,
 }
 
+/// The scorers of one id.
+struct Pooled {
+    scorer_id: String,
+    name: String,
+    keys: Vec<ScorerKey>,
+    tally: Tally,
+}
+
 impl Merged {
-    fn add(&mut self, scorer_id: String, name: String, tally: &Tally) {
+    fn add(&mut self, key: ScorerKey, scorer_id: String, name: String, tally: &Tally) {
         match self.places.get(&scorer_id) {
             Some(place) => {
-                let (_, known_as, sum) = &mut self.scorers[*place];
-                *known_as = name;
-                sum.add(tally);
+                let pooled = &mut self.scorers[*place];
+                pooled.name = name;
+                pooled.keys.push(key);
+                pooled.tally.add(tally);
             }
             None => {
                 self.places.insert(scorer_id.clone(), self.scorers.len());
-                self.scorers.push((scorer_id, name, tally.clone()));
+                self.scorers.push(Pooled {
+                    scorer_id,
+                    name,
+                    keys: vec![key],
+                    tally: tally.clone(),
+                });
             }
         }
     }
 
     fn finish(self) -> Vec<ScorerCounts> {
-        let counts = |(scorer_id, scorer_name, tally): (String, String, Tally)| {
+        let counts = |Pooled { scorer_id, name, keys, tally }: Pooled| {
             let answered = tally.scored + tally.not_applicable;
             let mean = |sum: f64, of: u64| (of > 0).then(|| sum / of as f64);
             ScorerCounts {
                 scorer_id,
-                scorer_name,
+                scorer_name: name,
+                scorers: keys,
                 scored: tally.scored,
                 not_applicable: tally.not_applicable,
                 skipped: tally.skipped,
@@ -239,6 +257,7 @@ mod tests {
             ScorerCounts {
                 scorer_id: "b".into(),
                 scorer_name: "Scorer b".into(),
+                scorers: vec![scorers[0]],
                 scored: 1,
                 not_applicable: 1,
                 skipped: 1,
@@ -267,7 +286,7 @@ mod tests {
         let store = Store::open_read_only(folder.path().join("scores.db")).unwrap();
         let counts = store.counts(&ScoreFilter::default()).unwrap();
         assert_eq!(counts.len(), 1);
-        assert_eq!(counts[0].scored, 2);
+        assert_eq!((counts[0].scored, counts[0].scorers.len()), (2, 2));
     }
 
     #[test]

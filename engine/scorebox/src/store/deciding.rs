@@ -28,6 +28,8 @@ pub struct CaseToDecide {
     pub usage: Option<Json>,
     /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<String>,
+    /// Why there is no answer, if the task failed.
+    pub error: Option<String>,
     /// Its rows, in the order of the scorers.
     pub rows: Vec<RowToDecide>,
 }
@@ -48,7 +50,7 @@ pub struct RowToDecide {
 
 /// The `+` keeps SQLite from taking an index, after which it would need to sort.
 const CASES: &str = "
-    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason
+    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error
     FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +node_id = ?3)
     ORDER BY case_key";
 
@@ -158,6 +160,7 @@ pub(super) fn case_to_decide(row: &Row<'_>) -> rusqlite::Result<CaseToDecide> {
         latency_ms: row.get(5)?,
         usage: row.get::<_, Option<String>>(6)?.map(Json::from),
         skip: row.get(7)?,
+        error: row.get(8)?,
         rows: Vec::new(),
     })
 }

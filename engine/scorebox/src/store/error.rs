@@ -34,6 +34,12 @@ pub enum StoreError {
         /// What was given as the database.
         path: PathBuf,
     },
+    /// Something else than a file has the name of a file that is kept beside the database: a log, or a lock.
+    #[error("{} is kept beside the database, and is not a regular file", path.display())]
+    NotAFileBeside {
+        /// What is there.
+        path: PathBuf,
+    },
     /// A file, but not SQLite's.
     #[error("{} is not an SQLite database", path.display())]
     NotSqlite {
@@ -233,6 +239,7 @@ impl Advised for StoreError {
             Self::Missing { .. } => Database::CheckPath,
             Self::NoFolder { .. } => Database::CreateFolder,
             Self::NotAFile { .. } => Database::NameFile,
+            Self::NotAFileBeside { .. } => Database::RemoveBeside,
             Self::NotSqlite { .. } | Self::Foreign { .. } => Database::AnotherPath,
             Self::Strange { .. } => Database::DropObject,
             Self::Empty { .. } => Database::StoreFirst,

@@ -41,7 +41,7 @@ impl CaseKey {
     }
 }
 
-/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`.
+/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` and not `..`, which lead elsewhere in a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(String);
 
@@ -49,6 +49,15 @@ impl RunId {
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id of a run that is stored: older databases may have runs called `.` and `..`.
+    pub(super) fn stored(text: &str) -> Result<RunId, StoreError> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
+            return Ok(RunId(text.to_owned()));
+        }
+        Err(StoreError::InvalidRunId { text: text.to_owned() })
     }
 
     /// An id of at most 64 of the characters that ids have.
@@ -73,11 +82,10 @@ impl FromStr for RunId {
     type Err = StoreError;
 
     fn from_str(text: &str) -> Result<RunId, StoreError> {
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
-            return Ok(RunId(text.to_owned()));
+        match text {
+            "." | ".." => Err(StoreError::InvalidRunId { text: text.to_owned() }),
+            _ => RunId::stored(text),
         }
-        Err(StoreError::InvalidRunId { text: text.to_owned() })
     }
 }
 
@@ -119,7 +127,7 @@ impl FromStr for ScoreId {
         let parse = || {
             let mut parts = text.splitn(5, ':');
             Some(ScoreId {
-                run_id: parts.next()?.parse().ok()?,
+                run_id: RunId::stored(parts.next()?).ok()?,
                 scorer_id: parts.next()?.to_owned(),
                 iteration: parts.next()?.parse().ok()?,
                 attempt: parts.next()?.parse().ok()?,
@@ -145,12 +153,18 @@ mod tests {
             assert_eq!(good.parse::<RunId>().unwrap().as_str(), good);
         }
         let too_long = "x".repeat(65);
-        for bad in ["", "a b", "a:b", "ä", "a/b", "a\n", &too_long] {
+        for bad in ["", "a b", "a:b", "ä", "a/b", "a\n", ".", "..", &too_long] {
             assert!(
                 matches!(bad.parse::<RunId>(), Err(StoreError::InvalidRunId { .. })),
                 "{bad:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_run_that_is_stored_under_a_name_that_is_refused_now_is_read() {
+        assert_eq!(RunId::stored("..").unwrap().as_str(), "..");
+        assert_eq!("..:s:0:0:c".parse::<ScoreId>().unwrap().run_id.as_str(), "..");
     }
 
     #[test]

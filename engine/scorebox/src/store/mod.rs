@@ -9,6 +9,7 @@
 //! | `migrations/`   | the tables themselves, with a comment on every column                |
 //! | `fixtures/`     | rows as each released version wrote them                             |
 //! | `effort.rs`     | a bound on how long a statement may read                             |
+//! | `indexes.rs`    | whether the indexes of a run agree with its rows                     |
 //! | `root.rs`       | one digest of all that a run holds                                   |
 //! | `size.rs`       | the bytes of all that a run holds                                    |
 //! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
@@ -66,6 +67,7 @@ mod entries;
 mod error;
 mod filter;
 mod id;
+mod indexes;
 mod labelled;
 mod names;
 mod new_case;

@@ -38,4 +38,6 @@ pub struct NewCase<'a> {
     pub other: Option<&'a str>,
     /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<&'a str>,
+    /// Why there is no answer, if the task failed.
+    pub error: Option<&'a str>,
 }

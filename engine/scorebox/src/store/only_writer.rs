@@ -2,7 +2,7 @@
 //! batch of rows, and keep nobody from scoring the same cases again.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     path::{Path, PathBuf},
 };
 
@@ -23,7 +23,8 @@ impl OnlyWriter {
     /// Takes the right to write the run in the database at `database`. `None` where files cannot be locked, as on some network file systems.
     ///
     /// # Errors
-    /// [`StoreError::BeingWritten`] if another process has it, or another run of this one.
+    /// [`StoreError::BeingWritten`] if another process has it, or another run of this one; [`StoreError::NotAFileBeside`] if something else
+    /// than a file has its name, such as a link that leads out of the folder.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<OnlyWriter>, StoreError> {
         // Whatever link led to it.
         let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
@@ -31,9 +32,13 @@ impl OnlyWriter {
         name.push(format!("-run-{run}.lock"));
         let path = real.with_file_name(name);
         for _ in 0..MOST_ATTEMPTS {
-            let opened = File::options().create(true).truncate(false).write(true).open(&path);
+            if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
+                return Err(StoreError::NotAFileBeside { path });
+            }
+            let opened = options().create(true).truncate(false).write(true).open(&path);
             // That of another user can be locked, too.
-            let Ok(file) = opened.or_else(|_| File::open(&path)) else { return Ok(None) };
+            let opened = opened.or_else(|_| options().read(true).open(&path));
+            let Ok(file) = opened else { return Ok(None) };
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {
                     return Ok(Some(OnlyWriter { path, _file: file }));
@@ -58,12 +63,29 @@ impl Drop for OnlyWriter {
     }
 }
 
+/// Options with which no link is followed and no pipe is waited for, whatever is there by the time.
+#[cfg(unix)]
+fn options() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    let mut options = File::options();
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    options
+}
+
+#[cfg(not(unix))]
+fn options() -> OpenOptions {
+    File::options()
+}
+
 /// Whether the file is still the one at this path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let known = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let (file, at_path) = (file.metadata().map(known), fs::metadata(path).map(known));
+    let (file, at_path) = (file.metadata().map(known), fs::symlink_metadata(path).map(known));
     file.is_ok_and(|file| at_path.is_ok_and(|at_path| file == at_path))
 }
 
@@ -101,6 +123,24 @@ mod tests {
         let run: RunId = "r".parse().unwrap();
         let _first = OnlyWriter::take(&database, &run).unwrap();
         assert!(matches!(OnlyWriter::take(&link, &run), Err(StoreError::BeingWritten { .. })));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_in_its_place_is_not_followed_and_a_pipe_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, lock) =
+            (folder.path().join("runs.db"), folder.path().join("runs.db-run-r.lock"));
+        let run: RunId = "r".parse().unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &lock).unwrap();
+        let linked = OnlyWriter::take(&database, &run);
+        assert!(matches!(linked, Err(StoreError::NotAFileBeside { path }) if path == lock));
+        assert!(!folder.path().join("elsewhere").exists());
+        fs::remove_file(&lock).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
+        assert!(made.success());
+        let piped = OnlyWriter::take(&database, &run);
+        assert!(matches!(piped, Err(StoreError::NotAFileBeside { path }) if path == lock));
     }
 
     #[test]

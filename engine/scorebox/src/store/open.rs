@@ -169,7 +169,21 @@ impl Opening<'_> {
         }
     }
 
+    /// Refuses a log or a journal that is no file, which SQLite would open: a pipe for ever, and a link wherever it leads.
+    fn logs_are_files(&self) -> Result<(), StoreError> {
+        let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        for ending in ["-wal", "-shm", "-journal"] {
+            let mut log = real.clone().into_os_string();
+            log.push(ending);
+            if fs::symlink_metadata(&log).is_ok_and(|there| !there.is_file()) {
+                return Err(StoreError::NotAFileBeside { path: log.into() });
+            }
+        }
+        Ok(())
+    }
+
     fn connect(&self, name: &Path, flags: OpenFlags) -> Result<Store, StoreError> {
+        self.logs_are_files()?;
         // One thread at a time uses a connection, which Rust sees to, so SQLite need not lock.
         let mut conn = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;

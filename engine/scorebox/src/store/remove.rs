@@ -72,7 +72,7 @@ impl Store {
 
     /// Whether a process writes the run now, this one included; where files cannot be locked, nobody knows, and it is `false`.
     pub fn is_being_written(&self, run: &RunId) -> bool {
-        OnlyWriter::take(&self.path, run).is_err()
+        matches!(OnlyWriter::take(&self.path, run), Err(StoreError::BeingWritten { .. }))
     }
 
     /// Removes runs: their cases, score rows, summaries, scorers and sessions, and the components that no other
@@ -130,8 +130,10 @@ impl Store {
 
     /// The right to write a run that is to go.
     fn only_writer(&self, run: &RunRecord) -> Result<Option<OnlyWriter>, StoreError> {
-        OnlyWriter::take(&self.path, &run.spec.id)
-            .map_err(|_| StoreError::InUse { path: self.path.clone(), id: run.spec.id.to_string() })
+        OnlyWriter::take(&self.path, &run.spec.id).map_err(|error| match error {
+            StoreError::BeingWritten { path, id } => StoreError::InUse { path, id },
+            other => other,
+        })
     }
 
     fn foreign_keys(&self, on: bool) -> Result<(), StoreError> {

@@ -17,7 +17,9 @@ use rusqlite::{
 
 use super::{
     CaseKey, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError,
-    case_columns::{self, CASE_DIGEST, CASE_VALUES, CASE_VALUES_OF_ROOT_1, OF_A_RUN},
+    case_columns::{
+        self, CASE_DIGEST, CASE_VALUES, CASE_VALUES_OF_ROOT, CASE_VALUES_OF_ROOT_1, OF_A_RUN,
+    },
     effort::Ascending,
     tree::{Tree, leaf},
 };
@@ -152,8 +154,10 @@ pub(super) fn case_digest<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
 ) -> Digest {
     let mut written = Values::default();
+    let known = if version == 1 { CASE_VALUES_OF_ROOT_1 } else { CASE_VALUES_OF_ROOT };
     for (index, value) in values.into_iter().enumerate() {
-        if version == 1 && index >= CASE_VALUES_OF_ROOT_1 && value == ValueRef::Null {
+        // What was added without a new version is written as it was before if it is not there.
+        if index >= known && value == ValueRef::Null {
             continue;
         }
         match case_columns::counts_by_value(index) {

@@ -91,6 +91,7 @@ pub(super) fn case(ordinal: u64, case_id: &str) -> NewCase<'_> {
         workspace: None,
         other: None,
         skip: None,
+        error: None,
     }
 }
 

@@ -151,6 +151,29 @@ impl Store {
         })
     }
 
+    /// Hands over the scorers of all runs, or those of this id, in the order in which they were stored.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn for_each_scorer(
+        &self,
+        scorer_id: Option<&str>,
+        mut take: impl FnMut(ScorerRecord),
+    ) -> Result<(), StoreError> {
+        self.bounded(|| {
+            let mut query = self.conn.prepare_cached(
+                "SELECT * FROM scorers WHERE ?1 IS NULL OR scorer_id = ?1 ORDER BY scorer",
+            )?;
+            let mut keys = Ascending::after(None);
+            let mut rows = query.query([scorer_id])?;
+            while let Some(row) = rows.next()? {
+                keys.note(row.get::<_, ScorerKey>("scorer")?)?;
+                take(scorer_record(row)?);
+            }
+            Ok(())
+        })
+    }
+
     /// The ids of the scorers of a run, or of all runs, in the suite's order, each once.
     ///
     /// # Errors

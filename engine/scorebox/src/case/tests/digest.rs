@@ -27,6 +27,8 @@ fn it_covers_everything_that_scorers_see() {
         r#"{"output":1,"usage":{"costUsd":2}}"#,
         r#"{"output":1,"metadata":2}"#,
         r#"{"output":1,"baseline":2}"#,
+        r#"{"output":1,"error":"2"}"#,
+        r#"{"output":1,"error":"3"}"#,
     ];
     let digests: std::collections::HashSet<Digest> = lines.into_iter().map(digest).collect();
     assert_eq!(digests.len(), lines.len());
@@ -38,7 +40,7 @@ fn it_covers_nothing_else() {
     for same in [
         r#" {"latencyMs":1.0e2,"target":2,"output":1,"usage":{"prompt_tokens":3,"x":0}} "#,
         r#"{"output":1,"groundTruth":2,"latencyMs":100,"usage":{"inputTokens":3},"id":"i",
-            "nodeId":"n","iteration":1,"attempt":2,"label":0,"context":null}"#,
+            "nodeId":"n","iteration":1,"attempt":2,"label":0,"context":null,"error":" "}"#,
     ] {
         assert_eq!(digest(same), plain);
     }
@@ -54,5 +56,9 @@ fn it_stays_the_same_from_version_to_version() {
     assert_eq!(
         digest(line).to_string(),
         "ceb7ba0844e7f9e3640653b097b443e186b49f345da3e787fce8483d941d4ea9"
+    );
+    assert_eq!(
+        digest(r#"{"error":"TimeoutError: no answer"}"#).to_string(),
+        "500a37e5eadee9a9d6908cf3c3fa7720193258e2f3f6542f679f9859e1236ee6"
     );
 }

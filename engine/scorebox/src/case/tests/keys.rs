@@ -8,7 +8,7 @@ use crate::contract::{Field, Fields};
 /// A JSON value that `key` may have.
 fn value_of(key: Key) -> &'static str {
     match key {
-        Key::Id | Key::NodeId | Key::Workspace | Key::Skip => "\"a\"",
+        Key::Id | Key::NodeId | Key::Workspace | Key::Skip | Key::Error => "\"a\"",
         Key::Iteration | Key::Attempt => "3",
         Key::LatencyMs => "1.0e2",
         Key::Usage => "{\"inputTokens\": 1}",

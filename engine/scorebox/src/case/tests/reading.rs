@@ -18,7 +18,6 @@ fn lines_are_cases_whatever_their_ends() {
 fn a_byte_order_mark_is_taken_off_the_start_and_nothing_else() {
     assert_eq!(all(reader("\u{feff}{\"output\":1}\n")), ["1"]);
     assert_eq!(all(reader("\u{feff}\n{\"output\":1}\n")), ["1"]);
-    assert_eq!(all(reader("\u{feff}")), Vec::<String>::new());
     let later = all(reader("{\"output\":1}\n\u{feff}{\"output\":2}\n"));
     assert_eq!(later[1], "cases.jsonl:2:1: not valid JSON: expected value");
 }
@@ -61,23 +60,29 @@ fn a_line_that_is_too_long_is_a_bad_case_and_is_not_held() {
 }
 
 #[test]
-fn an_empty_source_has_no_cases() {
+fn an_empty_source_is_an_error_that_names_it_alone_or_beside_others() {
     for empty in ["", "\n", "\u{feff}\n \r\n"] {
         let mut reader = reader(empty);
+        let error = reader.next_case().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "cases.jsonl: there are no cases in it");
+        assert_eq!(error.advice(), Some(Advice::Write(Form::Case)));
         assert!(reader.next_case().is_none());
         assert_eq!(reader.cases_read(), 0);
+        let sources = ["{\"output\":1}", empty, "{\"output\":2}"];
+        let sources = sources.map(|text| source("f", text));
+        let read = all(CaseReader::open(sources.into(), Mapping::NONE).unwrap());
+        assert_eq!(read, ["1", "f: there are no cases in it"]);
     }
+    // A line that is not a case is one that was to be a case.
+    assert_eq!(all(reader("{}\n")).len(), 1);
     let mut none = CaseReader::open(Vec::new(), Mapping::NONE).unwrap();
     assert!(none.next_case().is_none());
 }
 
 #[test]
 fn sources_follow_each_other_and_cases_are_counted_over_all_of_them() {
-    let sources = vec![
-        source("a", "{\"output\":1}"),
-        source("b", ""),
-        source("c", "\n{\"output\":2}\n{\"output\":3}"),
-    ];
+    let sources =
+        vec![source("a", "{\"output\":1}"), source("c", "\n{\"output\":2}\n{\"output\":3}")];
     let reader = CaseReader::open(sources, Mapping::NONE).unwrap();
     let places: Vec<String> = reader
         .map(|case| case.unwrap())

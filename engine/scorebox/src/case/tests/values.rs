@@ -57,6 +57,22 @@ fn a_case_without_an_id_is_named_after_its_place_and_its_task_after_it() {
 }
 
 #[test]
+fn a_skip_that_says_nothing_or_no_skips_nothing() {
+    let skip = |raw: &str| case(&with(&format!("\"skip\":{raw}"))).skip().map(str::to_owned);
+    for no in
+        ["false", "null", "\"\"", "\" \"", "\"no\"", "\"N\"", "\"None\"", "\"nan\"", "\" False\""]
+    {
+        assert_eq!(skip(no), None, "{no}");
+    }
+    assert_eq!(skip("true").as_deref(), Some(""));
+    assert_eq!(skip("\"not yet\"").as_deref(), Some("not yet"));
+    assert_eq!(skip("\"yes\"").as_deref(), Some("yes"));
+    for bad in ["0", "1", "{}", "\"a\\nb\""] {
+        assert!(complaint(&format!("\"skip\":{bad}")).starts_with("`skip` must be true, false"));
+    }
+}
+
+#[test]
 fn iteration_and_attempt_are_counts() {
     let bare = case("{\"output\":0}");
     assert_eq!((bare.iteration(), bare.attempt()), (0, 0));
@@ -130,4 +146,46 @@ fn usage_has_the_right_types() {
     assert_eq!(twice, "the key `inputTokens` appears twice");
     let no_unicode = complaint(r#""usage":{"\ud800":1}"#);
     assert!(no_unicode.starts_with("not valid JSON: ") && !no_unicode[1..].contains("not"));
+}
+
+#[test]
+fn an_error_says_why_the_task_failed() {
+    let error = |raw: &str| case(&with(&format!("\"error\":{raw}"))).error().map(str::to_owned);
+    for none in ["null", "false", "\"\"", "\" \\n\"", "\"NaN\"", "\"None\""] {
+        assert_eq!(error(none), None, "{none}");
+    }
+    for (raw, why) in [
+        ("\" Timeout: é\\nat 1\\n\"", "Timeout: é\nat 1"),
+        (r#"{"code":429,"message":"too many"}"#, "too many"),
+        (r#"{"code":429,"message":" "}"#, r#"{"code":429,"message":" "}"#),
+        (r#"{"message":"none"}"#, r#"{"message":"none"}"#),
+        (r#"{"message":["a"]}"#, r#"{"message":["a"]}"#),
+        ("true", "true"),
+        ("[1,  2]", "[1,  2]"),
+        ("429", "429"),
+        (r#""\ud800""#, r#""\ud800""#),
+    ] {
+        assert_eq!(error(raw).as_deref(), Some(why), "{raw}");
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_long_error_is_kept_when_it_is_read_again() {
+    for text in ["x".repeat(MAX_ERROR_BYTES + 1), "🦀".repeat(MAX_ERROR_BYTES)] {
+        let long = Case::builder().text(Key::Error, &text).build().unwrap();
+        let kept = long.error().unwrap();
+        assert!(kept.len() <= MAX_ERROR_BYTES && kept.ends_with("… (cut)"));
+        let again = Case::builder().text(Key::Error, kept).build().unwrap();
+        assert_eq!(again.error(), Some(kept));
+    }
+}
+
+#[test]
+fn only_a_task_that_failed_may_lack_an_output() {
+    let failed = case(r#"{"error":"Timeout"}"#);
+    assert_eq!((failed.output(), failed.raw(Key::Output)), ("null", None));
+    assert_eq!(failed.digest(), case(r#"{"error":"Timeout","output":null}"#).digest());
+    for line in [r#"{"error":""}"#, r#"{"error":null}"#, r#"{"error":false,"input":1}"#] {
+        assert!(bad(line).to_string().contains("no `output`"), "{line}");
+    }
 }
