@@ -281,7 +281,7 @@ async fn a_merge_of_a_run_that_another_merge_finished_meanwhile_is_refused_and_i
     folder.sh(&format!("{SHARD} in.parquet -o out.parquet")).exits_with(0);
 
     let go_on = |_| ControlFlow::Continue(());
-    let shards = Shards::open(&[folder.path("out.parquet")], None).unwrap();
+    let shards = Shards::open(&[folder.path("out.parquet")], None, None).unwrap();
     let merge = Merge::of(shards, go_on).unwrap();
     let database = folder.path("scorebox.db");
     let mut of_other = None;
@@ -370,7 +370,7 @@ fn what_is_required_of_the_run_decides_the_exit_code() {
 
 #[test]
 fn a_merge_of_no_shards_says_so() {
-    let none = Shards::open(&[], None).unwrap_err();
+    let none = Shards::open(&[], None, None).unwrap_err();
     assert_eq!(none.to_string(), "no shard is named");
 }
 
@@ -405,4 +405,61 @@ fn files_that_an_engine_wrote_without_the_plan_need_the_suite() {
         .sh("scorebox merge bare.parquet --suite suite.toml --run-id q -o no.parquet")
         .exits_with(2);
     assert!(other.stderr.contains("row 1: it was scored with the plan"), "{other}");
+}
+
+#[test]
+fn shards_that_have_their_plan_are_held_against_the_suite_that_is_named() {
+    let folder = with_shards();
+    let merge = "scorebox merge out-0.parquet out-1.parquet --db merged.db";
+    folder.write("laxer.toml", SUITE.replace("max = 3", "max = 4"));
+    let laxer = folder.sh(&format!("{merge} --suite laxer.toml")).exits_with(2);
+    assert!(
+        laxer.stderr.contains("is not of what is named: the configuration of `some` differs"),
+        "{laxer}"
+    );
+    folder.write("soft.toml", SUITE.replace("[scorers.same]", "[scorers.same]\nthreshold = 0.0"));
+    let soft = folder.sh(&format!("{merge} --suite soft.toml")).exits_with(2);
+    assert!(soft.stderr.contains("is not of what is named: the suite is "), "{soft}");
+    let other = folder.sh(&format!("{merge} --suite suite.toml --run-id other")).exits_with(2);
+    assert!(
+        other.stderr.contains("is not of what is named: the run is `r`, not `other`"),
+        "{other}"
+    );
+    assert!(!folder.path("merged.db").exists());
+    folder.sh(&format!("{merge} --suite suite.toml")).exits_with(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_component_that_a_shard_says_is_at_a_pipe_is_not_waited_for() {
+    let folder = with_shards();
+    folder.sh("mkfifo pipe").exits_with(0);
+    let mut shard = Shard::read(&folder.path("out-0.parquet"));
+    let plan = shard.metadata("scorebox.plan");
+    let mut changed: Value = serde_json::from_str(plan).unwrap();
+    let pipe = folder.path("pipe").display().to_string();
+    for scorer in changed["scorers"].as_array_mut().unwrap() {
+        if scorer["component_origin"] != "built-in" {
+            scorer["component_origin"] = pipe.clone().into();
+        }
+    }
+    *plan = changed.to_string();
+    shard.write(&folder.path("piped.parquet"));
+    let refused = folder.sh("scorebox merge piped.parquet --db merged.db").exits_with(2);
+    assert!(refused.stderr.contains("pipe"), "{refused}");
+}
+
+#[test]
+fn a_plan_that_names_a_scorer_twice_is_refused() {
+    let folder = with_shards();
+    let mut shard = Shard::read(&folder.path("out-0.parquet"));
+    let plan = shard.metadata("scorebox.plan");
+    *plan = plan.replace("\"some\"", "\"same\"");
+    shard.write(&folder.path("twice.parquet"));
+    let refused = folder.sh("scorebox merge twice.parquet --db merged.db").exits_with(2);
+    assert!(
+        refused.stderr.contains("is not a shard: its plan names the scorer `same` twice"),
+        "{refused}"
+    );
+    assert!(!folder.path("merged.db").exists());
 }

@@ -75,6 +75,11 @@ fn a_scorer_that_nobody_trusted_signed_is_not_used() {
     }
     user_policy(&desk, "signers = [\"RWQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"]");
     is_refused_everywhere(&desk, &format!("its signer {TEAM_SIGNER} is not allowed"));
+    // Nothing of it was compiled.
+    let compile = sh(&desk, "scorebox compile suite.toml --cache-dir empty").exits_with(2);
+    assert_eq!(compile.stdout, "");
+    let kept = desk.sh("find empty -name '*.code'");
+    assert_eq!(kept.stdout, "", "{kept}");
     assert_snapshot!(sh(&desk, "scorebox run suite.toml cases.jsonl -q").stderr, @"
     error: user.toml:2:1: the policy refuses `HOST/signed/word-f1:0.1.0`: its signer RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI is not allowed
     hint: allowed signers: RWQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA

@@ -291,3 +291,58 @@ fn a_root_that_is_not_a_digest_is_refused() {
     [exit code 2]
     ");
 }
+
+/// Fills an index with rows of another condition, and gives it its own words again.
+fn fill_as(folder: &Folder, index: &str, on: &str) {
+    let database = folder.database("scorebox.db");
+    let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+    let own: String = database.query_row(sql, [index], |row| row.get(0)).unwrap();
+    database.execute_batch(&format!("DROP INDEX {index}; CREATE INDEX {index} ON {on}")).unwrap();
+    database.execute_batch("PRAGMA writable_schema = ON").unwrap();
+    let sql = "UPDATE sqlite_schema SET sql = ?1 WHERE name = ?2";
+    assert_eq!(database.execute(sql, [own.as_str(), index]).unwrap(), 1);
+}
+
+#[test]
+fn an_index_that_hides_errors_is_different_for_the_root_and_for_a_verification() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"id\": \"q1\", \"nodeId\": \"n\", \"output\": 1}\n{\"id\": \"q2\", \"output\": \"a\", \"groundTruth\": \"a\"}\n",
+    );
+    folder.sh(&format!("{RUN} -s json-diff --run-id r")).exits_with(1);
+    let root = folder.rows("SELECT lower(hex(root)) FROM runs").remove(0);
+    let by_root = format!("scorebox verify r --root {root}");
+    folder.sh(&by_root).exits_with(0);
+    for (index, on) in [
+        ("score_rows_errors", "score_rows (case_key) WHERE status = 'skipped'"),
+        ("cases_by_node", "cases (node_id) WHERE attempt = 1"),
+    ] {
+        let honest = fs::read(folder.path("scorebox.db")).unwrap();
+        fill_as(&folder, index, on);
+        let found = folder.sh(&by_root).exits_with(1);
+        assert!(found.stdout.contains(&format!("index {index}")), "{found}");
+        let found = folder.sh("scorebox verify r").exits_with(1);
+        assert!(found.stdout.contains(&format!("index {index}")), "{found}");
+        fs::write(folder.path("scorebox.db"), honest).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_beside_a_database_is_neither_opened_nor_followed() {
+    let folder = with_a_run();
+    folder.sh("mkfifo scorebox.db-journal").exits_with(0);
+    let refused = folder.sh("scorebox runs").exits_with(2);
+    assert!(
+        refused.stderr.contains("scorebox.db-journal is kept beside the database"),
+        "{refused}"
+    );
+    folder.sh("rm scorebox.db-journal && ln -s elsewhere scorebox.db-run-new.lock").exits_with(0);
+    let refused = folder.sh(&format!("{RUN} --run-id new")).exits_with(2);
+    assert!(refused.stderr.contains("scorebox.db-run-new.lock is kept beside"), "{refused}");
+    folder.sh("ln -s elsewhere scorebox.db-run-r.lock").exits_with(0);
+    folder.sh("scorebox rm r --yes").exits_with(2);
+    assert!(!folder.path("elsewhere").exists());
+    folder.sh("scorebox runs").exits_with(0);
+}

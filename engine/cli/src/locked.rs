@@ -3,9 +3,9 @@
 use scorebox::{
     component_bytes::ComponentBytes,
     contract::{Field, Fields, ScorerInfo},
-    registry::Origin,
+    registry::{Origin, Reference, Registry},
     run::ReadyScorer,
-    sandbox::{Anatomy, Sandbox},
+    sandbox::{Anatomy, Grants, Sandbox},
     suite::{Suite, SuiteScorer, TrustPolicy},
 };
 use scorebox_community::{LOCK_FILE, Locked};
@@ -29,9 +29,35 @@ pub(crate) async fn loaded_as(
     sandbox: &Sandbox,
 ) -> Result<Vec<ReadyScorer>, Failure> {
     let registry = setup::registry_with(&suite.scorers, locks);
+    must_be_allowed(locks, suite, &registry)?;
     let scorers = setup::loaded(suite, &registry, sandbox).await?;
     must_be_as_these(locks, &suite.policies, &scorers)?;
     Ok(scorers)
+}
+
+/// Refuses a published scorer that a policy does not let in, as far as its lock and its bytes show it: before anything of it is
+/// compiled or asked. What it imports is known once it is loaded.
+pub(crate) fn must_be_allowed(
+    locks: &Locks,
+    suite: &Suite,
+    registry: &Registry,
+) -> Result<(), Failure> {
+    let published = |scorer: &SuiteScorer| matches!(scorer.uses, Reference::Published(_));
+    if !suite.scorers.iter().any(published) {
+        return Ok(());
+    }
+    let trust = Trust::with(&suite.policies)?;
+    for scorer in suite.scorers.iter().filter(|_| !trust.is_empty()) {
+        let Reference::Published(address) = &scorer.uses else { continue };
+        let brought = scorer.brought.as_ref().map(|brought| brought.source.component.clone());
+        // What cannot be read is said when it is loaded.
+        let component =
+            brought.or_else(|| registry.resolve(&scorer.uses).ok().map(|source| source.component));
+        if let (Some(locked), Some(component)) = (locks.get(address), component) {
+            trust.must_allow_loaded(locked, Grants::NONE, &component)?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a scorer that has another version, reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes to

@@ -50,6 +50,9 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         ShardError::Mixed { .. } => Some(
             "shards of one run need one suite, the same components and one version of scorebox".into(),
         ),
+        ShardError::NotThePlan { .. } => Some(
+            "name the suite and the run that it was scored with, with the same options; a shard that names its plan needs neither".into(),
+        ),
         ShardError::Another { .. } => {
             Some("name another file, or remove this one to have it made again".into())
         }

@@ -32,6 +32,11 @@ impl Trust {
         Ok(Trust { policies })
     }
 
+    /// Whether there is no policy.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.policies.is_empty()
+    }
+
     /// How many policies hold, for a person.
     pub(crate) fn words(&self) -> String {
         match self.policies.len() {

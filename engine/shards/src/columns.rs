@@ -92,7 +92,7 @@ pub struct RowCase {
 
 impl Columns {
     /// Finds the columns in a table of this schema: those that `mapped` names for the key of a case, and the others by the
-    /// key's spellings. Only `reads` of a case, with its id, output and folder, or the whole of it.
+    /// key's spellings. Only `reads` of a case, with its id, output, folder and error, or the whole of it.
     ///
     /// # Errors
     /// A name is not a key or a column, a key or a column is there twice, a column is not JSON, or there is no output.
@@ -118,7 +118,8 @@ impl Columns {
         }
         let wanted = |key: Key| {
             let is_read = |reads: Fields| reads.iter().any(|field| Key::from(field) == key);
-            matches!(key, Key::Id | Key::Output | Key::Workspace) || reads.is_none_or(is_read)
+            matches!(key, Key::Id | Key::Output | Key::Workspace | Key::Error)
+                || reads.is_none_or(is_read)
         };
         let mut parts = Vec::new();
         for key in Key::ALL.into_iter().filter(|key| wanted(*key)) {
@@ -357,7 +358,7 @@ mod tests {
     #[test]
     fn numbers_are_written_as_other_readers_of_tables_write_them() {
         let numbers: ArrayRef = Arc::new(Float32Array::from(vec![1e38, 1e-40, 0.1, f32::NAN]));
-        let outputs: [&str; 4] = ["1.0e38", "1.0e-40", "0.1", "null"];
+        let outputs: [&str; 4] = ["1e+38", "1e-40", "0.1", "null"];
         let wanted = outputs.map(|output| format!(r#"{{"output":{output}}}"#));
         assert_eq!(lines(vec![("output", numbers)]), wanted);
     }

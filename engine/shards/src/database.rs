@@ -4,7 +4,7 @@
 use std::{
     collections::{BinaryHeap, HashSet},
     ops::ControlFlow,
-    path::Path,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -183,7 +183,9 @@ fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<Compon
     if let Some(known) = registry.built_in(digest).or_else(|| registry.fetched(digest)) {
         return Some(known.component);
     }
-    let there = registry.resolve(&Reference::File(origin.into())).ok()?.component;
+    // A shard may come from a stranger, and opening a pipe waits for a writer.
+    let file = Some(PathBuf::from(origin)).filter(|path| path.is_file())?;
+    let there = registry.resolve(&Reference::File(file)).ok()?.component;
     (there.digest() == digest).then_some(there)
 }
 

@@ -98,6 +98,14 @@ pub enum ShardError {
         /// What differs.
         difference: String,
     },
+    /// A shard is not of the plan or the run that is named.
+    #[error("`{}` is not of what is named: {difference}", path.display())]
+    NotThePlan {
+        /// The shard.
+        path: PathBuf,
+        /// What differs.
+        difference: String,
+    },
     /// A shard is there already, and is another one than would be made.
     #[error("`{}` is there, and is another shard: {difference}", path.display())]
     Another {

@@ -1,6 +1,8 @@
 //! What a run is scored with: suite, scorers, versions. Every shard of a run has it, and every row its digest. Loads no
 //! scorer.
 
+use std::collections::HashSet;
+
 use arrow_schema::SchemaRef;
 use scorebox::{
     digest::Digest,
@@ -129,6 +131,24 @@ impl Plan {
             true => "their plans differ".to_owned(),
             false => format!("the suite is {one}… and {other}…"),
         })
+    }
+
+    /// The same for a plan of the same suite: which run it is and which versions it was scored with do not count.
+    pub(crate) fn difference_of_suite(&self, other: &Plan) -> Option<String> {
+        let mut other = other.clone();
+        other.version = self.version;
+        other.run_id.clone_from(&self.run_id);
+        other.engine_version.clone_from(&self.engine_version);
+        other.wasmtime_version.clone_from(&self.wasmtime_version);
+        other.contract_version.clone_from(&self.contract_version);
+        self.difference(&other)
+    }
+
+    /// A scorer that it names more than once.
+    pub(crate) fn repeated_scorer(&self) -> Option<&str> {
+        let mut seen = HashSet::new();
+        let mut ids = self.scorers.iter().map(|scorer| scorer.scorer_id.as_str());
+        ids.find(|id| !seen.insert(*id))
     }
 
     /// What is stored of the run in a database.

@@ -30,12 +30,17 @@ pub struct Shards {
 pub(crate) type At = (u32, u64);
 
 impl Shards {
-    /// Opens shards, in this order. `plan` is that of files which a data engine wrote without it.
+    /// Opens shards, in this order. `plan` is that of files which a data engine wrote without it; files that have their own must
+    /// have one of the same suite. `run` is the run that they must be parts of, if it is known.
     ///
     /// # Errors
     /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not of one
-    /// run.
-    pub fn open(paths: &[PathBuf], plan: Option<&Plan>) -> Result<Shards, ShardError> {
+    /// run; [`ShardError::NotThePlan`]: they are not of this plan or run.
+    pub fn open(
+        paths: &[PathBuf],
+        plan: Option<&Plan>,
+        run: Option<&str>,
+    ) -> Result<Shards, ShardError> {
         let mut first: Option<(PathBuf, Plan)> = None;
         let mut rows = 0;
         for path in paths {
@@ -43,7 +48,10 @@ impl Shards {
             rows +=
                 u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or_default();
             let own = match (plan_of(path, &builder)?, plan) {
-                (Some(own), _) => own,
+                (Some(own), given) => {
+                    must_be(path, &own, given, run)?;
+                    own
+                }
                 (None, Some(given)) => given.clone(),
                 (None, None) => {
                     let why = "it does not name the plan that it was scored with".to_owned();
@@ -119,6 +127,22 @@ impl Shards {
     }
 }
 
+/// Holds the plan that a shard names against the one that is given.
+fn must_be(
+    path: &Path,
+    own: &Plan,
+    given: Option<&Plan>,
+    run: Option<&str>,
+) -> Result<(), ShardError> {
+    let of_run = |run: &str| format!("the run is `{}`, not `{run}`", own.run_id);
+    let difference = match run.filter(|run| *run != own.run_id) {
+        Some(run) => Some(of_run(run)),
+        None => given.and_then(|given| given.difference_of_suite(own)),
+    };
+    let refused = |difference| ShardError::NotThePlan { path: path.to_owned(), difference };
+    difference.map(refused).map_or(Ok(()), Err)
+}
+
 /// A shard, opened, with its plan.
 pub(crate) fn open_shard(
     path: &Path,
@@ -152,6 +176,10 @@ fn plan_of(
             "its schema has the version `{version}`, and this scorebox reads {SCHEMA_VERSION}"
         )));
     }
-    let plan = serde_json::from_str(plan);
-    plan.map(Some).map_err(|error| refused(format!("its plan cannot be read: {error}")))
+    let plan: Plan = serde_json::from_str(plan)
+        .map_err(|error| refused(format!("its plan cannot be read: {error}")))?;
+    match plan.repeated_scorer() {
+        Some(id) => Err(refused(format!("its plan names the scorer `{id}` twice"))),
+        None => Ok(Some(plan)),
+    }
 }

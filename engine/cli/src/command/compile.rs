@@ -8,6 +8,7 @@ use scorebox::run::load_scorers_watched;
 use crate::{
     arguments::LockedArguments,
     failure::{Exit, Failure},
+    lock_file::locks_of,
     locked, output, report,
     setup::{self, Pending, SandboxArguments},
     waiting::Waiting,
@@ -40,7 +41,9 @@ impl Compile {
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
         self.locked.check(&suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
-        let registry = setup::registry_of(&suite.scorers)?;
+        let locks = locks_of(&suite.scorers)?;
+        let registry = setup::registry_with(&suite.scorers, &locks);
+        locked::must_be_allowed(&locks, &suite, &registry)?;
         let of = suite.scorers.len();
         let mut pending = Pending::all_of(&suite);
         let mut waiting = pending.words().map(Waiting::on);

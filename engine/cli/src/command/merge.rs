@@ -8,7 +8,11 @@ use std::{
 };
 
 use scorebox::{
-    registry::Registry, sandbox::Capabilities, store::RunId, suite::Suite, verdict::Requirements,
+    registry::Registry,
+    sandbox::Capabilities,
+    store::{RunId, Store},
+    suite::Suite,
+    verdict::Requirements,
 };
 use scorebox_shards::{
     BatchScorer, Difference, Merge as Merged, Plan, ShardError, Shards, merge_into_database,
@@ -16,13 +20,13 @@ use scorebox_shards::{
 };
 
 use crate::{
-    arguments::{Database, LockedArguments, RequirementArguments},
+    arguments::{Database, LockedArguments, RequirementArguments, run_id},
     decision::Decision,
     failure::{Exit, Failure},
     locked,
     new_file::{WriteError, must_be_apart, write_to},
     output,
-    report::{Align, Table, counted, printable},
+    report::{Align, Table, counted, of_the_run, printable},
     setup::{self, SandboxArguments},
     shards::failure,
     waiting::Waiting,
@@ -57,13 +61,13 @@ pub(crate) struct Merge {
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// The suite, for shards that a data engine wrote without the plan that they were scored with; or the bundle that shards
-    /// were scored with, which has the components
+    /// The suite that the shards were scored with, which is checked: for those that a data engine wrote without their plan; or the
+    /// bundle, which has the components
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     suite: Option<PathBuf>,
 
     /// With --suite: the run that the shards are parts of [default: made of the suite]
-    #[arg(long, value_name = "ID", requires = "suite", help_heading = "Run")]
+    #[arg(long, value_name = "ID", value_parser = run_id, requires = "suite", help_heading = "Run")]
     run_id: Option<RunId>,
 
     #[command(flatten)]
@@ -90,7 +94,8 @@ impl Merge {
         if let Some(output) = &self.output {
             must_be_apart(output, paths.iter().map(PathBuf::as_path))?;
         }
-        let shards = Shards::open(&paths, plan.as_ref()).map_err(failure)?;
+        let shards = Shards::open(&paths, plan.as_ref(), self.run_id.as_ref().map(RunId::as_str))
+            .map_err(failure)?;
         let requirements = self.requirements(&shards)?;
         let waiting = Waiting::of("comparing cases", shards.rows());
         let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;
@@ -181,10 +186,17 @@ impl Merge {
         let run = setup::finish(setup::small_runtime()?, merged).map_err(failure)?;
         drop(waiting);
         words::say(&format!("{}: run {} with {}", said(database), run.id, of_shards(merge)));
-        if !run.summarized.is_empty() {
-            let names = run.summarized.join(", ");
-            words::say(&format!("asked about all cases of the run: {names}"));
-        }
+        let said = match run.summarized.is_empty() {
+            true => Vec::new(),
+            false => {
+                let store = Store::open_read_only(database)?;
+                store.summaries(store.run(run.id.as_str())?.key)?
+            }
+        };
+        output::stdout(|out| {
+            said.iter().try_for_each(|it| write!(out, "{}", of_the_run::said(it)))
+        })?;
+        words::limit_hints(of_the_run::error_kinds(&said));
         words::say(&format!("root {}", run.root));
         Ok(run.id)
     }
