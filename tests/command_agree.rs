@@ -75,8 +75,8 @@ fn a_scorer_against_the_labels_of_people() {
     0.9 to 1.0     73  0.9746    0.9863  0.9264 to 0.9976
     [stderr]
     run begin: 307 of 309 cases have a score and a label, 2 without a label
-    137 labels are positive; a score passes if it is at least 0.5000
-    best threshold 0.7500: balanced accuracy 0.8192 on cases that it was not chosen by (five parts)
+    137 labels are positive; a score passes if it is at least 0.5
+    best threshold 0.75: balanced accuracy 0.8192 on cases that it was not chosen by (five parts)
     [exit code 0]
     ");
     assert_snapshot!(folder.sh("scorebox agree short --with /label --by output-length"), @"
@@ -116,8 +116,8 @@ fn a_scorer_against_the_labels_of_people() {
     122 to 313     76  0.9868    0.4342  +0.5526         +0.0028   -0.1280 to 0.1337    0.9657
     [stderr]
     run begin: 307 of 309 cases have a score and a label, 2 without a label
-    137 labels are positive; a score passes if it is at least 0.5000
-    best threshold 1.0000: balanced accuracy 0.5912 on cases that it was not chosen by (five parts)
+    137 labels are positive; a score passes if it is at least 0.5
+    best threshold 1: balanced accuracy 0.5912 on cases that it was not chosen by (five parts)
     errors and output length: Spearman's rho +0.1121, p 0.0497
     it is harder on `14 to 59`: errors are 0.1880 lower than for others
     [exit code 0]
@@ -176,6 +176,26 @@ fn labels_that_are_missing_or_unreadable_are_counted() {
 }
 
 #[test]
+fn the_best_threshold_does_as_it_is_printed_what_is_said_of_it() {
+    let folder = scored(&[(0.5, "{}")]);
+    let mut lines = String::new();
+    for n in 0..40 {
+        let (output, label) = if n % 2 == 0 { ("xx", 1) } else { ("x", 0) };
+        let metadata = format!(r#"{{"label":{label}}}"#);
+        writeln!(lines, r#"{{"id":"{n}","output":"{output}","metadata":{metadata}}}"#).unwrap();
+    }
+    folder.write("cases.jsonl", lines);
+    folder.write("s.js", "export default (input) => input.output.length / 3;");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id thirds").exits_with(0);
+    let agree = folder.sh("scorebox agree s --run thirds --with /label").exits_with(0);
+    let best = "best threshold 0.6666666666666666: balanced accuracy 1.0000";
+    assert!(agree.stderr.contains(best), "{agree}");
+    let with = "scorebox agree s --run thirds --with /label --threshold 0.6666666666666666";
+    let agree = folder.sh(with).exits_with(0);
+    assert!(agree.stdout.contains("\npasses        20         0\n"), "{agree}");
+}
+
+#[test]
 fn constant_scores_and_labels_make_figures_undefined_and_never_nan() {
     let folder =
         scored(&[(0.5, r#"{"label":1}"#), (0.5, r#"{"label":0}"#), (0.5, r#"{"label":1}"#)]);
@@ -205,7 +225,7 @@ fn constant_scores_and_labels_make_figures_undefined_and_never_nan() {
     0.5 to 0.6      3  0.5000    0.6667  0.2077 to 0.9385
     [stderr]
     run r: 3 of 3 cases have a score and a label
-    2 labels are positive; a score passes if it is at least 0.5000
+    2 labels are positive; a score passes if it is at least 0.5
     warning: all scores are the same: figures that need them to vary are undefined
     [exit code 0]
     ");
@@ -354,7 +374,7 @@ fn what_is_not_there_is_refused_with_what_is() {
     assert_snapshot!(folder.sh("scorebox agree copied --with lable"), @"
     [stderr]
     error: the run has no scorer `lable`
-    hint: choose a scorer from `copied`, `short`
+    hint: choose a scorer from `copied`, `short`; a label of the cases is a JSON Pointer: --with /lable
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox agree copeid --with /label"), @"
@@ -577,4 +597,23 @@ fn hostile_labels_are_words_like_others() {
     let line = "scorebox agree s --with /label --positive NaN --format json";
     let json = folder.sh(line).exits_with(0).json();
     assert_eq!((&json["pairs"], &json["unreadableLabels"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn one_label_is_not_said_to_be_more_than_two() {
+    let folder = scored(&[(0.25, r#"{"label":0.95}"#), (0.75, r#"{"label":0.95}"#)]);
+    let agree = folder.sh("scorebox agree s --with /label").exits_with(0);
+    let warned: Vec<&str> = agree.stderr.lines().filter(|it| it.starts_with("warning")).collect();
+    assert_eq!(
+        warned,
+        [
+            "warning: all labels are the same: figures that need them to vary are undefined",
+            "warning: one label does not say which labels are positive: accuracy and the like need `--positive-from NUMBER`"
+        ]
+    );
+    let said = "warning: labels are more than two numbers: accuracy and the like need `--positive-from NUMBER`\n";
+    let folder =
+        scored(&[(0.5, r#"{"label":1}"#), (0.5, r#"{"label":2}"#), (0.5, r#"{"label":3}"#)]);
+    let agree = folder.sh("scorebox agree s --with /label").exits_with(0);
+    assert!(agree.stderr.contains(said), "{agree}");
 }

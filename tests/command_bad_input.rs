@@ -207,13 +207,13 @@ fn two_scorers_with_one_name_are_refused() {
     assert_snapshot!(folder.sh("scorebox run -s contains -s contains answers.jsonl"), @"
     [stderr]
     error: two scorers are called `contains`
-    hint: give one of them another name: `-s other-name=contains`
+    hint: give this one another name: `-s other-name=contains`
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run suite.toml -s marked=contains answers.jsonl"), @"
     [stderr]
     error: two scorers are called `marked`
-    hint: give one of them another name: `-s other-name=marked`
+    hint: give this one another name: `-s other-name=contains`
     [exit code 2]
     ");
     let output = suite("[scorers.a]\nuse = \"contains\"\n[scorers.a]\nuse = \"contains\"\n");
@@ -287,7 +287,8 @@ fn a_file_of_cases_that_is_empty_is_an_error() {
     folder.write("blank.jsonl", "\n\n");
     for name in ["empty.jsonl", "blank.jsonl"] {
         let output = folder.sh(&format!("scorebox run -s contains {name}")).exits_with(2);
-        assert!(output.stderr.starts_with("error: there are no cases to score"), "{output}");
+        let expected = format!("error: {name}: there are no cases in it\n");
+        assert!(output.stderr.starts_with(&expected), "{output}");
     }
 }
 

@@ -130,7 +130,8 @@ fn the_figures_of_a_page_are_those_of_a_stored_run() {
     let figure = |of: &serde_json::Value| format!("{:.4}", of.as_f64().unwrap());
     let scorer = &stats[0];
     assert!(row[3].starts_with(&figure(&scorer["mean"])), "{row:?}\n{stats}");
-    assert_eq!(row[4..7], [figure(&scorer["p50"]), figure(&scorer["min"]), figure(&scorer["max"])]);
+    let behind = [figure(&scorer["p50"]), figure(&scorer["min"]), figure(&scorer["max"])];
+    assert!(row.windows(3).any(|cells| cells == behind), "{row:?}\n{stats}");
     let kappa = browser.texts("[aria-label='Figures of rouge'] tr:nth-child(5) > *");
     assert_eq!(kappa[1], figure(&agreed["binary"]["kappa"]));
     let files = browser.texts("[aria-label='Files with cases'] tbody td");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use insta::assert_snapshot;
 
-use crate::{fixture::Folder, judge_fixture::scores_of_a_program};
+use crate::fixture::Folder;
 
 /// Two runs over the same hundred questions of GSM8K: the answers of two of its models, with the questions as cases.
 fn two_models() -> Folder {
@@ -21,7 +21,7 @@ fn two_models() -> Folder {
 }
 
 /// Cases with these outputs, each of which should be `right`, as a run of `exact-match`.
-fn run_of(folder: &Folder, run: &str, cases: &[(&str, &str)]) {
+pub(crate) fn run_of(folder: &Folder, run: &str, cases: &[(&str, &str)]) {
     let mut lines = String::new();
     for (id, output) in cases {
         writeln!(lines, r#"{{"id":"{id}","output":"{output}","groundTruth":"right"}}"#).unwrap();
@@ -161,216 +161,6 @@ fn few_cases_show_no_difference_and_say_which_they_could_show() {
 }
 
 #[test]
-fn cases_that_only_one_run_has_are_counted_and_named() {
-    let folder = Folder::new();
-    run_of(&folder, "a", &[("x", "right"), ("y", "wrong"), ("only-a", "right")]);
-    run_of(&folder, "b", &[("only-b", "wrong"), ("y", "right"), ("x", "right")]);
-    let output = folder.sh("scorebox compare a b").exits_with(0);
-    assert!(output.stderr.contains("\nonly A has 1 case: only-a\nonly B has 1 case: only-b\n"));
-    let json = folder.sh("scorebox compare a b --format jsonl").exits_with(0).json();
-    assert_eq!(
-        (&json["cases"], &json["a"]["cases"], &json["b"]["onlyHere"]),
-        (&2.into(), &3.into(), &1.into())
-    );
-    let changes = json["scorers"][0]["changes"].as_array().unwrap();
-    assert_eq!(changes.len(), 1);
-    assert_eq!((&changes[0]["caseId"], &changes[0]["difference"]), (&"y".into(), &1.0.into()));
-}
-
-#[test]
-fn a_scorer_that_fails_in_b_is_no_improvement() {
-    let folder = Folder::new();
-    folder.write(
-        "half.js",
-        "export default ({ output }) => { if (output < 0) throw new Error('no'); return output; };
-        export const info = { reads: [], severity: 'soft' };",
-    );
-    let cases = |outputs: &[f64]| -> String {
-        let lines = outputs.iter().enumerate();
-        lines
-            .map(|(place, output)| format!("{{\"id\": \"c{place}\", \"output\": {output}}}\n"))
-            .collect()
-    };
-    folder.write("a.jsonl", cases(&[0.5; 20]));
-    folder.write("b.jsonl", cases(&[[0.9; 10], [-1.0; 10]].concat()));
-    for run in ["a", "b"] {
-        folder.sh(&format!("scorebox run {run}.jsonl -s ./half.js -q --run-id {run}"));
-    }
-    let compared = folder.sh("scorebox compare a b --scorer half --fail-if-worse").exits_with(3);
-    for says in [
-        "half: B is better, on 10 cases\n",
-        "\nhalf: there is a score of 10 cases only in A\n",
-        "\nerror: B may be worse: `half` failed in B for 10 cases that have a score in A\n",
-    ] {
-        assert!(compared.stderr.contains(says), "{}", compared.stderr);
-    }
-}
-
-#[test]
-fn a_run_with_errors_is_not_worse_than_itself() {
-    let folder = Folder::new();
-    folder.write(
-        "half.js",
-        "export default ({ output }) => { if (output < 0) throw new Error('no'); return output; };
-        export const info = { reads: [], severity: 'soft' };",
-    );
-    let attempts = |outputs: [f64; 4]| -> String {
-        let attempts = (0..20).flat_map(|case| (0..4).map(move |attempt| (case, attempt)));
-        let line = |(case, attempt): (usize, usize)| {
-            format!(
-                "{{\"id\": \"c{case}\", \"attempt\": {attempt}, \"output\": {}}}\n",
-                outputs[attempt]
-            )
-        };
-        attempts.map(line).collect()
-    };
-    folder.write("cases.jsonl", attempts([0.5, 0.5, 0.5, -1.0]));
-    folder.write("more-errors.jsonl", attempts([0.5, 0.5, -1.0, -1.0]));
-    for (run, cases) in [("a", "cases"), ("b", "cases"), ("c", "more-errors")] {
-        folder.sh(&format!("scorebox run {cases}.jsonl -s ./half.js -q --run-id {run}"));
-    }
-    folder.sh("scorebox compare a b --scorer half --fail-if-worse").exits_with(0);
-    folder.sh("scorebox compare c a --scorer half --fail-if-worse").exits_with(0);
-    let more = folder.sh("scorebox compare a c --scorer half --fail-if-worse").exits_with(3);
-    let error = "error: B may be worse: `half` failed in B for 20 cases that have a score in A\n";
-    assert!(more.stderr.ends_with(error), "{}", more.stderr);
-}
-
-/// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
-#[test]
-fn where_b_lacks_what_a_has_nothing_shows_that_it_is_no_worse() {
-    let folder = Folder::new();
-    run_of_right(&folder, "all", 20, 20);
-    run_of_right(&folder, "few", 2, 2);
-    run_of_right(&folder, "running", 20, 20);
-    folder
-        .database("scorebox.db")
-        .execute(
-            "UPDATE runs SET state = 'running', finished_at_ms = NULL WHERE id = 'running'",
-            [],
-        )
-        .unwrap();
-    let skipped = r#"sed 's/^{/{"skip":"flaky",/' all.jsonl > skipped.jsonl"#;
-    folder.sh(skipped).exits_with(0);
-    folder.sh("scorebox run skipped.jsonl -s right=exact-match -q --run-id skipped").exits_with(0);
-    folder.write(
-        "gate.toml",
-        "[scorers.right]\nuse = \"exact-match\"\nseverity = \"soft\"\n\
-         [scorers.polite]\nuse = \"exact-match\"\nseverity = \"gate\"\n",
-    );
-    folder.sh("scorebox run gate.toml all.jsonl -q --run-id gated").exits_with(0);
-    for (a, b, says) in [
-        ("all", "few", "only A has 18 cases"),
-        ("all", "running", "B is still running"),
-        (
-            "all",
-            "skipped",
-            "B has no score of `right` for 20 cases that have one in A; no case has a score in both runs",
-        ),
-        ("gated", "all", "B does not have the scorer `polite`, which decides in A"),
-    ] {
-        folder.sh(&format!("scorebox compare {a} {b}")).exits_with(0);
-        let compared = folder.sh(&format!("scorebox compare {a} {b} --fail-if-worse"));
-        let stderr = compared.exits_with(3).stderr;
-        assert!(stderr.ends_with(&format!("\nerror: B may be worse: {says}\n")), "{stderr}");
-    }
-    // What only B has is no doubt.
-    folder.sh("scorebox compare few all --fail-if-worse").exits_with(0);
-    folder.sh("scorebox compare all gated --fail-if-worse").exits_with(0);
-}
-
-#[test]
-fn scores_that_count_otherwise_are_pointed_out() {
-    let folder = Folder::new();
-    for (run, threshold) in [("strict", 1.0), ("lenient", 0.5)] {
-        folder.write(
-            "suite.toml",
-            format!(
-                "[scorers.near]\nuse = \"levenshtein\"\nseverity = \"gate\"\nthreshold = {threshold}\n"
-            ),
-        );
-        let lines: String = (0..20)
-            .map(|n| {
-                format!("{{\"id\":\"{n}\",\"output\":\"rights\",\"groundTruth\":\"right\"}}\n")
-            })
-            .collect();
-        folder.write("cases.jsonl", lines);
-        let line =
-            format!("scorebox run suite.toml cases.jsonl -q --run-id {run} --allow-failures");
-        folder.sh(&line).exits_with(0);
-    }
-    let compared = folder.sh("scorebox compare strict lenient").exits_with(0);
-    let warning = "warning: `near` has another threshold, severity or weight in B: what passes may differ although scores do not\n";
-    assert!(compared.stderr.contains(warning), "{}", compared.stderr);
-    let json = folder.sh("scorebox compare strict lenient --format json").exits_with(0).json();
-    let scorer = &json["scorers"][0];
-    assert_eq!((&scorer["sameScorer"], &scorer["samePolicy"]), (&true.into(), &false.into()));
-    assert_eq!(
-        (&json["verdict"]["finding"], &scorer["finding"]),
-        (&"better".into(), &"same".into())
-    );
-}
-
-#[test]
-fn cases_that_are_others_under_the_same_id_are_pointed_out() {
-    let folder = Folder::new();
-    let case =
-        |place: usize| format!("{{\"input\": \"question {place}\", \"output\": \"right\"}}\n");
-    folder.write("a.jsonl", (0..6).map(case).collect::<String>());
-    folder.write("b.jsonl", (1..6).map(case).collect::<String>());
-    for run in ["a", "b"] {
-        folder.sh(&format!("scorebox run {run}.jsonl -s is-refusal -q --run-id {run}"));
-    }
-    let compared = folder.sh("scorebox compare a b").exits_with(0);
-    let warning = "warning: 5 of 5 cases have another input or ground truth in B: they are paired by id, and the id of a case \
-        without one is its place in the file\n";
-    assert!(compared.stderr.contains(warning), "{}", compared.stderr);
-}
-
-#[test]
-fn runs_that_share_nothing_are_refused() {
-    let folder = Folder::new();
-    run_of(&folder, "a", &[("x", "right"), ("y", "right")]);
-    run_of(&folder, "b", &[("1", "right")]);
-    assert_snapshot!(folder.sh("scorebox compare a b"), @"
-    [stderr]
-    error: the runs share no id of a case: a has `x`, `y`; b has `1`
-    hint: `scorebox runs` lists them
-    [exit code 2]
-    ");
-    folder.sh("scorebox run a.jsonl -s is-refusal -q --run-id c").exits_with(0);
-    assert_snapshot!(folder.sh("scorebox compare a c"), @"
-    [stderr]
-    error: the runs share no scorer: a has `right`; c has `is-refusal`
-    [exit code 2]
-    ");
-    assert_snapshot!(folder.sh("scorebox compare a a"), @"
-    [stderr]
-    error: run `a` is compared with itself
-    hint: `scorebox runs` lists them
-    [exit code 2]
-    ");
-    assert_snapshot!(folder.sh("scorebox compare a b --scorer rihgt"), @"
-    [stderr]
-    error: the run `a` has no scorer `rihgt`
-    hint: did you mean `right`?
-    [exit code 2]
-    ");
-    assert_snapshot!(folder.sh("scorebox compare a no-run"), @"
-    [stderr]
-    error: there is no run `no-run` in [folder]/scorebox.db
-    hint: runs in it: c, b, a
-    [exit code 2]
-    ");
-    assert_snapshot!(folder.sh("scorebox compare a b --with-db nothing.db"), @"
-    [stderr]
-    error: there is no database at [folder]/nothing.db
-    hint: check the path; the first run creates the database
-    [exit code 2]
-    ");
-}
-
-#[test]
 fn runs_of_two_databases_are_compared_like_those_of_one() {
     let folder = two_models();
     folder.sh("scorebox run suite.toml large.jsonl -q --run-id large --db other.db").exits_with(0);
@@ -445,41 +235,6 @@ fn attempts_at_a_case_are_one_case_and_verdicts_are_compared() {
     let best =
         folder.sh("scorebox compare before after --reducer max --format json").exits_with(0).json();
     assert_eq!(best["scorers"][0]["finding"], "same");
-}
-
-#[test]
-fn a_scorer_that_is_another_one_is_a_warning() {
-    let folder = Folder::new();
-    run_of_right(&folder, "a", 20, 10);
-    folder.sh("scorebox run a.jsonl -s right=contains -q --run-id b").exits_with(0);
-    let output = folder.sh("scorebox compare a b").exits_with(0);
-    let warning = "warning: `right` is not the same component or configuration in both runs";
-    assert!(output.stderr.contains(warning), "{}", output.stderr);
-}
-
-#[test]
-fn a_scorer_that_asks_another_judge_or_model_is_a_warning() {
-    let folder = Folder::new();
-    let case = |n: usize| format!("{{\"id\": \"c{n}\", \"input\": \"q\", \"output\": \"o\"}}\n");
-    folder.write("cases.jsonl", (0..8).map(case).collect::<String>());
-    for (run, score, model) in [("a", 1, "m"), ("b", 0, "m"), ("c", 1, "other"), ("d", 1, "m")] {
-        folder.write("suite.json", scores_of_a_program(score, model).to_string());
-        let line = format!(
-            "scorebox run --suite suite.json cases.jsonl -q --run-id {run} --allow-failures"
-        );
-        folder.sh(&line).exits_with(0);
-    }
-    let warning =
-        "warning: `r` asks another judge or model in B: a difference may be the judge's\n";
-    for (b, is_same) in [("b", false), ("c", false), ("d", true)] {
-        let compared = folder.sh(&format!("scorebox compare a {b} --format json")).exits_with(0);
-        let scorer = &compared.json()["scorers"][0];
-        assert_eq!((&scorer["sameJudge"], &scorer["sameScorer"]), (&is_same.into(), &true.into()));
-        assert_eq!(compared.stderr.contains(warning), !is_same, "{}", compared.stderr);
-    }
-    folder.sh("scorebox report a b -o report.html").exits_with(0);
-    let page = std::fs::read_to_string(folder.path("report.html")).unwrap();
-    assert!(page.contains("Asking another judge or model in B: r."));
 }
 
 /// Six losses of ten: 2 of 64 ways to throw six coins are as one-sided, p = 0.03125.

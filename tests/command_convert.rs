@@ -111,10 +111,7 @@ fn inspect_logs_are_read_in_both_forms() {
             ["breaks", 1, null, "none", null, null],
         ])
     );
-    assert_eq!(
-        archive[2]["skip"],
-        "the sample ended with an error: RuntimeError('the tool server is gone\\nat port 1')"
-    );
+    assert_eq!(archive[2]["error"], "RuntimeError('the tool server is gone\\nat port 1')");
     let roles = |case: &Value| {
         case["trace"].as_array().unwrap().iter().map(|it| it["role"].clone()).collect::<Value>()
     };
@@ -203,23 +200,17 @@ fn the_events_of_openai_evals_are_put_together() {
     assert_eq!(
         json!(values(
             &cases(&read),
-            &["/id", "/output", "/groundTruth", "/skip", "/metadata/origin/scores/correct"]
+            &["/id", "/output", "/groundTruth", "/error", "/metadata/origin/scores/correct"]
         )),
         json!([
             ["capitals.dev.0", "Paris", "Paris", null, true],
             ["capitals.dev.1", "Cusco", ["Lima", "lima"], null, false],
-            [
-                "capitals.dev.2",
-                null,
-                null,
-                "the sample ended with an error: no answer within 40 s",
-                null
-            ],
+            ["capitals.dev.2", null, null, "no answer within 40 s", null],
         ])
     );
     assert_snapshot!(read.stderr, @"
     openai-evals.jsonl: a log of OpenAI evals (--from openai-evals)
-    3 cases; 1 to be skipped
+    3 cases; 1 whose task failed
     openai-evals.jsonl: left out: lines of no sample, such as the final report (1)
     ");
 }
@@ -249,20 +240,18 @@ fn spans_become_a_case_for_each_trace_that_asked_a_model() {
 #[test]
 fn a_scorer_of_traces_reads_the_spans_of_a_case() {
     let folder = with_files();
-    for file in ["spans.jsonl", "otlp.json", "inspect.eval"] {
+    for (file, exit) in [("spans.jsonl", 0), ("otlp.json", 0), ("inspect.eval", 1)] {
         let db = format!("--db {file}.db");
         folder
             .sh(&format!(
                 "scorebox run {file} -s tool-count --config 'tool-count={{\"max\": 9}}' -q {db}"
             ))
-            .exits_with(0);
+            .exits_with(exit);
         let scores = folder.sh(&format!("scorebox scores --format jsonl {db}")).exits_with(0);
-        let statuses: Vec<String> =
-            cases(&scores).iter().map(|row| row["status"].as_str().unwrap().to_owned()).collect();
-        assert!(
-            statuses.iter().any(|it| it == "scored") && !statuses.iter().any(|it| it == "error"),
-            "{scores}"
-        );
+        let rows = cases(&scores);
+        assert!(rows.iter().any(|row| row["status"] == "scored"), "{scores}");
+        let mut errors = rows.iter().filter(|row| row["status"] == "error");
+        assert!(errors.all(|row| row["error"]["kind"] == "task-failed"), "{scores}");
     }
 }
 
@@ -384,12 +373,14 @@ fn columns_are_mapped_as_keys_are() {
 fn a_run_scores_what_other_tools_wrote_and_resumes_it() {
     let folder = with_files();
     let run = "scorebox run inspect.eval promptfoo.json answers.parquet -s contains --config contains='{\"value\": \"a\"}' -q";
-    folder.sh(&format!("{run} --run-id r")).exits_with(0);
+    folder.sh(&format!("{run} --run-id r")).exits_with(1);
     assert_eq!(
-        folder.rows("SELECT status, count(*) FROM scores GROUP BY status ORDER BY status"),
-        ["scored | 11", "skipped | 2"]
+        folder.rows(
+            "SELECT status, error_kind, count(*) FROM scores GROUP BY status ORDER BY status"
+        ),
+        ["error | task-failed | 2", "scored | null | 11"]
     );
-    folder.sh(&format!("{run} --resume r")).exits_with(0);
+    folder.sh(&format!("{run} --resume r")).exits_with(1);
     assert_eq!(folder.rows("SELECT count(*) FROM scores"), ["13"]);
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
-    model_server::{Asked, CHARGED_ELSEWHERE, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
+    model_server::{Asked, ModelServer},
 };
 
 #[test]
@@ -122,125 +122,6 @@ fn ties_disagreements_and_unreadable_answers_are_counted_by_scorer() {
     let judges: Vec<_> = judges.iter().map(|judge| figures.map(|figure| &judge[figure])).collect();
     // Both orders of three cases, and a repair question after each unreadable answer.
     assert_eq!(json!(judges), json!([[8, 1, 0, 1, 1], [8, 1, 0, 1, 1]]));
-}
-
-#[test]
-fn a_spent_budget_stops_the_run_and_a_larger_one_completes_it_without_asking_again() {
-    let server = ModelServer::saying(|_| "1".into());
-    let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
-    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    let folder = folder(&server.base_url(), &outputs, ONE);
-    let stopped = sh(&folder, &format!("{RUN} --run-id r --judge-budget calls=7"));
-    assert_eq!(stopped.code, Some(1), "{stopped}");
-    assert!(stopped.stderr.contains("all 7 calls of its budget are used"), "{stopped}");
-    assert!(stopped.stderr.contains("--resume r"), "{stopped}");
-    assert_eq!(server.asked().len(), 7);
-    assert_eq!(folder.rows("SELECT state FROM runs"), ["stopped"]);
-    let errors = "SELECT count(*) FROM scores WHERE status = 'error'";
-    assert_eq!(folder.rows(errors), ["0"]);
-
-    let resumed = sh(&folder, "scorebox run suite.toml cases.jsonl -q --resume r");
-    assert_eq!(resumed.code, Some(0), "{resumed}");
-    assert_eq!(server.asked().len(), 20);
-    assert_eq!(folder.rows("SELECT count(*), sum(score) FROM scores"), ["20 | 20"]);
-}
-
-#[test]
-fn money_is_counted_by_the_price_and_ends_a_budget() {
-    let server = ModelServer::saying(|_| "1".into());
-    // An answer costs 12 and 2 tokens: 16 millionths of a dollar.
-    let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
-    let outputs: Vec<String> = (0..200).map(|number| format!("case {number}")).collect();
-    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    let folder = folder(&server.base_url(), &outputs, &entries);
-    let run = sh(&folder, RUN);
-    assert_eq!(run.code, Some(1), "{run}");
-    let spent = "0.000048 US dollars are spent, of a budget of 0.00004";
-    assert!(run.stderr.contains(spent), "{run}");
-    // Two leave something of it, and the third spends that: no call is sent while another might.
-    assert_eq!(server.asked().len(), 3, "{run}");
-    assert!(folder.rows("SELECT DISTINCT cost_usd FROM calls") == ["0.000016"], "{run}");
-}
-
-#[test]
-fn a_price_counts_before_what_a_gateway_says_and_without_one_the_gateway_is_believed() {
-    let server = ModelServer::saying(|_| CHARGED_ELSEWHERE.into());
-    let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
-    let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
-    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    let folder = folder(&server.base_url(), &outputs, &entries);
-    let run = sh(&folder, RUN);
-    assert_eq!((run.code, server.asked().len()), (Some(1), 3), "{run}");
-    let price = "price = { input = 1.0, output = 2.0 }\n";
-    let unpriced = fs::read_to_string(folder.path("suite.toml")).unwrap().replace(price, "");
-    let unpriced = unpriced.split("judge = {").next().unwrap();
-    folder.write("suite.toml", unpriced);
-    sh(&folder, &format!("{RUN} --judge-cache refresh --judge-budget calls=30")).exits_with(0);
-    assert_eq!(folder.rows("SELECT DISTINCT cost_usd FROM calls ORDER BY 1"), ["0", "0.000016"]);
-}
-
-#[test]
-fn a_budget_of_money_stops_a_run_whose_server_counts_no_tokens() {
-    let server = ModelServer::saying(|_| UNCOUNTED.into());
-    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
-    let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
-    assert_eq!(run.code, Some(1), "{run}");
-    let unknown = "the run: what a question cost is not known, because its tokens are not counted or have no price: a budget of 1 US dollars cannot be kept";
-    assert!(run.stderr.contains(unknown), "{run}");
-    assert_eq!(server.asked().len(), 1, "{run}");
-    let without = sh(&folder, RUN);
-    assert_eq!(without.code, Some(0), "{without}");
-}
-
-#[test]
-fn a_budget_of_money_stops_a_run_whose_server_refuses_and_counts_no_tokens() {
-    let server = ModelServer::saying(|_| REFUSES_UNCOUNTED.into());
-    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
-    let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
-    assert_eq!(run.code, Some(1), "{run}");
-    assert!(run.stderr.contains("a budget of 1 US dollars cannot be kept"), "{run}");
-    assert!(run.stderr.contains("hint: bound the calls in its place"), "{run}");
-    assert_eq!(server.asked().len(), 1, "{run}");
-}
-
-#[test]
-fn vectors_are_priced_by_the_tokens_of_their_texts() {
-    let server = ModelServer::saying(|_| "1".into());
-    let entries = entry("vectors", "{ how = \"embed\", times = 2 }");
-    let folder = folder(&server.base_url(), &["a", "b", "c"], &entries);
-    let run = sh(&folder, &format!("{RUN} --judge-budget usd=1"));
-    assert_eq!(run.code, Some(0), "{run}");
-    assert_eq!(folder.rows("SELECT DISTINCT cost_usd FROM calls"), ["0.000003"]);
-}
-
-#[test]
-fn a_budget_of_money_needs_the_price_of_every_judge_that_is_asked() {
-    let entries = format!(
-        "{ONE}judge = {{ budget = {{ cost_usd = 1.0 }} }}\njury = {{ judges = [\"default\", \"free\"] }}\n\
-         [judges.free]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"tiny\"\n"
-    );
-    let folder = folder("http://127.0.0.1:9/v1", &["a"], &entries);
-    let run = sh(&folder, RUN);
-    assert_eq!(run.code, Some(2), "{run}");
-    assert!(
-        run.stderr.contains("a budget in US dollars needs the `price` of the judge `free`"),
-        "{run}"
-    );
-    assert!(run.stderr.contains("suite.toml:"), "{run}");
-}
-
-#[test]
-fn what_a_refusal_consumes_counts_in_the_budget_and_is_said() {
-    let server = ModelServer::saying(|_| REFUSES.into());
-    // A refusal costs what an answer costs.
-    let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
-    let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
-    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    let folder = folder(&server.base_url(), &outputs, &entries);
-    let run = sh(&folder, RUN);
-    assert_eq!(server.asked().len(), 3, "{run}");
-    let said = "3 questions have no answer, after 3 attempts that took 36 tokens of questions and 6 of answers, $0.000048";
-    assert!(run.stderr.contains(said), "{run}");
 }
 
 #[test]
@@ -441,35 +322,6 @@ fn a_model_for_vectors_is_asked_to_check_it() {
             ["default", "vectors-2026", null, 3, 0.000_003]
         ])
     );
-}
-
-/// The server takes forms and ignores them, so that the first question is asked with a schema and in words, and two greetings
-/// are asked for in between.
-#[test]
-fn what_finding_out_a_servers_forms_consumes_is_counted() {
-    let server = ModelServer::saying(|asked| match asked.body["messages"][0]["content"].as_str() {
-        Some(system) if system.contains("JSON Schema") => {
-            r#"{"answer": "yes", "reason": "", "score": 1}"#.into()
-        }
-        _ => "Well, hello!".into(),
-    });
-    let entries = "[scorers.relevancy]\ngrants = [\"judge\"]\n";
-    let folder = folder(&server.base_url(), &[], entries);
-    let cases = ["a", "b"].map(|output| json!({"id": output, "input": "a?", "output": output}));
-    folder.write("cases.jsonl", cases.map(|case| format!("{case}\n")).concat());
-    let run = sh(&folder, &format!("{RUN} -j 1 --format json"));
-    assert_eq!(run.code, Some(0), "{run}");
-    let asked = server.asked().len();
-    assert!(asked > 3);
-    // An answer costs 12 and 2 tokens.
-    let summary: Value = serde_json::from_str(&run.stdout).unwrap();
-    let figures = ["calls", "inputTokens", "outputTokens"].map(|it| &summary["judges"][0][it]);
-    assert_eq!(json!(figures), json!([2, 12 * asked, 2 * asked]));
-
-    let checked = sh(&folder, "scorebox judges check suite.toml --format json").json();
-    let figures = ["attempts", "structured", "inputTokens", "outputTokens", "costUsd"];
-    let figures = figures.map(|figure| &checked[0][figure]);
-    assert_eq!(json!(figures), json!([4, true, 48, 8, 0.000_064]));
 }
 
 #[test]

@@ -37,8 +37,10 @@ fn entrants_are_ranked_by_points_and_of_equal_ones_the_earlier_comes_first() {
     2     acme    ada      165.0  8.0000 [fuel] [time]  2024-10-27 03:43:20         2          2              0
     3=    acme    eve      128.0  4.0000 [fuel] [time]  2024-10-27 03:48:20         1          1              0
     3=    acme    fay      128.0  4.0000 [fuel] [time]  2024-10-27 03:48:20         1          1              0
-    -     acme    dan          -       - [fuel] [time]  2024-10-27 03:35:20         1          1              1
     -     acme    cyd          -       -       -        -  -                           1          0              0
+    -     acme    dan          -       -       -        -  -                           1          0              1
+    [stderr]
+    1 attempt is not ranked: its `rating` cannot be read
     [exit code 0]
     ");
     assert_snapshot!(folder.sh("scorebox leaderboard --limit 1"), @"
@@ -47,6 +49,7 @@ fn entrants_are_ranked_by_points_and_of_equal_ones_the_earlier_comes_first() {
     chat  red-1      1     acme    bob      165.0  8.0000 [fuel] [time]  2024-10-27 03:38:20         1          1              0
     [stderr]
     2 of 8 entrants; all: --limit 0
+    1 attempt is not ranked: its `rating` cannot be read
     [exit code 0]
     ");
 }
@@ -55,16 +58,18 @@ fn entrants_are_ranked_by_points_and_of_equal_ones_the_earlier_comes_first() {
 fn attempts_that_failed_are_listed_with_a_score_of_null() {
     let folder = example();
     assert_snapshot!(folder.sh("scorebox leaderboard --attempts"), @"
-    case                              challenge  tenant  entrant  succeeded    score  rating  tokens  elapsed  created (UTC)
-    red-ada                           red-1      acme    ada      yes          150.0  9.0000 [fuel] [time]  2024-10-27 03:33:20
-    red-ada (iteration 0, attempt 1)  red-1      acme    ada      yes          165.0  8.0000 [fuel] [time]  2024-10-27 03:43:20
-    red-bob                           red-1      acme    bob      yes          165.0  8.0000 [fuel] [time]  2024-10-27 03:38:20
-    red-cyd                           red-1      acme    cyd      no         83.0000  9.0000 [fuel] [time]  2024-10-27 03:34:20
-    red-dan                           red-1      acme    dan      yes          error       - [fuel] [time]  2024-10-27 03:35:20
-    red-eve                           red-1      acme    eve      yes          128.0  4.0000 [fuel] [time]  2024-10-27 03:48:20
-    red-fay                           red-1      acme    fay      yes          128.0  4.0000 [fuel] [time]  2024-10-27 03:48:20
-    blue-ada                          blue-1     acme    ada      yes        77.0000       - [fuel] [time]  2024-10-27 03:53:20
-    blue-bob                          blue-1     acme    bob      yes          151.0  6.0000       - [time]  2024-10-27 03:55:00
+    case                              challenge  tenant  entrant  succeeded     score  rating  tokens  elapsed  created (UTC)
+    red-ada                           red-1      acme    ada      yes           150.0  9.0000 [fuel] [time]  2024-10-27 03:33:20
+    red-ada (iteration 0, attempt 1)  red-1      acme    ada      yes           165.0  8.0000 [fuel] [time]  2024-10-27 03:43:20
+    red-bob                           red-1      acme    bob      yes           165.0  8.0000 [fuel] [time]  2024-10-27 03:38:20
+    red-cyd                           red-1      acme    cyd      no          83.0000  9.0000 [fuel] [time]  2024-10-27 03:34:20
+    red-dan                           red-1      acme    dan      unreadable    error       - [fuel] [time]  2024-10-27 03:35:20
+    red-eve                           red-1      acme    eve      yes           128.0  4.0000 [fuel] [time]  2024-10-27 03:48:20
+    red-fay                           red-1      acme    fay      yes           128.0  4.0000 [fuel] [time]  2024-10-27 03:48:20
+    blue-ada                          blue-1     acme    ada      yes         77.0000       - [fuel] [time]  2024-10-27 03:53:20
+    blue-bob                          blue-1     acme    bob      yes           151.0  6.0000       - [time]  2024-10-27 03:55:00
+    [stderr]
+    1 attempt is not ranked: its `rating` cannot be read
     [exit code 0]
     ");
     let listed = folder.sh("scorebox leaderboard --attempts --format jsonl").exits_with(0).stdout;
@@ -88,22 +93,23 @@ fn order(folder: &Folder, options: &str) -> Vec<String> {
         .collect()
 }
 
-/// dify orders attempts that succeeded by what the strategy says, without it last, and then by time.
+/// dify orders attempts that succeeded by what the strategy says, without it last, and then by time. What dan's rating is cannot be
+/// read, so he is not ranked.
 #[test]
 fn each_strategy_has_the_order_of_dify() {
     let folder = example();
     for (strategy, expected) in [
-        ("first", ["1 ada", "2 dan", "3 bob", "4= eve", "4= fay", "- cyd"]),
-        ("fastest", ["1 dan", "2= eve", "2= fay", "4 bob", "5 ada", "- cyd"]),
-        ("fewest-tokens", ["1 dan", "2= eve", "2= fay", "4 bob", "5 ada", "- cyd"]),
-        ("highest-rating", ["1 ada", "2 bob", "3= eve", "3= fay", "- dan", "- cyd"]),
-        ("weighted", ["1 bob", "2 ada", "3= eve", "3= fay", "- dan", "- cyd"]),
+        ("first", ["1 ada", "2 bob", "3= eve", "3= fay", "- cyd", "- dan"]),
+        ("fastest", ["1= eve", "1= fay", "3 bob", "4 ada", "- cyd", "- dan"]),
+        ("fewest-tokens", ["1= eve", "1= fay", "3 bob", "4 ada", "- cyd", "- dan"]),
+        ("highest-rating", ["1 ada", "2 bob", "3= eve", "3= fay", "- cyd", "- dan"]),
+        ("weighted", ["1 bob", "2 ada", "3= eve", "3= fay", "- cyd", "- dan"]),
     ] {
         assert_eq!(order(&folder, &format!("--strategy {strategy}")), expected, "{strategy}");
     }
     // dify's own words are understood.
     assert_eq!(order(&folder, "--strategy custom"), order(&folder, ""));
-    assert_eq!(order(&folder, "--strategy fewest_tokens")[0], "1 dan");
+    assert_eq!(order(&folder, "--strategy fewest_tokens")[0], "1= eve");
 }
 
 #[test]
@@ -330,4 +336,83 @@ fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whethe
     hint: finish the run: scorebox run … --resume
     [exit code 2]
     ");
+}
+
+/// An attempt that says `"false"` has not said whether it succeeded: its verdict must not stand in.
+#[test]
+fn an_attempt_of_which_something_cannot_be_read_is_not_ranked_and_counted() {
+    let attempt = |entrant: &str, more: &str| {
+        format!(
+            "{{\"id\": \"{entrant}\", \"output\": 1, \"metadata\": {{\"entrant\": \"{entrant}\", {more}}}}}\n"
+        )
+    };
+    let cases = [
+        attempt("ada", r#""succeeded": "false", "rating": 10"#),
+        attempt("bob", r#""succeeded": true, "rating": 9"#),
+        attempt("cyd", r#""succeeded": true, "rating": "9""#),
+        attempt("dan", r#""succeeded": true, "rating": 8, "created_at": "2026-01-01""#),
+        attempt("eve", r#""succeeded": 2, "rating": 7"#),
+        attempt("fay", r#""succeeded": null, "rating": 6, "challenge": """#),
+    ];
+    let folder = Folder::new();
+    folder.write("cases.jsonl", cases.concat());
+    let run = r#"scorebox run cases.jsonl -s length --config 'length={"max": 5}' -q"#;
+    folder.sh(run).exits_with(0);
+    assert_snapshot!(folder.sh("scorebox leaderboard --strategy highest-rating"), @"
+    rank  entrant   score  rating  tokens  elapsed  attempts  succeeded  failed scores
+    1     bob      1.0000  9.0000       -        -         1          1              0
+    2     fay      1.0000  6.0000       -        -         1          1              0
+    -     ada           -       -       -        -         1          0              0
+    -     cyd           -       -       -        -         1          0              0
+    -     dan           -       -       -        -         1          0              0
+    -     eve           -       -       -        -         1          0              0
+    [stderr]
+    4 attempts are not ranked: `created_at`, `rating`, `succeeded` of them cannot be read
+    [exit code 0]
+    ");
+    let json = folder.sh("scorebox leaderboard --strategy highest-rating --format json").json();
+    let unreadable: Vec<u64> =
+        json.as_array().unwrap().iter().map(|it| it["unreadable"].as_u64().unwrap()).collect();
+    assert_eq!(unreadable, [0, 0, 1, 1, 1, 1]);
+    let listed = folder.sh("scorebox leaderboard --attempts --format json").json();
+    assert_eq!(listed[2]["unreadable"], serde_json::json!(["rating"]));
+    assert_eq!(listed[1].get("unreadable"), None);
+}
+
+#[test]
+fn figures_are_read_in_both_spellings_and_half_a_usage_is_no_total() {
+    let folder = run_of(concat!(
+        r#"{"output": 1, "metadata": {"endUserId": "ada", "succeeded": true, "tokensTotal": 10, "elapsedMs": 2000}}"#,
+        "\n",
+        r#"{"output": 1, "usage": {"inputTokens": 10}, "metadata": {"entrant": "bob", "succeeded": true}}"#,
+        "\n",
+        r#"{"output": 1, "usage": {"inputTokens": 10, "outputTokens": 5}, "metadata": {"entrant": "cyd", "succeeded": true}}"#,
+        "\n",
+    ));
+    let json = folder.sh("scorebox leaderboard --strategy fewest-tokens --format json").json();
+    let figures = |place: usize| {
+        let entrant = &json[place];
+        (
+            entrant["entrant"].as_str(),
+            entrant["tokensTotal"].as_f64(),
+            entrant["elapsedMs"].as_f64(),
+        )
+    };
+    assert_eq!(figures(0), (Some("ada"), Some(10.0), Some(2000.0)));
+    assert_eq!(figures(1), (Some("cyd"), Some(15.0), None));
+    assert_eq!(figures(2), (Some("bob"), None, None));
+}
+
+/// What says something of all cases only has no score to rank by.
+#[test]
+fn a_scorer_without_scores_is_not_proposed() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"output\": \"a\", \"groundTruth\": \"a\", \"metadata\": {\"entrant\": \"ada\"}}\n",
+    );
+    let scorers = "-s exact-match -s length --config 'length={\"max\": 5}' -s label-distribution";
+    folder.sh(&format!("scorebox run cases.jsonl -q {scorers}")).exits_with(0);
+    let which = folder.sh("scorebox leaderboard").exits_with(2).stderr;
+    assert!(which.contains("exact-match") && !which.contains("label-distribution"), "{which}");
 }

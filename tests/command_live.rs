@@ -22,7 +22,7 @@ fn lines_of_standard_input_are_scored_until_it_ends() {
     folder.write("cases.jsonl", [line("a"), line("b"), nameless(3)].concat());
     let run = folder.sh("cat cases.jsonl | scorebox live suite.toml --run-id r").exits_with(0);
     assert!(run.stdout.starts_with("scorer  scored"), "{run}");
-    assert!(run.stdout.contains("right        3    0       0  1.0000  1.0000"), "{run}");
+    assert!(run.stdout.contains("right        3    0       0  1.0000"), "{run}");
     assert!(run.stderr.contains("run r: 3 cases, 3 scores\n"), "{run}");
     assert!(run.stderr.contains("see the scores with: scorebox scores r"), "{run}");
     assert_eq!(folder.rows("SELECT source, state FROM runs"), ["live | finished"]);
@@ -89,10 +89,71 @@ fn errors_of_scorers_and_a_closed_output_are_reported_as_by_run() {
     folder.sh("scorebox live suite.toml -q --allow-errors <cases.jsonl").exits_with(0);
     folder.sh("scorebox live suite.toml -q --allow-errors <cases.jsonl >&-").exits_with(0);
     let none = folder.sh("scorebox live suite.toml -q </dev/null");
-    assert!(none.stderr.contains("no cases to score") && none.code == Some(2), "{none}");
+    assert!(
+        none.stderr.contains("<stdin>: there are no cases in it") && none.code == Some(2),
+        "{none}"
+    );
     let events = folder.sh("scorebox live suite.toml --allow-errors --events - <cases.jsonl");
     assert!(events.stdout.starts_with("{\"type\":\"RunStarted\""), "{events}");
     assert!(!events.stdout.contains("scored  n/a"), "{events}");
+}
+
+/// The first of each scorer and kind when it happens, and at the end what `run` says.
+#[test]
+fn why_scores_failed_is_said_when_it_happens_and_at_the_end() {
+    let folder = folder();
+    folder.write(
+        "e.js",
+        "export default ({ output }) => { if (output === 'x') throw Error('bo\\u001b[2Jom'); return 2; };",
+    );
+    folder.write(
+        "suite.toml",
+        "[scorers.e]\nuse = \"./e.js\"\n[scorers.right]\nuse = \"exact-match\"\nseverity = \"soft\"\n\
+         [scorers.nowhere]\nuse = \"exact-match\"\nnodes = [\"x\"]\n",
+    );
+    let lines =
+        ["x", "x", "y", "x"].map(|it| format!("{{\"output\":\"{it}\",\"groundTruth\":\"x\"}}\n"));
+    folder.write("cases.jsonl", lines.concat());
+    let live = folder.sh("scorebox live suite.toml -q -j 1 --run-id r < cases.jsonl").exits_with(1);
+    let shown = |kind: &str| {
+        let lines = live.stderr.lines();
+        lines
+            .filter(|line| line.starts_with("warning: no score: e on case-") && line.contains(kind))
+            .count()
+    };
+    assert_eq!((shown(": failed: "), shown(": invalid-score: ")), (1, 1), "{live}");
+    let first = live.stderr.lines().find(|line| line.contains("case-1")).unwrap();
+    assert!(first.ends_with("; further errors of this kind are counted"), "{first}");
+    assert!(
+        first.contains(": failed: e.js:1:59: bo\\u{1b}[2Jom") && !live.stderr.contains('\u{1b}'),
+        "{live}"
+    );
+    for said in [
+        "run r: 4 cases, 4 scores, 4 errors, 4 skipped\n",
+        "warning: 4 scores are errors; first:\n  e on case-1: failed: e.js:1:",
+        "hint: show all errors: scorebox scores r --errors\n",
+        "warning: `nowhere` is for none of 4 cases: look at its `nodes`\n",
+    ] {
+        assert!(live.stderr.contains(said), "{said}\n{live}");
+    }
+    // The table is that of `run`, with what was skipped.
+    let table = |output: &str| output.lines().map(|line| line[..39].to_owned()).collect::<Vec<_>>();
+    let run = folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(1);
+    assert_eq!(table(&live.stdout), table(&run.stdout));
+    assert!(live.stdout.starts_with("scorer   scored  n/a  skipped  errors    mean"), "{live}");
+}
+
+#[test]
+fn a_run_that_is_there_takes_no_more_lines_and_the_hint_says_what_does() {
+    let folder = folder();
+    folder.write("cases.jsonl", line("a"));
+    folder.sh("scorebox live suite.toml -q --run-id r < cases.jsonl").exits_with(0);
+    insta::assert_snapshot!(folder.sh("scorebox live suite.toml -q --run-id r < cases.jsonl"), @"
+    [stderr]
+    error: there is already a run `r` in [folder]/scorebox.db
+    hint: a run takes the lines of one process: give this one another id, or have the tasks of a workflow append to one file, which --follow reads into one run
+    [exit code 2]
+    ");
 }
 
 /// A pipe whose reader takes nothing: the events end, and the process does.

@@ -50,6 +50,32 @@ fn a_new_script_in_python_does_all_that_its_readme_says() {
     }
 }
 
+/// What a new script says of an output that is no text, in a folder where it can run.
+fn reads_json(folder: &Folder, language: &str, file: &str) {
+    folder.sh(&format!("scorebox new reads --lang {language}")).exits_with(0);
+    for (output, expected, score) in [
+        (r#"{"answer": "paris"}"#, r#""paris""#, 1.0),
+        (r#"{"answer": 7}"#, r#""object""#, 0.0),
+        (r#""paris""#, r#"["paris"]"#, 0.0),
+        ("null", r#""null""#, 1.0),
+    ] {
+        let score_it =
+            format!("scorebox score reads/{file} --output '{output}' --ground-truth '{expected}'");
+        let scored = folder.sh(&score_it).exits_with(0).json();
+        assert_eq!(scored["score"], score, "{language}: {output}: {scored}");
+    }
+}
+
+#[test]
+fn a_new_script_reads_an_output_that_is_no_text_as_its_json() {
+    for (language, file) in [("javascript", "reads.js"), ("typescript", "reads.ts")] {
+        reads_json(&Folder::new(), language, file);
+    }
+    if let Some(folder) = with_python() {
+        reads_json(&folder, "python", "reads.py");
+    }
+}
+
 #[test]
 fn a_new_script_in_python_says_what_it_needs_where_that_is_missing() {
     let folder = Folder::new();

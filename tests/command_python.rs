@@ -252,3 +252,18 @@ fn the_clock_stands_still_and_random_numbers_repeat() {
     );
     folder.sh("scorebox verify --trust-cache r").exits_with(0);
 }
+
+#[test]
+fn what_a_file_does_where_it_is_run_itself_is_not_done() {
+    let Some(folder) = with_python() else { return };
+    let script = "import sys\nfrom dataclasses import dataclass\n@dataclass\nclass Answer:\n    text: 'str'\n\
+                  def score(case, config):\n    return {'score': 1, 'label': __name__, 'reason': repr(Answer('a'))}\n\
+                  if __name__ == '__main__':\n    import argparse\n    sys.exit(2)\n";
+    // The second has the name of a module that Python brings.
+    for (file, name) in [("grade.py", "grade"), ("json.py", "json.py")] {
+        folder.write(file, script);
+        let answer = folder.sh(&format!("scorebox score {file} --output 1")).exits_with(0).json();
+        assert_eq!(answer["label"], name);
+        assert_eq!(answer["reason"], "Answer(text='a')");
+    }
+}

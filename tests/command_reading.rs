@@ -331,87 +331,87 @@ fn stats_are_of_the_newest_run_of_a_named_one_or_of_all() {
 fn the_built_in_scorers_are_listed() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox scorers"), @"
-    scorer                reads                                                    what it scores
-    answer                output, groundTruth                                      Scores 1 if the answer after `ANSWER:` is the expected one, else 0.
-    answer-accuracy       output, input, groundTruth                               Asks a judge how accurate the output is, compared with the correct answer, from 0 (wrong) to 1 (correct and complete).
-    answer-correctness    output, input, groundTruth                               Asks a judge which statements the output shares with the expected answer, which it adds and which it lacks: their F1, weighted with the similarity in meaning of the two texts.
-    answer-relevancy      output, input                                            Asks a judge several times which question the output answers, and scores how close these questions are to the input: the mean cosine of their embeddings. If the judge finds the output noncommittal each time, the score is 0.
-    battle                output, input, groundTruth                               Asks a judge whether the output is better than the expected response to the same instructions: yes scores 1, no 0.
-    bleu                  output, groundTruth                                      Scores how many runs of one to four words of the output occur in the reference texts: sentence BLEU, 0 to 1.
-    called-subagent       output, trace                                            Scores 1 if another agent was called as often as `count`, `min` and `max` require (by default at least once), else 0.
-    called-tool           output, groundTruth, trace                               Scores whether tools were called: the fraction of the named tools that were called as often as `count`, `min` and `max` require (by default at least once) and with the `arguments`.
-    choice                output, groundTruth                                      Scores 1 if the choices marked after `ANSWER:` are exactly the right ones, else 0.
-    chrf                  output, groundTruth                                      Scores how many runs of one to six characters the output shares with the reference text: chrF, 0 to 1.
-    closed-qa             output, input                                            Asks a judge whether the output meets the criterion: yes scores 1, no 0.
-    commands              output, context, metadata                                Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
-    contains              output, groundTruth                                      Scores 1 if the output contains the expected texts, else 0.
-    contains-json         output                                                   Scores 1 if the output contains a JSON object, whatever surrounds it, else 0.
-    context-precision     output, input, groundTruth, context                      Asks a judge which documents of the context are useful for the answer, and scores how early these come: their average precision.
-    context-recall        output, input, groundTruth, context                      Asks a judge how much of the expected answer the context supports: statements of the ground truth that can be attributed to the context / all of its statements.
-    context-relevancy     output, input, context                                   Asks a judge which sentences of the context are needed to answer the input: their characters / the context's characters.
-    cost-budget           output, trace, usage, metadata                           Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by cost (twice the budget is 0.5).
-    diff                  output, context, metadata                                Scores what the diff of the work contains: the fraction of checks that hold. `isEmpty` is one check, and so is each expression.
-    embedding-similarity  output, groundTruth                                      Scores how close in meaning the output is to the expected text: the cosine of their embeddings, at least 0.
-    equals                output, groundTruth                                      Scores 1 if the output deeply equals the expected value, else 0; the reason names the first difference.
-    event                 output, trace                                            Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default at least once), else 0.
-    event-order           output, trace                                            Scores 1 if events of these types happened in this order, with any others between them, else 0.
-    exact-match           output, groundTruth                                      Scores 1 if the output equals the expected answer, else 0.
-    factuality            output, input, groundTruth                               Asks a judge how the facts of the output relate to those of the expected answer: a subset scores 0.4, a superset 0.6, the same facts 1, a contradiction 0, differences that do not matter 1.
-    faithfulness          output, input, context                                   Asks a judge how faithful the output is to the context, from 0 (entirely fabricated) to 1 (completely faithful): every claim of the output should be supported by the context.
-    files                 output, groundTruth, context, metadata                   Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each path or glob is a check.
-    gleu                  output, groundTruth                                      Scores how many runs of one to four words the output shares with the reference text: the smaller of precision and recall.
-    goal-success          output, input, groundTruth, trace                        Asks a judge whether an agent reached its goal: yes scores 1, no 0.
-    humor                 output                                                   Asks a judge whether the output is funny: yes scores 1, unsure 0.5, no 0.
-    is-refusal            output                                                   Scores 1 if the model refuses to answer, else 0.
-    json-diff             output, groundTruth                                      Scores how similar the output and the expected value are, 0 to 1, part by part.
-    json-valid            output                                                   Scores 1 if the output is JSON, else 0: an object or a list, or with `schema` any value that matches it.
-    keyword-coverage      output, input, groundTruth                               Scores how many of the keywords occur in the output: keywords found / all keywords.
-    label-distribution    output, input, metadata                                  Reports how the labels of a run's cases are distributed: which labels there are, how frequent each is, and how skewed they are.
-    latency               output, latencyMs                                        Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and linear between them.
-    length                output                                                   Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min` below, `max` / count above.
-    levenshtein           output, groundTruth                                      Scores how similar the output and the expected text are: 1 - edit distance / length of the longer one.
-    list-contains         output, groundTruth                                      Scores how well the items of the output match the expected items, in any order.
-    loaded-skill          output, trace                                            Scores whether skills were loaded: the fraction of the named skills that were.
-    loop-detection        output, trace                                            Scores how free a run is of loops, from 1 (no loop) to 0.
-    match                 output, groundTruth                                      Scores 1 if the output has the expected text or number at a given place, else 0.
-    math                  output, groundTruth                                      Scores 1 if the final answer of a solution has the expected value, else 0.
-    message-includes      output, groundTruth, trace                               Scores whether the agent's messages contain texts: the fraction of the texts that occur in all of its messages together, joined by line breaks.
-    no-failed-actions     output, trace                                            Scores 1 if no tool call, skill or sub-agent failed, else 0.
-    no-failed-commands    output, trace                                            Scores 1 if no shell command that the agent ran failed, else 0.
-    not-called-tool       output, trace                                            Scores whether tools were not called: the fraction of the named tools without a call, or without a call with the `arguments`.
-    not-event             output, trace                                            Scores whether events did not happen: the fraction of the named types without an event.
-    numeric-answer        output, groundTruth                                      Scores 1 if the final number of a free-text answer is the expected one, else 0.
-    numeric-diff          output, groundTruth                                      Scores how close the output is to the expected number: 1 - |expected - output| / (|expected| + |output|), and 1 if both are 0.
-    pairwise              output, input, baseline                                  Asks a judge whether the output is better than the baseline, once in each order: 1 if the output wins both times, 0 if the baseline does, else 0.5.
-    parked                output, trace                                            Scores 1 if the run waits for a person, else 0.
-    possible              output, input                                            Asks a judge whether the output offers a solution to the task (1) or declares the task impossible (0).
-    regex                 output, groundTruth                                      Scores 1 if a regular expression matches the output, or captures the expected text, else 0.
-    relevancy             output, input                                            Asks a judge how relevant the output is to the input, from 0 (completely irrelevant) to 1 (perfectly relevant).
-    rouge                 output, groundTruth                                      Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words (`2`), or the longest common subsequence of words (`L`).
-    rubric                output, input, groundTruth, context, metadata, baseline  Asks a judge to grade the output by your instructions: a number on a scale, converted to 0 to 1, or one of your choices, each with its score.
-    satisfies             the whole case                                           Scores what a jq expression says about the case: `true` is 1, `false` is 0, and a number from 0 to 1 is the score itself.
-    schema-adherence      output, outputSchema                                     Scores 1 if the output matches a JSON Schema, else 0, with the issues found.
-    security              output                                                   Asks a judge whether the output is malicious: no scores 1, unsure 0.5, yes 0.
-    sql                   output, input, groundTruth                               Asks a judge whether the SQL in the output gives the same result as the expected query: yes scores 1, no 0.
-    sql-valid             output                                                   Scores 1 if the output parses as SQL, else 0.
-    succeeded             output, trace                                            Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and it is not waiting for a person; else 0.
-    summarizes            output, input, groundTruth                               Asks a judge whether the output is a good summary of a text. If the case has a ground truth, that is an expert's summary, and the output scores 1 if it describes the text better, else 0. Without one it scores 1 if it gives the text's main points and adds nothing, else 0.
-    test-report           output, context, metadata                                Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate assertion, with its full name.
-    time-cost             output, latencyMs                                        Scores how much of a time budget is left: 1 - elapsed / `maxMs`, and 0 from `maxMs` on.
-    token-budget          output, trace, usage                                     Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by use (twice the budget is 0.5).
-    token-f1              output, groundTruth                                      Scores how many words the output shares with the expected answer: the harmonic mean of precision and recall (SQuAD's F1), in which a word counts as often as it occurs.
-    tool-arguments-valid  output, trace, metadata                                  Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
-    tool-call-f1          output, groundTruth, trace                               Scores the F1 of the tool calls that were made against the expected ones.
-    tool-correctness      output, groundTruth, trace                               Scores how many of the expected tool calls were made, 0 to 1.
-    tool-count            output, trace                                            Scores 1 if the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
-    tool-order            output, groundTruth, trace                               Scores 1 if tools were called in the expected order, else 0.
-    toxicity              output                                                   Asks a judge how toxic the output is, from 0 (clean) to 1 (highly toxic): lower is better.
-    trajectory            output, trace                                            Scores the fraction of a trajectory's steps that are valid: those that have a `step` or an `id`, and all `requiredKeys`.
-    trajectory-judge      output, input, groundTruth, trace                        Asks a judge whether an agent's path makes sense: yes scores 1, no 0; with `continuous`, how far it does, from 0 to 1.
-    trajectory-match      output, groundTruth, trace                               Scores 1 if the tool calls of a run match those of a reference, else 0.
-    translation           output, input, groundTruth                               Asks a judge whether the output means the same as the expert translation of the input: yes scores 1, no 0.
-    weighted              output, latencyMs, usage, metadata                       Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds × `timePenalty`, minus tokens × `tokenPenalty`; never less than 0.
-    xml-valid             output                                                   Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
+    scorer                reads                                   what it scores
+    answer                output, groundTruth                     Scores 1 if the answer after `ANSWER:` is the expected one, else 0.
+    answer-accuracy       output, input, groundTruth              Asks a judge how accurate the output is, compared with the correct answer, from 0 (wrong) to 1 (correct and complete).
+    answer-correctness    output, input, groundTruth              Asks a judge which statements the output shares with the expected answer, which it adds and which it lacks: their F1, weighted with the similarity in meaning of the two texts.
+    answer-relevancy      output, input                           Asks a judge several times which question the output answers, and scores how close these questions are to the input: the mean cosine of their embeddings. If the judge finds the output noncommittal each time, the score is 0.
+    battle                output, input, groundTruth              Asks a judge whether the output is better than the expected response to the same instructions: yes scores 1, no 0.
+    bleu                  output, groundTruth                     Scores how many runs of one to four words of the output occur in the reference texts: sentence BLEU, 0 to 1.
+    called-subagent       output, trace                           Scores 1 if another agent was called as often as `count`, `min` and `max` require (by default at least once), else 0.
+    called-tool           output, groundTruth, trace              Scores whether tools were called: the fraction of the named tools that were called as often as `count`, `min` and `max` require (by default at least once) and with the `arguments`.
+    choice                output, groundTruth                     Scores 1 if the choices marked after `ANSWER:` are exactly the right ones, else 0.
+    chrf                  output, groundTruth                     Scores how many runs of one to six characters the output shares with the reference text: chrF, 0 to 1.
+    closed-qa             output, input                           Asks a judge whether the output meets the criterion: yes scores 1, no 0.
+    commands              output, context, metadata               Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
+    contains              output, groundTruth                     Scores 1 if the output contains the expected texts, else 0.
+    contains-json         output                                  Scores 1 if the output contains a JSON object, whatever surrounds it, else 0.
+    context-precision     output, input, groundTruth, context     Asks a judge which documents of the context are useful for the answer, and scores how early these come: their average precision.
+    context-recall        output, input, groundTruth, context     Asks a judge how much of the expected answer the context supports: statements of the ground truth that can be attributed to the context / all of its statements.
+    context-relevancy     output, input, context                  Asks a judge which sentences of the context are needed to answer the input: their characters / the context's characters.
+    cost-budget           output, trace, usage, metadata          Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by cost (twice the budget is 0.5).
+    diff                  output, context, metadata               Scores what the diff of the work contains: the fraction of checks that hold. `isEmpty` is one check, and so is each expression.
+    embedding-similarity  output, groundTruth                     Scores how close in meaning the output is to the expected text: the cosine of their embeddings, at least 0.
+    equals                output, groundTruth                     Scores 1 if the output deeply equals the expected value, else 0; the reason names the first difference.
+    event                 output, trace                           Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default at least once), else 0.
+    event-order           output, trace                           Scores 1 if events of these types happened in this order, with any others between them, else 0.
+    exact-match           output, groundTruth                     Scores 1 if the output equals the expected answer, else 0.
+    factuality            output, input, groundTruth              Asks a judge how the facts of the output relate to those of the expected answer: a subset scores 0.4, a superset 0.6, the same facts 1, a contradiction 0, differences that do not matter 1.
+    faithfulness          output, input, context                  Asks a judge how faithful the output is to the context, from 0 (entirely fabricated) to 1 (completely faithful): every claim of the output should be supported by the context.
+    files                 output, groundTruth, context, metadata  Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each path or glob is a check.
+    gleu                  output, groundTruth                     Scores how many runs of one to four words the output shares with the reference text: the smaller of precision and recall.
+    goal-success          output, input, groundTruth, trace       Asks a judge whether an agent reached its goal: yes scores 1, no 0.
+    humor                 output                                  Asks a judge whether the output is funny: yes scores 1, unsure 0.5, no 0.
+    is-refusal            output                                  Scores 1 if the model refuses to answer, else 0.
+    json-diff             output, groundTruth                     Scores how similar the output and the expected value are, 0 to 1, part by part.
+    json-valid            output                                  Scores 1 if the output is JSON, else 0: an object or a list, or with `schema` any value that matches it.
+    keyword-coverage      output, input, groundTruth              Scores how many of the keywords occur in the output: keywords found / all keywords.
+    label-distribution    output, input, metadata                 Reports how the labels of a run's cases are distributed: which labels there are, how frequent each is, and how skewed they are.
+    latency               output, latencyMs                       Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and linear between them.
+    length                output                                  Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min` below, `max` / count above.
+    levenshtein           output, groundTruth                     Scores how similar the output and the expected text are: 1 - edit distance / length of the longer one.
+    list-contains         output, groundTruth                     Scores how well the items of the output match the expected items, in any order.
+    loaded-skill          output, trace                           Scores whether skills were loaded: the fraction of the named skills that were.
+    loop-detection        output, trace                           Scores how free a run is of loops, from 1 (no loop) to 0.
+    match                 output, groundTruth                     Scores 1 if the output has the expected text or number at a given place, else 0.
+    math                  output, groundTruth                     Scores 1 if the final answer of a solution has the expected value, else 0.
+    message-includes      output, groundTruth, trace              Scores whether the agent's messages contain texts: the fraction of the texts that occur in all of its messages together, joined by line breaks.
+    no-failed-actions     output, trace                           Scores 1 if no tool call, skill or sub-agent failed, else 0.
+    no-failed-commands    output, trace                           Scores 1 if no shell command that the agent ran failed, else 0.
+    not-called-tool       output, trace                           Scores whether tools were not called: the fraction of the named tools without a call, or without a call with the `arguments`.
+    not-event             output, trace                           Scores whether events did not happen: the fraction of the named types without an event.
+    numeric-answer        output, groundTruth                     Scores 1 if the final number of a free-text answer is the expected one, else 0.
+    numeric-diff          output, groundTruth                     Scores how close the output is to the expected number: 1 - |expected - output| / (|expected| + |output|), and 1 if both are 0.
+    pairwise              output, input, baseline                 Asks a judge whether the output is better than the baseline, once in each order: 1 if the output wins both times, 0 if the baseline does, else 0.5.
+    parked                output, trace                           Scores 1 if the run waits for a person, else 0.
+    possible              output, input                           Asks a judge whether the output offers a solution to the task (1) or declares the task impossible (0).
+    regex                 output, groundTruth                     Scores 1 if a regular expression matches the output, or captures the expected text, else 0.
+    relevancy             output, input                           Asks a judge how relevant the output is to the input, from 0 (completely irrelevant) to 1 (perfectly relevant).
+    rouge                 output, groundTruth                     Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words (`2`), or the longest common subsequence of words (`L`).
+    rubric                8 parts of the case                     Asks a judge to grade the output by your instructions: a number on a scale, converted to 0 to 1, or one of your choices, each with its score.
+    satisfies             the whole case                          Scores what a jq expression says about the case: `true` is 1, `false` is 0, and a number from 0 to 1 is the score itself.
+    schema-adherence      output, outputSchema                    Scores 1 if the output matches a JSON Schema, else 0, with the issues found.
+    security              output                                  Asks a judge whether the output is malicious: no scores 1, unsure 0.5, yes 0.
+    sql                   output, input, groundTruth              Asks a judge whether the SQL in the output gives the same result as the expected query: yes scores 1, no 0.
+    sql-valid             output                                  Scores 1 if the output parses as SQL, else 0.
+    succeeded             output, trace                           Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and it is not waiting for a person; else 0.
+    summarizes            output, input, groundTruth              Asks a judge whether the output is a good summary of a text. If the case has a ground truth, that is an expert's summary, and the output scores 1 if it describes the text better, else 0. Without one it scores 1 if it gives the text's main points and adds nothing, else 0.
+    test-report           output, context, metadata               Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate assertion, with its full name.
+    time-cost             output, latencyMs                       Scores how much of a time budget is left: 1 - elapsed / `maxMs`, and 0 from `maxMs` on.
+    token-budget          output, trace, usage                    Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by use (twice the budget is 0.5).
+    token-f1              output, groundTruth                     Scores how many words the output shares with the expected answer: the harmonic mean of precision and recall (SQuAD's F1), in which a word counts as often as it occurs.
+    tool-arguments-valid  output, trace, metadata                 Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
+    tool-call-f1          output, groundTruth, trace              Scores the F1 of the tool calls that were made against the expected ones.
+    tool-correctness      output, groundTruth, trace              Scores how many of the expected tool calls were made, 0 to 1.
+    tool-count            output, trace                           Scores 1 if the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
+    tool-order            output, groundTruth, trace              Scores 1 if tools were called in the expected order, else 0.
+    toxicity              output                                  Asks a judge how toxic the output is, from 0 (clean) to 1 (highly toxic): lower is better.
+    trajectory            output, trace                           Scores the fraction of a trajectory's steps that are valid: those that have a `step` or an `id`, and all `requiredKeys`.
+    trajectory-judge      output, input, groundTruth, trace       Asks a judge whether an agent's path makes sense: yes scores 1, no 0; with `continuous`, how far it does, from 0 to 1.
+    trajectory-match      output, groundTruth, trace              Scores 1 if the tool calls of a run match those of a reference, else 0.
+    translation           output, input, groundTruth              Asks a judge whether the output means the same as the expert translation of the input: yes scores 1, no 0.
+    weighted              output, latencyMs, usage, metadata      Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds × `timePenalty`, minus tokens × `tokenPenalty`; never less than 0.
+    xml-valid             output                                  Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
     [exit code 0]
     ");
     let names = folder.sh("scorebox scorers --format json").exits_with(0).json();

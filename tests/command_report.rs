@@ -400,3 +400,73 @@ fn a_report_that_fails_in_the_end_loses_no_scores_and_leaves_what_was_there() {
 fn read(folder: &Folder, name: &str) -> String {
     fs::read_to_string(folder.path(name)).unwrap()
 }
+
+/// A build server shows the report and not the exit code.
+#[test]
+fn requirements_that_do_not_hold_are_in_the_reports() {
+    let folder = folder();
+    folder.write("measures.toml", "[scorers.right]\nuse = \"exact-match\"\n");
+    let reports = "--report junit=r.xml --report md=r.md --report html=r.html";
+    let required = "--fail-below right=0.9 --min-pass-rate 0.5 --max-errors 0";
+    folder
+        .sh(&format!("scorebox run measures.toml cases.jsonl -q {required} {reports}"))
+        .exits_with(3);
+    let report = Report::deserialize_from_str(&read(&folder, "r.xml")).unwrap();
+    let failed: Vec<(&str, &str)> = report.test_suites[0]
+        .test_cases
+        .iter()
+        .filter_map(|test| match &test.status {
+            TestCaseStatus::NonSuccess { kind: NonSuccessKind::Failure, message, .. } => {
+                Some((test.name.as_str(), message.as_ref().unwrap().as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        failed,
+        [
+            ("requirement: mean of right", "the mean of `right` is 0.6667; required: 0.9000"),
+            (
+                "requirement: pass rate",
+                "there is no pass rate: no scorer decides whether a case passes; required: 50.0 %"
+            ),
+            ("requirement: errors", "1 score is an error; allowed: 0"),
+        ]
+    );
+    let markdown = read(&folder, "r.md");
+    assert!(
+        markdown.contains(
+            "\n**A requirement does not hold**: the mean of \\`right\\` is 0.6667; required\\: 0.9000\n"
+        ),
+        "{markdown}"
+    );
+    let page = read(&folder, "r.html");
+    assert!(
+        page.contains(
+            "A requirement does not hold: the mean of `right` is 0.6667; required: 0.9000."
+        )
+    );
+    // What the cases show is not said twice.
+    folder.sh(&format!("{RUN} --report junit=r.xml")).exits_with(3);
+    assert!(!read(&folder, "r.xml").contains("requirement"));
+}
+
+#[test]
+fn errors_of_scorers_that_do_not_decide_are_said_in_junit() {
+    let folder = folder();
+    folder.write("measures.toml", "[scorers.right]\nuse = \"exact-match\"\n");
+    folder.sh("scorebox run measures.toml cases.jsonl -q --report junit=r.xml").exits_with(1);
+    let report = Report::deserialize_from_str(&read(&folder, "r.xml")).unwrap();
+    let said: Vec<(&str, &str)> = report.test_suites[0]
+        .test_cases
+        .iter()
+        .filter_map(|test| Some((test.name.as_str(), test.system_out.as_ref()?.as_str())))
+        .collect();
+    assert_eq!(
+        said,
+        [(
+            "broken",
+            "right error: invalid-input: the case has no `groundTruth`, which this scorer needs"
+        )]
+    );
+}

@@ -213,7 +213,7 @@ fn a_report_of_two_runs_says_what_makes_their_comparison_doubtful() {
     let html = fs::read_to_string(folder.path("two.html")).unwrap();
     for says in [
         "2 of 7 cases have another input or ground truth in B",
-        "right failed in B for 1 case that have a score in A.",
+        "right failed in B for 1 case that has a score in A.",
         "right: there is a score of 1 case only in A.",
     ] {
         assert!(html.contains(says), "{says}");

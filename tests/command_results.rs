@@ -265,3 +265,35 @@ fn mistakes_in_meta_are_known_before_anything_is_loaded() {
     error: s.toml:12:9: `meta`: there is no scorer `answre`
     ");
 }
+
+/// A name that two scorers could have tests neither of them in the other's place.
+#[test]
+fn a_target_of_the_command_line_is_the_scorer_that_it_names() {
+    let folder = folder(
+        "[scorers.a]\nuse = 'length'\nconfig = { max = 1000 }\n[scorers.b]\nuse = 'length'\nconfig = { max = 1000 }\n",
+    );
+    let run = "scorebox run s.toml items.jsonl -q --target";
+    folder.sh(&format!("{run} a --run-id own")).exits_with(0);
+    let of = |run: &str| {
+        folder.rows(&format!(
+            "SELECT scorer_id, component_id FROM scorers JOIN runs USING (run) WHERE id = '{run}' ORDER BY scorer"
+        ))
+    };
+    assert_eq!(of("own"), ["a | length", "a.b | length"]);
+    assert_snapshot!(folder.sh(&format!("{run} a=numeric-answer")).exits_with(2).stderr, @"
+    error: the suite has a scorer `a`, and `--target a=numeric-answer` is another one of this name
+    hint: `--target a` tests the scorer of the suite; another one needs another name: `--target other-name=numeric-answer`
+    ");
+    folder.write("a.js", "export default () => 1;");
+    let by_path = folder.sh(&format!("{run} ./a.js")).exits_with(2);
+    assert!(by_path.stderr.contains("`--target other-name=./a.js`"), "{by_path}");
+    folder.sh(&format!("{run} c=numeric-answer --run-id other")).exits_with(0);
+    assert_eq!(of("other"), ["c | numeric-answer", "c.a | length", "c.b | length"]);
+    // Beside `[target]`, a scorer of that name on the command line scores its results.
+    folder.write("t.toml", "[target]\nuse = 'numeric-answer'\n");
+    folder.sh("scorebox run t.toml items.jsonl -q -s target=is-refusal --run-id two").exits_with(0);
+    assert_eq!(of("two"), ["target | numeric-answer", "target.target | is-refusal"]);
+    folder.write("t.toml", "[target]\nuse = 'numeric-answer'\n[scorers.target]\nuse = 'length'\n");
+    let both = folder.sh("scorebox suite check t.toml").exits_with(2);
+    assert!(both.stderr.contains("t.toml:3:10: two scorers are called `target`"), "{both}");
+}

@@ -232,6 +232,14 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
     ");
+    // A session that closes ends it so, too.
+    if cfg!(target_os = "linux") {
+        let (_folder, hung_up) = ended_while_waiting(Signal::HUP, 143);
+        assert!(
+            hung_up.contains("Interrupted. Scores so far are kept. Resume with:\n"),
+            "{hung_up}"
+        );
+    }
     let (_folder, interrupted) = ended_while_waiting(Signal::INT, 130);
     assert_eq!(interrupted.lines().count(), words.lines().count());
 }
@@ -345,7 +353,8 @@ fn a_run_id_that_is_taken_is_refused() {
 fn a_run_id_that_cannot_be_one_is_refused() {
     let folder = Folder::new();
     let output = folder.sh("scorebox run -s contains answers.jsonl --run-id 'a b'").exits_with(2);
-    assert!(output.stderr.contains("`a b` is not a run id"), "{output}");
+    let said = "`a b` is not a run id; use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, but not `.` or `..`\n";
+    assert!(output.stderr.contains(said), "{output}");
     let output = folder.sh("scorebox run -s contains answers.jsonl --run-id a --resume b");
     assert!(output.exits_with(2).stderr.contains("cannot be used with"));
 }

@@ -156,6 +156,42 @@ fn a_killed_run_spares_the_cases_that_a_whole_run_spares() {
     assert_eq!(seen, taken(&folder, "whole"));
 }
 
+/// A workflow whose task is scored once a run samples runs by a seed for each of them.
+#[test]
+fn a_case_alone_is_sampled_alike_in_every_run_unless_the_run_is_the_seed() {
+    let folder = Folder::new();
+    folder.write("case.jsonl", "{\"nodeId\": \"analyze\", \"output\": \"x\"}\n");
+    folder.write(
+        "s.toml",
+        format!("[defaults]\nnodes = [\"analyze\"]\n{}", SAMPLED.replace("seed = \"s\"\n", "")),
+    );
+    let run = "scorebox run s.toml case.jsonl --allow-errors";
+    let first = folder.sh(run).exits_with(0);
+    let hint = "hint: `ratio` samples cases, by a hash of the seed and the case: this run leaves out the same ones each time. \
+                For a share of the runs, give each run its own seed: --seed \"$RUN_ID\"\n";
+    let said = format!("warning: `some` is for none of 1 case: look at its `sampling`\n{hint}");
+    assert!(first.stderr.contains(&said), "{first}");
+    let live = folder.sh("scorebox live s.toml --allow-errors < case.jsonl").exits_with(0);
+    assert!(live.stderr.contains(&said), "{live}");
+    for seed in 0..40 {
+        folder.sh(&format!("{run} -q --run-id seeded-{seed} --seed seeded-{seed}")).exits_with(0);
+    }
+    let by_status = "SELECT count(*) FROM scores WHERE scorer_id = 'some' AND run_id LIKE 'seeded-%' AND status =";
+    let of = |status: &str| folder.rows(&format!("{by_status} '{status}'")).join("").parse::<u32>();
+    let (scored, skipped) = (of("scored").unwrap(), of("skipped").unwrap());
+    assert!(scored > 0 && skipped > 20, "{scored} {skipped}");
+    // Nothing of that helps where a scorer is switched off.
+    folder.write(
+        "s.toml",
+        "[scorers.length]\nconfig = { max = 9 }\nnodes = [\"*\"]\nsampling = { type = \"none\" }\n",
+    );
+    let off = folder.sh(run).exits_with(0);
+    assert!(
+        off.stderr.contains("look at its `sampling`\n") && !off.stderr.contains("--seed"),
+        "{off}"
+    );
+}
+
 #[test]
 fn nodes_and_skipped_cases_say_why() {
     let folder = Folder::new();

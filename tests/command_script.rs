@@ -374,7 +374,7 @@ fn a_suite_names_scripts_and_a_run_ends_with_their_summary() {
     run [run]: 2 cases, 2 scores in [time]
     stored in scorebox.db; see them with: scorebox scores [run]
     root [digest]
-    verdict: 2 of 2 cases passed (100.0 %, 95 % interval 34.2 to 100.0 %), 1 of them with regressions
+    verdict: no scorer can fail a case; 1 of 2 cases have regressions, which --strict counts as failures
       overlap (soft, at least 0.5000): 1 case regressed
     [exit code 0]
     "#);

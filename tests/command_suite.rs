@@ -63,7 +63,7 @@ confg = {}
     assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
     assert_snapshot!(said[0], @r#"
     [stderr]
-    error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `foo`; known here: `maxMs`, `targetMs`
+    error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `foo`; known here: `maxMs`, `missing`, `targetMs`
     error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `targetms`
     hint: did you mean `targetMs`?
     error: suite.toml:4:37: the rate 3 is not a number from 0 to 1

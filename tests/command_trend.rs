@@ -139,3 +139,51 @@ fn the_newest_runs_of_a_scorer_are_those_that_have_it() {
     [exit code 2]
     ");
 }
+
+#[test]
+fn pooled_figures_of_another_scorer_under_one_name_come_with_a_warning() {
+    let folder = Folder::new();
+    scripted(
+        &folder,
+        "one",
+        "export const info = { severity: 'soft' }; export default () => 0.25;",
+    );
+    let warned = |options: &str| {
+        let stats = folder.sh(&format!("scorebox stats {options}")).exits_with(0);
+        let lines = stats.stderr.lines().filter(|line| line.starts_with("warning"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    scripted(
+        &folder,
+        "again",
+        "export const info = { severity: 'soft' }; export default () => 0.25;",
+    );
+    assert_eq!(warned("--all-runs"), [""; 0]);
+    scripted(
+        &folder,
+        "other",
+        "export const info = { severity: 'soft' }; export default () => 0.5;",
+    );
+    assert_eq!(
+        warned("--all-runs"),
+        ["warning: `a` is not the same scorer in all of these runs (component)"]
+    );
+    let points =
+        "export const info = { severity: 'soft', scale: 'points', direction: 'lower-is-better' };";
+    scripted(&folder, "points", &format!("{points} export default () => 164;"));
+    assert_eq!(
+        warned("--all-runs --scorer a"),
+        [
+            "warning: `a` is not the same scorer in all of these runs (component, scale, direction): its figures are of scores \
+          that cannot be compared"
+        ]
+    );
+    let json = |options: &str| folder.sh(&format!("scorebox stats {options} --format json")).json();
+    assert_eq!(
+        json("--all-runs")[0]["scorerChanges"],
+        serde_json::json!(["component", "scale", "direction"])
+    );
+    // One run is of one scorer.
+    assert_eq!(warned("--run points"), [""; 0]);
+    assert!(json("--run points")[0].get("scorerChanges").is_none());
+}

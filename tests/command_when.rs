@@ -1,6 +1,7 @@
 //! `when`: which cases a scorer is for, by what they hold; asked in a sandbox, stored, and verified like a score.
 
 use insta::assert_snapshot;
+use scorebox::{case::Key, contract::Field};
 
 use crate::fixture::Folder;
 
@@ -128,6 +129,28 @@ fn an_expression_that_does_not_parse_is_refused_with_its_place_before_the_first_
 }
 
 #[test]
+fn a_path_to_a_key_that_scorers_do_not_see_is_refused_with_the_one_that_is_meant() {
+    let folder =
+        folder("[scorers.a]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '.latency_ms < 5'\n");
+    let output = folder.sh("scorebox run s.toml cases.jsonl").exits_with(2);
+    assert_snapshot!(output.stderr, @"error: s.toml:4:8: `when` of the scorer `a`: invalid-config: `expression`: a scorer sees no `.latency_ms`; did you mean `.latencyMs`?");
+    let checked = folder.sh("scorebox suite check s.toml").exits_with(2);
+    assert_eq!(checked.stderr, output.stderr);
+    // Each spelling that a file of cases may have is known as such.
+    for key in Field::ALL.map(Key::from).into_iter().chain([Key::Output]) {
+        for spelling in key.spellings() {
+            let config = format!("{{\"expression\": \".{spelling} | true\"}}");
+            let command = format!("scorebox score satisfies --output 1 --config '{config}'");
+            let output = folder.sh(&command);
+            let is_name = *spelling == key.name();
+            assert_eq!(output.stderr.is_empty(), is_name, "{spelling}: {output}");
+            let meant = format!("did you mean `.{key}`?");
+            assert!(is_name || output.stderr.contains(&meant), "{spelling}: {output}");
+        }
+    }
+}
+
+#[test]
 fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
     let folder = folder(SUITE);
     assert_snapshot!(folder.sh("scorebox suite show s.toml").stdout, @r#"
@@ -207,9 +230,10 @@ fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() 
     let folder = Folder::new();
     folder.write("null.js", "export default () => null;");
     let run = |scorers: &str| folder.sh(&format!("scorebox run answers.jsonl {scorers}"));
-    let one = run("-s n=null.js -s length --config 'length={\"max\": 9}'").exits_with(0);
+    // A script is a gate, and one that decides nothing does not hold.
+    let one = run("-s n=null.js -s length --config 'length={\"max\": 9}'").exits_with(3);
     assert!(one.stderr.contains("\nwarning: `n` applies to none of 400 cases\n"), "{one}");
-    let two = run("-s n=null.js -s m=null.js").exits_with(0);
+    let two = run("-s n=null.js -s m=null.js").exits_with(3);
     assert!(two.stderr.contains("\nwarning: 2 scorers apply to no case: `n`, `m`\n"), "{two}");
     let summarizing = run("-s label-distribution").exits_with(0);
     assert!(!summarizing.stderr.contains("warning:"), "{summarizing}");
@@ -225,4 +249,23 @@ fn an_idle_scorer_is_told_by_what_left_its_cases_out() {
         let said = format!("warning: `{scorer}` is for none of 6 cases: look at its {keys}\n");
         assert!(run.stderr.contains(&said), "{said}{run}");
     }
+}
+
+/// The `when` is right: the case says itself that it is not to be judged.
+#[test]
+fn a_case_that_says_skip_is_no_reason_to_look_at_a_condition() {
+    let folder = Folder::new();
+    folder.write("s.toml", "[scorers.order]\nuse = \"exact-match\"\nwhen = '.output != null'\n");
+    folder.write("c.jsonl", "{\"output\": \"a\", \"groundTruth\": \"a\", \"skip\": \"flaky\"}\n");
+    let run = folder.sh("scorebox run s.toml c.jsonl -q").exits_with(0);
+    assert!(!run.stderr.contains("`when`"), "{run}");
+}
+
+/// A scorer that summarizes is asked when all cases are there.
+#[test]
+fn a_run_that_stopped_does_not_say_that_a_scorer_applies_to_no_case() {
+    let folder = Folder::new();
+    folder.write("c.jsonl", "{\"output\": \"a\"}\nnot json\n");
+    let run = folder.sh("scorebox run c.jsonl -s label-distribution -q").exits_with(2);
+    assert!(!run.stderr.contains("applies to none"), "{run}");
 }

@@ -160,7 +160,7 @@ fn files_may_be_left_out() {
     error: the following required arguments were not provided:
       --workspace <FOLDER>
 
-    Usage: scorebox run --workspace <FOLDER> --scorer <[NAME=]SCORER> --workspace-exclude <GLOB> --cache-dir <FOLDER> <FILE>...
+    Usage: scorebox run --workspace <FOLDER> --scorer <[NAME=]SCORER> --workspace-exclude <GLOB> <FILE>...
 
     For more information, try '--help'.
     [exit code 2]

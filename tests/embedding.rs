@@ -416,7 +416,7 @@ async fn what_cannot_be_begun_says_why() {
     let error = builder().workspace("/nowhere").build().unwrap_err();
     assert!(matches!(&error, EngineError::Workspace(_)), "{error}");
     let run = engine.run(light(), cases(String::new())).start().await.unwrap();
-    assert!(matches!(run.end().await, Err(RunError::NoCases { .. })));
+    assert!(matches!(run.end().await, Err(RunError::Cases(_))));
     let resumed = engine.run(light(), cases(lines(1))).resume("r".parse().unwrap());
     let error = resumed.start().await.unwrap().end().await.unwrap_err();
     assert_eq!(error.to_string(), "the run `r` cannot be resumed: no database is named");

@@ -160,7 +160,7 @@ fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
 
     Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by cost (twice the budget is 0.5).
 
-    The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or the tokens that its trace states are used. A hard requirement: a gate that only 1 passes, unless the suite sets another threshold.
+    The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or the tokens that its trace states are used, also those read from a cache and written to one. If `prices` has no `cacheRead` or `cacheWrite` for them, they cost as much as input, and the reason says so; a case's own `usage` has no such tokens, so state its `costUsd`. A hard requirement: a gate that only 1 passes, unless the suite sets another threshold.
 
     Equals niceeval's `maxCost`.
 
@@ -169,15 +169,17 @@ fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
     reads     output, trace, usage, metadata
     sha-256   [digest]
 
-    configuration    value                                      default   meaning
-    maxCost          number                                     required  The highest cost that scores 1, in US dollars; 0 or more.
-    mode             one of                                     "hard"    The score beyond the budget.
-                       "hard"                                             0.
-                       "proportional"                                     The budget divided by the cost.
-    model            text                                                 The name of the model, in place of `metadata.model`.
-    prices           object of {input: number, output: number}            Prices by model name; `*` applies to every other model.
-    prices.*.input   number                                     required  Per million tokens of the prompt.
-    prices.*.output  number                                     required  Per million tokens of the answer.
+    configuration        value                                                                             default   meaning
+    maxCost              number                                                                            required  The highest cost that scores 1, in US dollars; 0 or more.
+    mode                 one of                                                                            "hard"    The score beyond the budget.
+                           "hard"                                                                                    0.
+                           "proportional"                                                                            The budget divided by the cost.
+    model                text                                                                                        The name of the model, in place of `metadata.model`.
+    prices               object of {cacheRead: number, cacheWrite: number, input: number, output: number}            Prices by model name; `*` applies to every other model.
+    prices.*.cacheRead   number                                                                                      Per million tokens of the prompt that were read from a cache; `input` by default.
+    prices.*.cacheWrite  number                                                                                      Per million tokens of the prompt that were written to a cache; `input` by default.
+    prices.*.input       number                                                                            required  Per million tokens of the prompt.
+    prices.*.output      number                                                                            required  Per million tokens of the answer.
 
     example
       case    {"metadata":{"model":"gpt-4o"},"output":"done","usage":{"inputTokens":200000,"outputTokens":50000}}
@@ -198,6 +200,15 @@ fn scorers_are_found_by_what_they_say() {
     no built-in scorer mentions `nonsense`
     [exit code 0]
     "#);
+    let other_tool = folder.sh("scorebox scorers --search schemaAdherenceScorer").exits_with(0);
+    assert!(other_tool.stdout.contains("\nschema-adherence  "), "{other_tool}");
+    folder.write("suite.toml", "[scorers.tone]\nuse = \"llmJudge\"\n");
+    assert_snapshot!(folder.sh("scorebox suite check suite.toml").exits_with(2), @"
+    [stderr]
+    error: suite.toml:1:10: there is no scorer `llmJudge`
+    hint: did you mean `rubric`?
+    [exit code 2]
+    ");
     assert_snapshot!(folder.sh("scorebox scorers levenstein").exits_with(2), @"
     [stderr]
     error: there is no scorer `levenstein`

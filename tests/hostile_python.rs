@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{command_python::with_python, fixture::Folder};
 
@@ -51,8 +51,6 @@ fn a_result_that_is_none_is_an_error_and_never_a_score() {
         ("cycle", "a = {}; a['a'] = a; return {'score': 1, 'meta': a}"),
         ("setmeta", "return {'score': 1, 'meta': {1, 2}}"),
         ("nanmeta", "return {'score': 1, 'meta': float('nan')}"),
-        ("lone", "return {'score': 1, 'reason': '\\ud800'}"),
-        ("lone_meta", "return {'score': 1, 'meta': ['\\ud800']}"),
         ("assertions", "return {'score': 1, 'assertions': {'name': 'a'}}"),
         ("unnamed", "return {'score': 1, 'assertions': [{'score': 1}]}"),
         (
@@ -77,14 +75,28 @@ fn a_result_that_is_none_is_an_error_and_never_a_score() {
     cycle: failed: hostile.py: `meta` cannot be written as JSON: ValueError: Circular reference detected
     setmeta: failed: hostile.py: `meta` cannot be written as JSON: TypeError: Object of type set is not JSON serializable
     nanmeta: failed: hostile.py: `meta` cannot be written as JSON: ValueError: Out of range float values are not JSON compliant: nan
-    lone: failed: hostile.py: `reason` has half of a surrogate pair
-    lone_meta: failed: hostile.py: `meta` has half of a surrogate pair
     assertions: failed: hostile.py: `assertions` is a dict, not a list
     unnamed: failed: hostile.py: `assertions[0]` has no `name`
     severity: failed: hostile.py: `assertions[0].severity` is 'hard'; it must be 'gate' or 'soft'
     inapplicable: "not-applicable" null
     true: "scored" 1.0
     "#);
+}
+
+#[test]
+fn half_of_a_surrogate_pair_in_an_answer_is_a_replacement_character() {
+    let Some(folder) = with_python() else { return };
+    folder.write(
+        "cuts.py",
+        "def score(case, config):\n    head = case['output'][:5]\n    print(head)\n    \
+         return {'score': 1, 'label': head, 'reason': '\\ude00 hello', 'meta': {head: ['😀', '\\ud83d', '\\ud83d' + '\\ude00']}}\n",
+    );
+    let answer =
+        folder.sh(r#"scorebox score cuts.py --output '"abcd\ud83d hello"'"#).exits_with(0).json();
+    assert_eq!(answer["label"], "abcd\u{fffd}");
+    assert_eq!(answer["reason"], "\u{fffd} hello");
+    assert_eq!(answer["meta"], json!({"abcd\u{fffd}": ["😀", "\u{fffd}", "😀"]}));
+    assert_eq!(answer["log"][0]["message"], "abcd\u{fffd}");
 }
 
 #[test]

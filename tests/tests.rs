@@ -10,6 +10,8 @@ mod browser;
 mod built_components;
 /// OpenTelemetry collectors on the loopback interface, for the tests of the export.
 mod collector;
+/// The examples of docs/coming-from.md.
+mod coming_from;
 /// `scorebox add`, `fetch` and `remove`: a published scorer in a suite, its lock, and runs that use it.
 mod command_add;
 /// `scorebox agree`: scores against labels and other scorers.
@@ -26,8 +28,10 @@ mod command_build_watch;
 mod command_bundle;
 /// `scorebox card`: the page of a scorer, and that others get the same figures.
 mod command_card;
+mod command_case_files;
 /// `scorebox compare` and `stats --ci`: two runs, and how sure a mean is.
 mod command_compare;
+mod command_compare_unlike;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
 /// Files of other tools as cases: `convert`, and `run` over them.
@@ -38,6 +42,8 @@ mod command_database;
 mod command_events;
 /// `export`: the scores of a run as a table.
 mod command_export;
+/// Cases whose task failed: the key `error`.
+mod command_failed_tasks;
 /// `scorebox index`: an index of what real registries have, and scorers that differ from it.
 mod command_index;
 /// Devices, pipes and files without end in place of suites, cases and scorers.
@@ -46,6 +52,8 @@ mod command_input_files;
 mod command_judge_budgets;
 /// What a user has sent to a judge beside what the protocol needs.
 mod command_judge_extras;
+/// Signals while judges are asked: what is not sent any more, and programs that end.
+mod command_judge_stopping;
 /// Receipts and rows of scores that asked a judge.
 mod command_judged_receipts;
 /// Scorers that ask language models: recordings, budgets, trouble, `calls` and `judges`.
@@ -63,6 +71,8 @@ mod command_locks;
 mod command_merge;
 /// `migrate`: a configuration of promptfoo as a suite.
 mod command_migrate;
+/// How runs, scorers and places are named.
+mod command_names;
 /// `scorebox new`: what it makes works.
 mod command_new;
 mod command_options;
@@ -113,6 +123,8 @@ mod command_shard;
 mod command_signing;
 /// `scorebox suite`, and what suite files resolve to.
 mod command_suite;
+/// What scorers say about all cases of a run together.
+mod command_summaries;
 /// `scorebox run --otlp`, and the sink of a program: what a collector is sent.
 mod command_telemetry;
 /// `scorebox run` with OpenTelemetry collectors that are slow or misbehave.

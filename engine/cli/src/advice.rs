@@ -347,11 +347,16 @@ fn write(form: Form) -> Option<&'static str> {
         Form::ScorerId => {
             "a name has 1 to 64 of A-Z, a-z, 0-9, `-`, `_` and `.`; a file of another name is given one: NAME=FILE"
         }
-        Form::RunId => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`",
+        Form::RunId => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, but not `.` or `..`",
         Form::ScoreId => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE",
-        Form::LimitOverride => "for instance `--limit meta=4MiB`",
+        Form::LimitOverride => {
+            "it bounds one score, for instance `--limit meta=4MiB`; `scorebox convert FILE | head -10` writes the first cases of a file"
+        }
         Form::ScorerJson => {
             "a JSON document of a scorer is nested at most 127 deep, and its text is Unicode"
+        }
+        Form::PointsScale => {
+            "a scorer whose scores are points says so: a script by `scale: \"points\"` in its `info`"
         }
         Form::WorkspaceFolder => {
             "a case names its folder in `workspace`, below the one that --workspace names"
@@ -470,6 +475,7 @@ fn database(what: Database) -> Option<&'static str> {
         Database::CheckPath => "check the path; the first run creates the database",
         Database::CreateFolder => "create the folder, or name another path",
         Database::NameFile => "name a file; it is created if it does not exist",
+        Database::RemoveBeside => "remove it if you did not put it there, or name another path",
         Database::AnotherPath => "nothing was changed in it; name another path for the scores",
         Database::DropObject => {
             "nothing was changed in it; if the object is yours, drop it, else name another path: \

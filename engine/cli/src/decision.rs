@@ -3,14 +3,18 @@
 
 use scorebox::{
     aggregate::{Aggregate, DecidedRun, VerdictOptions, aggregate, verdicts},
-    store::{RunId, ScoreFilter, Store},
+    store::{RunId, ScoreFilter, Store, StoreError},
     verdict::{Broken, Requirements, ScorerMean},
 };
 
-use crate::{arguments::Database, failure::Failure, report::verdict, words};
+use crate::{arguments::Database, report::verdict, words};
 
-/// What to do where scorers only measure.
-const HOW_TO_DECIDE: &str = "in the suite, give a scorer a `threshold` or `severity = \"gate\"`, or require a mean: --fail-below NAME=X";
+/// What to do where no scorer can fail a case.
+const HOW_TO_DECIDE: &str = "in the suite, give a scorer `severity = \"gate\"`, or a `threshold` with --strict; or require a mean: --fail-below NAME=X";
+/// The same where soft scores count as failures.
+const HOW_TO_DECIDE_STRICTLY: &str = "in the suite, give a scorer a `threshold` or `severity = \"gate\"`, or require a mean: --fail-below NAME=X";
+/// What to do where a gate saw no case.
+const WHAT_SPARES: &str = "look at `when`, `nodes` and `sampling` of these scorers in the suite, and at why they do not apply";
 
 /// The verdict of a stored run, and which requirements of it do not hold.
 pub(crate) struct Decision {
@@ -27,12 +31,12 @@ impl Decision {
         run: &RunId,
         requirements: &Requirements,
         strict: bool,
-    ) -> Result<Decision, Failure> {
+    ) -> Result<Decision, StoreError> {
         let filter = ScoreFilter::of_run(run.as_str());
         let aggregates = aggregate(store, &filter)?;
         let options = VerdictOptions::default().with_strict(strict);
         let decided = verdicts(store, run.as_str(), options, |_| true)?;
-        let broken = broken(requirements, &decided, &aggregates);
+        let broken = broken(requirements, &decided, &aggregates, strict);
         Ok(Decision { aggregates, decided, broken, is_strict: strict })
     }
 
@@ -43,11 +47,14 @@ impl Decision {
 
     /// Says the verdict, unless the scorers only measure.
     pub(crate) fn say_verdict(&self) {
-        if self.is_strict && !self.decided.decides() {
+        let DecidedRun { decides, verdict, .. } = &self.decided;
+        if self.is_strict && !decides {
             words::warn("--strict changes nothing: no scorer decides whether a case passes");
         }
-        if self.decided.decides() {
-            verdict::of_run(&self.decided).iter().for_each(|line| words::say(line));
+        verdict::of_run(&self.decided).iter().for_each(|line| words::say(line));
+        let is_unjudged = verdict.judged() + verdict.incomplete() == 0 && verdict.skipped > 0;
+        if *decides && is_unjudged && verdict.skipped == verdict.skipped_by_themselves {
+            words::warn("no case was decided: each of them says `skip`");
         }
     }
 
@@ -61,12 +68,22 @@ impl Decision {
             );
             let failed = if self.is_strict { "--failed --strict" } else { "--failed" };
             let hint = match requirement {
+                Broken::NothingDecides { .. } if self.is_strict => {
+                    Some(HOW_TO_DECIDE_STRICTLY.to_owned())
+                }
                 Broken::NothingDecides { .. } => Some(HOW_TO_DECIDE.to_owned()),
+                Broken::NothingDecided { .. } | Broken::PassRate { rate: None, .. }
+                    if self.decided.verdict.skipped
+                        > self.decided.verdict.skipped_by_themselves =>
+                {
+                    let scores = database.command("scores", run.as_str());
+                    Some(format!("{WHAT_SPARES}: {scores}"))
+                }
                 _ => has_cases.then(|| {
                     format!("show them: {} {failed}", database.command("cases", run.as_str()))
                 }),
             };
-            words::error(&verdict::broken(requirement), hint.as_deref());
+            words::error(&requirement.to_string(), hint.as_deref());
         }
     }
 }
@@ -76,6 +93,7 @@ fn broken(
     requirements: &Requirements,
     decided: &DecidedRun,
     aggregates: &[Aggregate],
+    strict: bool,
 ) -> Vec<Broken> {
     let means: Vec<ScorerMean<'_>> = decided
         .scorers
@@ -87,7 +105,8 @@ fn broken(
                 policy: scorer.policy,
                 mean: of_it.and_then(|it| it.mean),
                 errors: of_it.map_or(0, |it| it.errors),
-                decides: scorer.decides(),
+                can_fail: scorer.can_fail(strict),
+                is_sampled: scorer.is_sampled,
             }
         })
         .collect();

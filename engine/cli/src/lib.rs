@@ -16,6 +16,7 @@
 //! - `signing_key`: signatures with a key in a file.
 //! - `suite_edit`: entries of a suite file, added and removed.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
+//! - `run_end`: what the user reads at the end of a run.
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
@@ -46,6 +47,7 @@ mod output;
 mod published;
 mod python_engine;
 mod report;
+mod run_end;
 mod same_file;
 mod scaffold;
 mod setup;
@@ -64,15 +66,19 @@ use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use scorebox::{
     advice::Advice,
+    aggregate::{Aggregate, DecidedRun},
     registry::Registry,
     run::ReadyScorer,
     sandbox::{Compiler, PARSERS_NAME},
+    store::{RunId, Store, StoreError},
     suite::{Suite, SuiteScorer, TrustPolicy},
+    verdict::Requirements,
 };
 use scorebox_readers::READERS_NAME;
 
 use arguments::completing;
 use command::Arguments;
+use decision::Decision;
 use failure::{Exit, Failure};
 
 /// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers with the
@@ -160,6 +166,34 @@ pub fn is_bundle(path: &Path) -> bool {
 /// Why it cannot be used.
 pub fn bundled_suite(path: &Path) -> Result<Suite, UnusableBundle> {
     Ok(bundled::suite(path)?)
+}
+
+/// What is stored of a run, in figures, and what `scorebox run` makes of it where nothing is required of the run as a whole.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What each scorer came to.
+    pub aggregates: Vec<Aggregate>,
+    /// The verdicts of its cases.
+    pub decided: DecidedRun,
+    /// The verdict in lines of text; none if the scorers only measure.
+    pub verdict: Vec<String>,
+    /// Whether the exit code of a run that ended is 0: no case failed, and nothing is an error.
+    pub passed: bool,
+}
+
+/// How a stored run went.
+///
+/// # Errors
+/// Why the database does not say.
+pub fn outcome(store: &Store, run: &RunId) -> Result<Outcome, StoreError> {
+    let decision = Decision::of_run(store, run, &Requirements::default(), false)?;
+    let said = store.summaries(store.run(run.as_str())?.key)?;
+    let errors = decision.errors() + report::of_the_run::errors(&said);
+    let passed = decision.broken.is_empty() && errors == 0;
+    let Decision { aggregates, decided, .. } = decision;
+    let verdict = report::verdict::of_run(&decided);
+    Ok(Outcome { aggregates, decided, verdict, passed })
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {

@@ -216,21 +216,33 @@ pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
 
 /// Reads a suite file; the variables that it names are those of the environment. Or the suite of a bundle, which has their values.
 pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
-    must_not_be_a_scorer(path)?;
+    must_not_be_else(path)?;
     match bundled::is_bundle(path) {
         true => bundled::suite(path),
         false => Ok(Suite::read_with(path, &variable)?),
     }
 }
 
-/// Refuses the file of a scorer where a suite is wanted; as TOML it would be full of mistakes.
-fn must_not_be_a_scorer(path: &Path) -> Result<(), Failure> {
+/// Refuses the file of a scorer, and YAML, where a suite is wanted; as TOML it would be full of mistakes.
+fn must_not_be_else(path: &Path) -> Result<(), Failure> {
     match scorer_not(path, "a suite") {
+        None if is_yaml(path) => Err(Failure::new(format!(
+            "`{}` is YAML, and a suite is TOML or JSON",
+            path.display()
+        ))
+        .hint(format!(
+            "`scorebox migrate {}` makes a suite of a configuration of promptfoo",
+            report::shell_word(path)
+        ))),
         None => Ok(()),
         Some(failure) => Err(failure.hint(
             "a suite is a file in TOML or JSON that names its scorers; `scorebox run -s FILE CASES` runs a scorer without one",
         )),
     }
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "yaml" || it == "yml")
 }
 
 /// The failure of naming a scorer's file, known by its ending, where something else is wanted; `None` for any other file.
@@ -262,7 +274,7 @@ pub(crate) fn suite_to_load(
     sandbox: &SandboxArguments,
     change: impl FnOnce(Suite) -> Result<Suite, Failure>,
 ) -> Result<Suite, Failure> {
-    must_not_be_a_scorer(path)?;
+    must_not_be_else(path)?;
     if bundled::is_bundle(path) {
         return change(bundled::suite(path)?);
     }

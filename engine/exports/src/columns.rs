@@ -145,6 +145,7 @@ columns! {
     "metadata": Json = |it| Cell::part(it, Field::Metadata);
     "usage": Json = |it| Cell::part(it, Field::Usage);
     "skip": Json = skip;
+    "error": Text = |it| Cell::text(it.content.error.as_deref());
     "latency_ms": Number = |it| Cell::number(it.record.latency_ms);
     "fuel": Integer = |it| Cell::integer(it.record.row.answer.fuel);
     "memory_bytes": Integer = |it| Cell::integer(it.record.row.answer.memory_bytes);

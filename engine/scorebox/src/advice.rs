@@ -325,6 +325,8 @@ listed! {
         LimitOverride,
         /// A JSON document of a scorer.
         ScorerJson,
+        /// A scorer of points says that its scale is `points`.
+        PointsScale,
         /// A folder below the one of all workspaces.
         WorkspaceFolder,
         /// A path: a relative one starts at the working directory.
@@ -413,6 +415,8 @@ listed! {
         CreateFolder,
         /// Name a file, which is created if it does not exist.
         NameFile,
+        /// Remove what stands beside the database under the name of one of its files.
+        RemoveBeside,
         /// Name another path: nothing was changed in this file.
         AnotherPath,
         /// Drop the object that does not belong there, or name another path.

@@ -158,8 +158,8 @@ fn break_line(set: &mut String, depth: usize) {
     }
 }
 
-/// Whether it is drawn as nothing: Unicode's `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of Unicode 17), and the
-/// three marks of interlinear annotations.
+/// Whether it is drawn as nothing: Unicode's `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of Unicode 17), the
+/// three marks of interlinear annotations, and the separators of lines and paragraphs.
 fn is_ignorable(character: char) -> bool {
     matches!(
         character,
@@ -170,7 +170,7 @@ fn is_ignorable(character: char) -> bool {
             | '\u{17b4}'..='\u{17b5}'
             | '\u{180b}'..='\u{180f}'
             | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
+            | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
             | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}'
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn what_is_drawn_as_nothing_is_shown() {
         for hidden in
-            "\u{ad}\u{34f}\u{180e}\u{200b}\u{200c}\u{200d}\u{2060}\u{3164}\u{fe0f}\u{feff}\u{e0041}"
+            "\u{ad}\u{34f}\u{180e}\u{200b}\u{200c}\u{200d}\u{2028}\u{2029}\u{2060}\u{3164}\u{fe0f}\u{feff}\u{e0041}"
                 .chars()
         {
             let text = format!("a{hidden}b");

@@ -4,7 +4,10 @@
 use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
-use scorebox::case::{CaseReader, Mapping, Source};
+use scorebox::{
+    advice::Advised as _,
+    case::{CaseReader, Mapping, Source, UnfoundRules},
+};
 use scorebox_readers::{Format, LeftOut, Settings};
 
 use crate::{failure::Failure, input::typed_input, report::printable, words};
@@ -29,7 +32,12 @@ pub(crate) struct CaseFiles {
     /// The format of each, in their order.
     pub formats: Vec<Format>,
     pub left_out: LeftOutOfFiles,
+    pub unfound: Unfound,
 }
+
+/// What --map says that finds nothing, complete once all cases were read.
+#[derive(Debug)]
+pub(crate) struct Unfound(UnfoundRules);
 
 /// What is left out of files, each with its name.
 #[derive(Debug)]
@@ -65,7 +73,8 @@ impl CaseFileArguments {
             left_out.push((path.display().to_string(), opened.left_out));
         }
         let reader = CaseReader::open(sources, mapping)?;
-        Ok(CaseFiles { reader, formats, left_out: LeftOutOfFiles(left_out) })
+        let unfound = Unfound(reader.unfound_rules());
+        Ok(CaseFiles { reader, formats, left_out: LeftOutOfFiles(left_out), unfound })
     }
 
     fn stdin(&self) -> Result<Source, Failure> {
@@ -79,6 +88,18 @@ impl CaseFileArguments {
             ))
             .hint("save it to a file, and name that")),
         }
+    }
+}
+
+impl Unfound {
+    /// Says of each rule that it found nothing in any case; whether there is one, which is a mistake in the command.
+    pub(crate) fn say(&self) -> bool {
+        let rules = self.0.get();
+        for rule in &rules {
+            let message = format!("--map {}", printable(&rule.to_string()));
+            words::error_with(&message, rule.advice().as_ref());
+        }
+        !rules.is_empty()
     }
 }
 

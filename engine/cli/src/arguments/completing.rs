@@ -153,7 +153,7 @@ fn values(of: &[&str]) -> Vec<OsString> {
 
 fn database() -> Option<Store> {
     let named = values(&["--db"]).pop().map(PathBuf::from);
-    let set = || std::env::var_os("SCOREBOX_DB").map(PathBuf::from);
+    let set = || std::env::var_os("SCOREBOX_DB").filter(|it| !it.is_empty()).map(PathBuf::from);
     let path = named.or_else(set).unwrap_or_else(|| DEFAULT_DATABASE.into());
     Store::open_read_only(path).ok()
 }

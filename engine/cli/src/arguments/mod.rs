@@ -14,6 +14,7 @@
 //! - `reducer`: how attempts at a case become one.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
+//! - `run_id`: the id of a run as it is typed.
 //! - `scorer`: one scorer, its configuration, limits and grants.
 //! - `scoring`: what the commands have in common that score many cases.
 //! - `telemetry`: the export to an OpenTelemetry collector.
@@ -35,13 +36,14 @@ mod place;
 mod reducer;
 mod reports;
 mod requirements;
+mod run_id;
 mod scorer;
 mod scoring;
 mod telemetry;
 mod workspace;
 
 pub(crate) use case::CaseArguments;
-pub(crate) use case_files::{CaseFileArguments, CaseFiles};
+pub(crate) use case_files::{CaseFileArguments, CaseFiles, Unfound};
 pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
@@ -56,6 +58,7 @@ pub(crate) use reports::{
     reports_again,
 };
 pub(crate) use requirements::RequirementArguments;
+pub(crate) use run_id::run_id;
 pub(crate) use scorer::{
     LimitArguments, ScorerArguments, described, number, parse_config, read_if_file, split_named,
 };

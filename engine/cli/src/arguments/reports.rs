@@ -12,6 +12,7 @@ use scorebox::{
     aggregate::AgreementOptions,
     reports::{ReportError, ReportFormat, ReportOptions, write_report},
     store::Store,
+    verdict::Broken,
 };
 use scorebox_pages::HtmlReport;
 use tempfile::NamedTempFile;
@@ -89,12 +90,14 @@ pub(crate) struct Reported<'a> {
     pub(crate) intervals: bool,
     /// Labels that scorers are compared with, on a page.
     pub(crate) labels: Option<AgreementOptions<'a>>,
+    /// What was required of the run and does not hold.
+    pub(crate) broken: &'a [Broken],
 }
 
 impl<'a> Reported<'a> {
     /// These runs.
     pub(crate) fn new(runs: &'a [String], strict: bool) -> Reported<'a> {
-        Reported { runs, strict, intervals: false, labels: None }
+        Reported { runs, strict, intervals: false, labels: None, broken: &[] }
     }
 }
 
@@ -129,16 +132,20 @@ impl From<scorebox_pages::ReportError> for Trouble {
 impl Reported<'_> {
     fn write(self, store: &Store, format: Format, out: &mut dyn io::Write) -> Result<(), Trouble> {
         let Format::Other(format) = format else {
-            let report =
-                HtmlReport::new(self.runs).with_strict(self.strict).with_labels(self.labels);
+            let report = HtmlReport::new(self.runs)
+                .with_strict(self.strict)
+                .with_labels(self.labels)
+                .with_broken(self.broken);
             return Ok(report.write(store, out)?);
         };
         for (place, run) in self.runs.iter().enumerate() {
             if place > 0 {
                 out.write_all(b"\n").map_err(Trouble::Write)?;
             }
-            let options =
-                ReportOptions::new(run).with_strict(self.strict).with_intervals(self.intervals);
+            let options = ReportOptions::new(run)
+                .with_strict(self.strict)
+                .with_intervals(self.intervals)
+                .with_broken(self.broken);
             write_report(store, options, format, out)?;
         }
         Ok(())

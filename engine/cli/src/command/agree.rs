@@ -3,7 +3,7 @@
 mod showing;
 
 use scorebox::{
-    aggregate::{Agreement, AgreementOptions, By, agreement},
+    aggregate::{Agreement, AgreementError, AgreementOptions, By, agreement},
     store::ScoreFilter,
 };
 
@@ -11,6 +11,7 @@ use crate::{
     arguments::{Database, PositiveArguments, completing, labels_at, must_be_there, number},
     failure::{Exit, Failure},
     output::{self, Format},
+    report::shell_word,
     waiting::Waiting,
     words,
 };
@@ -81,10 +82,29 @@ impl Agree {
             .with_by(by)
             .with_raters(&self.raters);
         let waiting = Waiting::counting("reading cases", store.rows_read());
-        let agreement = agreement(&store, run.as_str(), &self.scorer, options)?;
+        let agreement = agreement(&store, run.as_str(), &self.scorer, options)
+            .map_err(|error| self.failure(error))?;
         drop(waiting);
         self.print(&agreement)?;
         Ok(Exit::Done)
+    }
+
+    /// Why there is no agreement. A label that is named like a scorer is one that lacks its slash.
+    fn failure(&self, error: AgreementError) -> Failure {
+        let is_label = matches!(
+            &error,
+            AgreementError::NoSuchScorer { scorer_id, .. } if *scorer_id == self.with && self.with != self.scorer
+        );
+        let mut failure = Failure::from(error);
+        if is_label {
+            let label = shell_word(format!("/{}", self.with));
+            let label = format!("a label of the cases is a JSON Pointer: --with {label}");
+            failure.hint = Some(match failure.hint {
+                Some(hint) => format!("{hint}; {label}"),
+                None => label,
+            });
+        }
+        failure
     }
 
     fn print(&self, agreement: &Agreement) -> Result<(), Failure> {

@@ -8,11 +8,10 @@ use std::{
 };
 
 use scorebox::{
-    digest::Digest,
     judge::{Question, Recording, Reply, Role},
     store::{CallRecord, ScoreCursor, ScoreId, Store},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     arguments::{Database, completing},
@@ -135,23 +134,30 @@ impl Calls {
             |error: std::io::Error| Failure::new(format!("{}: {error}", path.display()));
         let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
         let store = Store::open(&self.database.path)?;
-        let (mut line, mut number, mut imported) = (String::new(), 0_u64, Imported::default());
+        let (mut line, mut number, mut imported) = (Vec::new(), 0_u64, Imported::default());
         let mut batch = Vec::new();
         loop {
             line.clear();
             let bytes = std::io::Read::take(&mut reader, MOST_LINE_BYTES as u64 + 1)
-                .read_line(&mut line)
+                .read_until(b'\n', &mut line)
                 .map_err(unreadable)?;
             number += 1;
+            let before = imported.all;
             let wrong = |why: String| {
-                Failure::new(format!("{}:{number}: {why}", path.display()))
+                let kept = match before {
+                    0 => String::new(),
+                    kept => format!("; the first {} recordings are imported", report::count(kept)),
+                };
+                Failure::new(format!("{}:{number}: {why}{kept}", path.display()))
                     .hint("each line is a recording, as `scorebox calls --format jsonl` prints it")
             };
             if bytes > MOST_LINE_BYTES {
                 return Err(wrong(format!("more than {MOST_LINE_BYTES} bytes in one line")));
             }
-            if !line.trim().is_empty() {
-                batch.push(Arc::new(recorded(&line).map_err(wrong)?));
+            if !line.trim_ascii().is_empty() {
+                let recording =
+                    Recording::of_line(&line).map_err(|error| wrong(error.to_string()))?;
+                batch.push(Arc::new(recording));
             }
             if batch.len() == AT_ONCE || bytes == 0 {
                 imported.note(&store, &batch)?;
@@ -206,27 +212,6 @@ impl Imported {
             ));
         }
     }
-}
-
-/// The recording that a line is. If it says which call it is of, it is of that one.
-fn recorded(line: &str) -> Result<Recording, String> {
-    let read = |error: serde_json::Error| error.to_string();
-    let recording: Recording = serde_json::from_str(line).map_err(read)?;
-    recording.check().map_err(|error| error.to_string())?;
-    let stated: Stated = serde_json::from_str(line).map_err(read)?;
-    match (stated.call_digest, recording.call.digest()) {
-        (Some(stated), digest) if stated != digest => Err(format!(
-            "the call was changed: its digest is {digest}, and not the `callDigest` {stated}"
-        )),
-        _ => Ok(recording),
-    }
-}
-
-/// What a line says about its recording.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Stated {
-    call_digest: Option<Digest>,
 }
 
 fn listed(call: &CallRecord) -> Listed<'_> {

@@ -35,7 +35,7 @@ use crate::{
     advice,
     arguments::{
         CaseFileArguments, CaseFiles, JobArguments, OneJudgeArguments, PositiveArguments,
-        ScorerArguments, WorkspaceArguments, described, labels_at,
+        ScorerArguments, WorkspaceArguments, described, labels_at, run_id,
     },
     failure::{Exit, Failure},
     lock_file::locks_of,
@@ -90,7 +90,7 @@ pub(crate) struct Card {
     case_files: CaseFileArguments,
 
     /// With --db: the run's id [default: made from the time]
-    #[arg(long, value_name = "ID", requires = "database", help_heading = "Cases")]
+    #[arg(long, value_name = "ID", value_parser = run_id, requires = "database", help_heading = "Cases")]
     run_id: Option<RunId>,
 
     /// Show how well the scores agree with labels: a JSON Pointer into the metadata of each case, as in `agree`

@@ -1,7 +1,7 @@
 //! `scorebox cases`: the cases of a run with their verdicts, and the scorers and assertions that decided against them.
 
 use scorebox::{
-    aggregate::{DecidedCase, VerdictOptions, verdicts},
+    aggregate::{DecidedCase, VerdictOptions, decides, verdicts},
     store::{ScoreFilter, Store},
     verdict::Verdict,
 };
@@ -67,7 +67,8 @@ impl Cases {
         let filter =
             ScoreFilter::of_run(&run).with_node(self.node.clone()).with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
-        let mut listing = Listing { shown: 0, found: 0, table: empty_table(), in_table: 0 };
+        let mut listing =
+            Listing { shown: 0, found: 0, decides: false, table: empty_table(), in_table: 0 };
         let mut failure = None;
         output::stdout(|out| {
             if self.format == Format::Json {
@@ -107,6 +108,7 @@ impl Cases {
     ) -> Result<std::io::Result<()>, Failure> {
         let options =
             VerdictOptions::default().with_node(self.node.as_deref()).with_strict(self.strict);
+        listing.decides = self.format != Format::Table || decides(store, run, options)?;
         let most = self.format.most(self.limit, 50);
         let mut written = Ok(());
         verdicts(store, run, options, |case| {
@@ -160,6 +162,8 @@ struct Listing {
     found: u64,
     /// Those that were written.
     shown: u64,
+    /// Whether a scorer can keep a case from passing: if none can, that it passed says nothing.
+    decides: bool,
     table: Table,
     in_table: usize,
 }
@@ -183,7 +187,10 @@ impl Listing {
             Format::Table => {
                 self.table.row([
                     output::cell(&name(decided), 48),
-                    verdict::verdict(&decided.verdict),
+                    match self.decides {
+                        true => verdict::verdict(&decided.verdict),
+                        false => verdict::undecided(&decided.verdict).to_owned(),
+                    },
                     decided.verdict.score.map_or_else(|| "-".to_owned(), report::score),
                     output::last_cell(&deciders(decided)),
                 ]);
@@ -213,7 +220,7 @@ fn name(decided: &DecidedCase<'_>) -> String {
     report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
-/// What decided against the case, with the assertions that did, and why it was skipped.
+/// What decided against the case, with the assertions that did, and why it was skipped, or why its task failed.
 fn deciders(decided: &DecidedCase<'_>) -> String {
     let each = decided.against.iter().map(|against| {
         let assertions: Vec<String> = against.assertions.iter().map(verdict::decisive).collect();
@@ -230,6 +237,10 @@ fn deciders(decided: &DecidedCase<'_>) -> String {
         }
     });
     let mut all: Vec<String> = each.collect();
-    all.extend(decided.case.skip.clone().filter(|why| !why.is_empty()));
+    match (&decided.case.skip, &decided.case.error) {
+        (Some(why), _) if !why.is_empty() => all.push(why.clone()),
+        (None, Some(why)) => all.push(format!("the task failed: {why}")),
+        _ => {}
+    }
     all.join(", ")
 }

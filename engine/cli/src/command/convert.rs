@@ -56,6 +56,8 @@ pub(crate) struct Convert {
 struct Counts {
     cases: u64,
     skipped: u64,
+    /// Whose task failed.
+    failed: u64,
     without_output: u64,
     bad: u64,
     /// Halves of surrogate pairs in JSON that U+FFFD stands for.
@@ -81,7 +83,7 @@ impl Convert {
         if let Some(output) = self.output.path() {
             must_be_outside(output, &paths)?;
         }
-        let CaseFiles { mut reader, formats, left_out } = self.case_files.open(&paths)?;
+        let CaseFiles { mut reader, formats, left_out, unfound } = self.case_files.open(&paths)?;
         let position = Arc::default();
         let waiting = Waiting::counting("reading cases", Arc::clone(&position));
         let mut counts = Counts::default();
@@ -105,9 +107,9 @@ impl Convert {
         }
         counts.say();
         left_out.say();
-        Ok(match counts.bad {
-            0 => Exit::Done,
-            _ => Exit::BadInput,
+        Ok(match unfound.say() || counts.bad > 0 {
+            true => Exit::BadInput,
+            false => Exit::Done,
         })
     }
 }
@@ -143,7 +145,10 @@ impl Counts {
         }
         self.cases += 1;
         self.skipped += u64::from(case.skip().is_some());
-        self.without_output += u64::from(case.output() == "null" && case.skip().is_none());
+        let has_failed = case.skip().is_none() && case.error().is_some();
+        self.failed += u64::from(has_failed);
+        let needs_output = case.skip().is_none() && !has_failed;
+        self.without_output += u64::from(case.output() == "null" && needs_output);
         let line: Cow<'_, str> = match mapped {
             false => case.json().into(),
             true => mapped_line(case).map_err(io::Error::from)?.into(),
@@ -164,6 +169,9 @@ impl Counts {
         let mut said = counted(self.cases, "case", "cases");
         if self.skipped > 0 {
             said.push_str(&format!("; {} to be skipped", count(self.skipped)));
+        }
+        if self.failed > 0 {
+            said.push_str(&format!("; {} whose task failed", count(self.failed)));
         }
         if self.without_output > 0 {
             said.push_str(&format!("; {} without an output (`null`)", count(self.without_output)));

@@ -14,6 +14,7 @@ use crate::{
     output::{self, Format},
     report::{self, Align, Table, judge::dollars},
     setup,
+    signals::unless_signalled,
     waiting::Waiting,
 };
 
@@ -90,14 +91,16 @@ impl Check {
                 .hint("add `[judges.default]` with `provider` and `model`"));
         }
         let waiting = Waiting::on("asking");
-        let checked = setup::finish(setup::small_runtime()?, async {
+        let checking = async {
             let mut checked = Vec::new();
             for (name, judge) in &suite.judges {
                 waiting.say(format!("asking judge `{name}`"));
                 checked.extend(check(name, &judge.settings).await);
             }
             checked
-        });
+        };
+        let checked =
+            setup::finish(setup::small_runtime()?, async { unless_signalled(checking).await });
         drop(waiting);
         output::stdout(|out| match self.format {
             Format::Table => output::table(out, table(&checked)),
@@ -201,7 +204,8 @@ fn table(checked: &[Checked]) -> Table {
     ]);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     for it in checked {
-        let tokens = it.input_tokens.zip(it.output_tokens).map(|(asked, said)| asked + said);
+        let tokens = it.input_tokens.zip(it.output_tokens);
+        let tokens = tokens.map(|(asked, said)| asked.saturating_add(said));
         table.row([
             it.judge.clone(),
             it.provider.clone(),

@@ -281,6 +281,18 @@ impl Leaderboard {
                 ),
             });
         }
+        if board.unreadable > 0 {
+            let keys: Vec<String> =
+                board.unreadable_keys.iter().map(|key| format!("`{key}`")).collect();
+            let keys = keys.join(", ");
+            words::say(&match board.unreadable {
+                1 => format!("1 attempt is not ranked: its {keys} cannot be read"),
+                attempts => format!(
+                    "{} attempts are not ranked: {keys} of them cannot be read",
+                    report::count(attempts)
+                ),
+            });
+        }
     }
 }
 
@@ -357,7 +369,12 @@ fn cells(attempt: &Entered) -> [String; 10] {
         name(attempt.challenge.as_deref()),
         name(attempt.tenant.as_deref()),
         name(Some(&attempt.entrant)),
-        if attempt.succeeded { "yes" } else { "no" }.to_owned(),
+        match (attempt.succeeded, attempt.unreadable.is_empty()) {
+            (_, false) => "unreadable",
+            (true, true) => "yes",
+            (false, true) => "no",
+        }
+        .to_owned(),
         score,
         figure(attempt.rating),
         tokens(attempt.tokens_total),

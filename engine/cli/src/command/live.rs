@@ -24,17 +24,21 @@ use scorebox::{
 
 use self::showing::Showing;
 use crate::{
-    arguments::{Reported, Reports, RequirementArguments, ScoringArguments, reports_again},
+    arguments::{Reported, Reports, RequirementArguments, ScoringArguments, reports_again, run_id},
     decision::Decision,
     failure::{Exit, Failure},
     input::typed_input,
     lock_file::{Locks, locks_while},
-    locked,
-    report::counted,
-    setup,
+    locked, output,
+    report::{counted, of_the_run},
+    run_end, setup,
     signals::Signalled,
     words,
 };
+
+/// What to do where a run of the wanted id is there.
+const ONE_RUN_A_PROCESS: &str = "a run takes the lines of one process: give this one another id, or have the tasks of a workflow append to one file, \
+     which --follow reads into one run";
 
 /// Score cases as they happen, from standard input or from a file that grows
 ///
@@ -55,7 +59,7 @@ pub(crate) struct Live {
     map: Vec<String>,
 
     /// The run's id [default: made from the time; with --follow, `live-` and the file's name]
-    #[arg(long, value_name = "ID", help_heading = "Run")]
+    #[arg(long, value_name = "ID", value_parser = run_id, help_heading = "Run")]
     run_id: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
@@ -133,9 +137,9 @@ impl Live {
             // No run had begun that could have heard of files which got the name meanwhile.
             words::warn(&refused.to_string());
         }
-        let summary = is_summary_wanted.then_some(&showing);
-        let ended = report
-            .and_then(|report| self.finish(report, &requirements, reports, &signalled, summary));
+        let ended = report.and_then(|report| {
+            self.finish(report, &requirements, reports, &signalled, is_summary_wanted)
+        });
         let ended = events.with_failure(ended);
         exporting.end();
         // A thread that a file system keeps waiting does not keep the process alive.
@@ -256,10 +260,13 @@ impl Live {
         requirements: &Requirements,
         reports: Reports,
         signalled: &Signalled,
-        summary: Option<&Showing>,
+        is_summary_wanted: bool,
     ) -> Result<Exit, Failure> {
         let report = match report {
             Err(RunError::Stopped) => return Ok(signalled.exit()),
+            Err(RunError::Store(taken @ StoreError::RunExists { .. })) => {
+                return Err(Failure::new(taken.to_string()).hint(ONE_RUN_A_PROCESS));
+            }
             Err(RunError::BrokeOff { run, error }) => {
                 words::error_with(&error.to_string(), error.advice().as_ref());
                 words::say(&format!("Scores so far are kept in the run {run}."));
@@ -267,28 +274,37 @@ impl Live {
             }
             report => report?,
         };
-        if let Some(showing) = summary {
-            showing.summarize()?;
-        }
-        let run = &report.run;
-        showing::totals(&report, &self.scoring.database.command("scores", run.as_str()));
-        let store = self.scoring.database.read()?;
+        let (run, store) = (&report.run, self.scoring.database.read()?);
         let strict = self.scoring.requirements.strict;
         let decision = Decision::of_run(&store, run, requirements, strict)?;
+        let record = store.run(run.as_str())?;
+        let said = store.summaries(record.key)?;
+        if is_summary_wanted {
+            output::stdout(|out| {
+                write!(out, "{}", run_end::table(&decision.aggregates, false))?;
+                said.iter().try_for_each(|said| write!(out, "\n{}", of_the_run::said(said)))
+            })?;
+        }
+        showing::totals(&report, &self.scoring.database.command("scores", run.as_str()));
+        words::limit_hints(of_the_run::error_kinds(&said));
+        run_end::say_what_is_wrong(&store, &record, &decision.aggregates, &self.scoring.database)?;
         decision.say_verdict();
         let has_ended = match &report.stopped {
             None => true,
             Some(Stop::Interrupted) => self.follow.is_some(),
             Some(_) => false,
         };
-        let is_broken = has_ended && !decision.broken.is_empty();
+        let broken = if has_ended { &decision.broken[..] } else { &[] };
+        let is_broken = !broken.is_empty();
         if is_broken {
             decision.say_broken(run, &self.scoring.database);
         }
         let again = reports_again(run.as_str(), strict, &self.scoring.database);
         let runs = [run.to_string()];
-        let written = reports.write(&store, Reported::new(&runs, strict), &again);
-        let exit = self.scoring.requirements.exit(is_broken, decision.errors(), self.allow_errors);
+        let documents = Reported { broken, ..Reported::new(&runs, strict) };
+        let written = reports.write(&store, documents, &again);
+        let errors = decision.errors() + of_the_run::errors(&said);
+        let exit = self.scoring.requirements.exit(is_broken, errors, self.allow_errors);
         if let (Some(_), Err(failure)) = (&report.stopped, &written) {
             words::failure(failure);
         }

@@ -46,7 +46,10 @@ mod verify;
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, CommandFactory as _, FromArgMatches as _};
+use clap::{
+    ArgAction, CommandFactory as _, FromArgMatches as _,
+    builder::{OsStr, Resettable},
+};
 
 use crate::failure::{Exit, Failure};
 
@@ -82,7 +85,7 @@ impl Arguments {
     pub(crate) fn parse_all(
         typed: impl IntoIterator<Item = OsString>,
     ) -> Result<Arguments, clap::Error> {
-        let mut command = with_negative_numbers(Arguments::command());
+        let mut command = with_environment(with_negative_numbers(Arguments::command()));
         let matches = command.try_get_matches_from_mut(typed)?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -99,6 +102,20 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
             argument.allow_negative_numbers(takes)
         })
         .mut_subcommands(with_negative_numbers)
+}
+
+/// The same, with what is set in the environment as the default of its option: so it is no word that the user typed, which a message
+/// would show, and an empty variable is one that is not set.
+fn with_environment(command: clap::Command) -> clap::Command {
+    let set = |argument: clap::Arg| {
+        let Some(value) = argument.get_env().map(std::env::var_os) else { return argument };
+        let argument = argument.env(Resettable::Reset);
+        match value.filter(|value| !value.is_empty()) {
+            Some(value) => argument.default_value(OsStr::from(value)).hide_default_value(true),
+            None => argument,
+        }
+    };
+    command.mut_args(set).mut_subcommands(with_environment)
 }
 
 /// The heading of what stands last in every help.

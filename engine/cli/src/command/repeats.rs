@@ -168,8 +168,8 @@ impl Repeats {
             ("pass^k", Align::Right),
             ("at least k", Align::Right),
         ]);
-        if self.scorer.is_none() {
-            add_tries(&mut table, "verdict", &repeats.verdict);
+        if let (None, Some(tries)) = (&self.scorer, &repeats.verdict) {
+            add_tries(&mut table, "verdict", tries);
         }
         for scorer in &repeats.scorers {
             match &scorer.tries {
@@ -319,7 +319,7 @@ impl Listing<'_> {
         let scorer = case.scorers.first();
         let tries = match scorer {
             Some(scorer) => scorer.tries.as_ref(),
-            None => Some(&case.verdict),
+            None => case.verdict.as_ref(),
         };
         let mut cells = vec![
             output::cell(&case.case_id, 48),
@@ -396,10 +396,13 @@ fn say_of_run(run: &str, repeats: &scorebox::aggregate::Repeats, by_scorer: bool
         line.push_str(&format!(", mean latency {latency}"));
     }
     words::say(&line);
-    if !by_scorer {
-        report::repeats::why_undefined("verdict", &repeats.verdict)
-            .iter()
-            .for_each(|line| words::say(line));
+    match &repeats.verdict {
+        _ if by_scorer => {}
+        Some(tries) => {
+            let why = report::repeats::why_undefined("verdict", tries);
+            why.iter().for_each(|line| words::say(line));
+        }
+        None => words::say("verdict: no scorer can fail a case"),
     }
     for scorer in &repeats.scorers {
         let by = report::one_line(&scorer.scorer_id, 64);

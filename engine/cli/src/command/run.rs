@@ -1,7 +1,6 @@
 //! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
-//! `report`, and what of it is said of scorers that were for no case in `idle`.
+//! `report`.
 
-mod idle;
 mod report;
 
 use std::{
@@ -25,7 +24,7 @@ use self::report::Told;
 use crate::{
     arguments::{
         CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, ScoringArguments,
-        completing, parse_config, reports_again, split_named,
+        Unfound, completing, parse_config, reports_again, run_id, split_named,
     },
     bundled,
     failure::{Exit, Failure},
@@ -79,11 +78,11 @@ pub(crate) struct Run {
     on_bad_case: OnBadCaseArgument,
 
     /// The run's id [default: made from the time]
-    #[arg(long, value_name = "ID", conflicts_with = "resume", help_heading = "Run")]
+    #[arg(long, value_name = "ID", value_parser = run_id, conflicts_with = "resume", help_heading = "Run")]
     run_id: Option<RunId>,
 
     /// Continue an interrupted run: score only what is missing
-    #[arg(long, value_name = "ID", add = completing::runs(), help_heading = "Run")]
+    #[arg(long, value_name = "ID", value_parser = run_id, add = completing::runs(), help_heading = "Run")]
     resume: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
@@ -134,7 +133,8 @@ impl Run {
         if suite.target.is_some() {
             self.must_have_outputs(&case_files)?;
         }
-        let CaseFiles { reader: cases, left_out, .. } = self.case_files.open(&case_files)?;
+        let CaseFiles { reader: cases, left_out, unfound, .. } =
+            self.case_files.open(&case_files)?;
         let jobs = self.scoring.jobs.count();
         let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
         let capabilities = self.scoring.workspace.capabilities()?.with_judges(judges.clone());
@@ -144,7 +144,8 @@ impl Run {
             locks_while(&suite.scorers, || self.scoring.sandbox.open(slots, capabilities))?;
         let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
-        let outputs = Outputs { reports, summary: !events.go_to_stdout(), judges: watched.clone() };
+        let summary = !events.go_to_stdout();
+        let outputs = Outputs { reports, summary, unfound, judges: watched.clone() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
         let (sink, events) = events.sink(&signalled);
         let exporting = self.scoring.telemetry.start(true, self.scoring.judges.is_offline())?;
@@ -205,7 +206,7 @@ impl Run {
         outputs: Outputs,
         signalled: &Signalled,
     ) -> Result<Exit, Failure> {
-        let Outputs { reports, summary, judges } = outputs;
+        let Outputs { reports, summary, unfound, judges } = outputs;
         let report = match report {
             Err(stopped @ RunError::Stopped) => {
                 words::say(&stopped.to_string());
@@ -234,7 +235,11 @@ impl Run {
         let reported = report::print(&store, report, &asked)?;
         let again = reports_again(report.run.as_str(), asked.strict, &self.scoring.database);
         let runs = [report.run.to_string()];
-        let documents = Reported { intervals: self.ci, ..Reported::new(&runs, asked.strict) };
+        let documents = Reported {
+            intervals: self.ci,
+            broken: &reported.broken,
+            ..Reported::new(&runs, asked.strict)
+        };
         let written = reports.write(&store, documents, &again);
         if let (Some(_), Err(failure)) = (&report.stopped, &written) {
             words::failure(failure);
@@ -279,7 +284,9 @@ impl Run {
         }
         written?;
         let Told { errors, summary_errors, broken } = reported;
-        Ok(match self.scoring.requirements.exit(broken, errors, self.allow_errors) {
+        let exit = self.scoring.requirements.exit(!broken.is_empty(), errors, self.allow_errors);
+        Ok(match exit {
+            _ if unfound.say() => Exit::BadInput,
             Exit::Done if summary_errors > 0 && !self.allow_errors => Exit::SomeErrors,
             exit => exit,
         })
@@ -334,13 +341,19 @@ impl Run {
                 self.changed(suite, &self.scorers)
             });
         }
-        let (first, others) = match &self.scorers[..] {
-            [first, others @ ..] => (Some(scorer(first)?), others),
-            [] => (self.target.as_deref().map(scorer).transpose()?, &[][..]),
+        let of_one = |first| {
+            let suite = Suite::new("command line".to_owned(), Vec::from_iter(first));
+            suite.map_err(|error| self.no_suite(error))
         };
-        let suite = Suite::new("command line".to_owned(), first.into_iter().collect());
-        let suite = suite.map_err(|error| self.no_suite(error))?;
-        self.changed(suite, others)
+        match (&self.scorers[..], &self.target) {
+            ([first, others @ ..], _) => self.changed(of_one(Some(scorer(first)?))?, others),
+            ([], Some(target)) => {
+                let target = scorer(target)?;
+                let id = target.id.clone();
+                self.configured(of_one(Some(target))?.with_scorer_as_target(&id)?)
+            }
+            ([], None) => self.configured(of_one(None)?),
+        }
     }
 
     /// Why the command line is no suite. A suite in JSON that is not named as one is read as cases.
@@ -365,17 +378,20 @@ impl Run {
     /// The suite with what the command line says of it, and with `others` as further scorers.
     fn changed(&self, mut suite: Suite, others: &[String]) -> Result<Suite, Failure> {
         for written in others {
-            suite = suite.with_scorer(scorer(written)?)?;
+            let added = scorer(written)?;
+            suite = suite.with_scorer(added.clone()).map_err(|error| match error {
+                SuiteError::SameId(_) => named_twice(&added),
+                error => error.into(),
+            })?;
         }
-        if let Some(target) = self.target.as_deref().map(scorer).transpose()? {
-            if suite.target.is_some() {
-                return Err(Failure::new(
-                    "two targets: that of --target, and `[target]` of the suite",
-                )
-                .hint("a run has one target"));
-            }
-            suite = suite.with_target(target)?;
+        if let Some(written) = &self.target {
+            suite = targeting(suite, written)?;
         }
+        self.configured(suite)
+    }
+
+    /// The suite with the seed, the limits, the configurations and the grants of the command line.
+    fn configured(&self, mut suite: Suite) -> Result<Suite, Failure> {
         suite.seed = self.seed.clone().or(suite.seed);
         for scorer in &mut suite.scorers {
             scorer.limits = self.scoring.limits.apply(scorer.limits.clone())?;
@@ -399,6 +415,7 @@ struct Outputs {
     reports: Reports,
     /// Whether standard output is free for the summary.
     summary: bool,
+    unfound: Unfound,
     /// Asked already.
     judges: Judges,
 }
@@ -429,6 +446,37 @@ fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
     let uses = Reference::parse(uses, Path::new(""));
     let id = ScorerId::new(name.unwrap_or(&uses.default_name()))?;
     Ok(SuiteScorer::new(id, uses))
+}
+
+/// Why a scorer of the command line is none of the suite: another one has its name.
+fn named_twice(added: &SuiteScorer) -> Failure {
+    let uses = shell_word(added.uses.to_string());
+    Failure::new(format!("two scorers are called `{}`", added.id))
+        .hint(format!("give this one another name: `-s other-name={uses}`"))
+}
+
+/// The suite with the target that --target names: a name alone is that of the suite's scorer, if it has one.
+fn targeting(suite: Suite, written: &str) -> Result<Suite, Failure> {
+    if suite.target.is_some() {
+        return Err(Failure::new("two targets: that of --target, and `[target]` of the suite")
+            .hint("a run has one target"));
+    }
+    let target = scorer(written)?;
+    let id = target.id.clone();
+    let is_of_suite = suite.scorers.iter().any(|scorer| scorer.id == id);
+    if is_of_suite && id.as_str() == written {
+        return Ok(suite.with_scorer_as_target(&id)?);
+    }
+    if is_of_suite {
+        let uses = shell_word(target.uses.to_string());
+        return Err(Failure::new(format!(
+            "the suite has a scorer `{id}`, and `--target {written}` is another one of this name"
+        ))
+        .hint(format!(
+            "`--target {id}` tests the scorer of the suite; another one needs another name: `--target other-name={uses}`"
+        )));
+    }
+    Ok(suite.with_target(target)?)
 }
 
 /// The command that was typed, made to resume this run.

@@ -6,7 +6,7 @@ use scorebox::{
     component_bytes::ComponentBytes,
     contract::ScorerInput,
     row::Answer,
-    sandbox::{Anatomy, Grant, LoadedScorer, Sandbox},
+    sandbox::{Anatomy, Grant, LoadedScorer, Outcome, Sandbox},
 };
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
+    signals::unless_signalled,
     waiting::Waiting,
     words,
 };
@@ -63,8 +64,14 @@ impl Score {
             let scorer = self.load(&sandbox, &source.component).await?;
             let input = case.scorer_input(scorer.info().reads);
             let input = ScorerInput { workspace: folder.as_ref(), ..input };
-            let _waiting = scorer.asks_judge().then(|| Waiting::on("waiting for the judge"));
-            Ok::<_, Failure>(scorer.score(input).await)
+            if let Some(why) = case.error() {
+                return Ok(Outcome::of_failed_task(why));
+            }
+            if !scorer.asks_judge() {
+                return Ok(scorer.score(input).await);
+            }
+            let _waiting = Waiting::on("waiting for the judge");
+            Ok::<_, Failure>(unless_signalled(scorer.score(input)).await)
         })?;
         let answered = Answered::new(outcome);
         let scorer_id = &self.scorer.scorer;

@@ -3,6 +3,7 @@
 mod page;
 
 use scorebox::{
+    advice::{Advice, Advised as _},
     case::Case,
     contract::{Example, Fields},
     digest::Digest,
@@ -13,6 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
+    advice,
     answered::Answered,
     arguments::completing,
     failure::{Exit, Failure},
@@ -114,6 +116,11 @@ impl Scorers {
             entries.retain(|entry| entry.mentions(text));
             if entries.is_empty() {
                 words::say(&format!("no built-in scorer mentions `{text}`"));
+                let meant = registry.listing(text).err().and_then(|error| error.advice());
+                let meant = meant.filter(|it| matches!(it, Advice::DidYouMean(_)));
+                if let Some(hint) = meant.as_ref().and_then(advice::words) {
+                    words::hint(&hint);
+                }
             }
         }
         match (self.format, entries.as_slice()) {
@@ -293,7 +300,7 @@ fn table(entries: &[Entry]) -> Table {
     for entry in entries {
         table.row([
             entry.scorer_id.clone(),
-            entry.reads_keys.clone(),
+            report::reads_briefly(entry.reads, &entry.reads_keys),
             output::last_cell(entry.gist()),
         ]);
     }

@@ -14,7 +14,7 @@ use crate::{
     arguments::{Database, completing, must_be_there, number},
     failure::{Exit, Failure},
     output::{self, Format, Out},
-    report::{self, Align, Table},
+    report::{self, Align, Table, of_the_run},
     waiting::Waiting,
     words,
 };
@@ -125,9 +125,19 @@ impl Scores {
                     words::limit_hints(error_kinds);
                     self.say_what_is_left(total, shown);
                 }
-                Ok(())
+                self.say_errors_of_the_run(store, filter)
             }
         }
+    }
+
+    /// The errors of scorers that said nothing about all cases of the run: no row of it shows them.
+    fn say_errors_of_the_run(&self, store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
+        let Some(run) = filter.run.as_deref().filter(|_| self.errors) else { return Ok(()) };
+        let mut summaries = store.summaries(store.run(run)?.key)?;
+        summaries.retain(|it| it.error_kind.is_some());
+        summaries.retain(|it| self.scorer.as_ref().is_none_or(|asked| *asked == it.scorer_id));
+        summaries.iter().for_each(|it| words::warn(of_the_run::said(it).trim_end()));
+        Ok(())
     }
 
     fn say_what_is_left(&self, total: u64, shown: u64) {

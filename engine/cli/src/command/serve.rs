@@ -51,7 +51,7 @@ pub(crate) struct Serve {
     token: Option<String>,
 
     /// A name under which browsers reach the server, such as that of a proxy in front of it; can be repeated
-    #[arg(long = "name", value_name = "NAME", help_heading = "Access")]
+    #[arg(long = "name", value_name = "NAME", value_parser = host_name, help_heading = "Access")]
     names: Vec<String>,
 
     /// The folder for the index [default: scorebox in the user's cache folder]
@@ -75,6 +75,15 @@ fn listen(written: &str) -> Result<SocketAddr, String> {
     written.parse().or_else(|_| port()).or_else(|_| with_default()).map_err(|_| {
         "name a port, or an address and a port: `7717`, `0.0.0.0:7717`, `[::1]:7717`".to_owned()
     })
+}
+
+/// The name of a host as a request has it: without scheme, port and path.
+fn host_name(written: &str) -> Result<String, String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    match !written.is_empty() && written.bytes().all(allowed) {
+        true => Ok(written.to_owned()),
+        false => Err("name a host alone, such as `scores.example`: without `http://`, port and path, and in ASCII (`xn--…`)".to_owned()),
+    }
 }
 
 impl Serve {
@@ -186,6 +195,14 @@ fn failure(error: ServeError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_that_of_a_host_alone() {
+        assert_eq!(host_name("scores.example").unwrap(), "scores.example");
+        for wrong in ["", "http://scores.example", "scores.example:80", "scores.example/", "ä"] {
+            assert!(host_name(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_port_is_one_of_this_machine() {

@@ -7,7 +7,7 @@ use scorebox_shards::{BatchScorer, Columns, Input, Plan, ShardError, ShardFile, 
 use tokio::sync::mpsc;
 
 use crate::{
-    arguments::{JobArguments, LockedArguments, WorkspaceArguments},
+    arguments::{JobArguments, LockedArguments, WorkspaceArguments, run_id},
     failure::{Exit, Failure},
     locked,
     report::{counted, printable},
@@ -43,7 +43,7 @@ pub(crate) struct Shard {
     column: Vec<(String, String)>,
 
     /// The run that the shard is a part of: the same for all of them [default: made of the suite]
-    #[arg(long, value_name = "ID", help_heading = "Run")]
+    #[arg(long, value_name = "ID", value_parser = run_id, help_heading = "Run")]
     run_id: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]

@@ -28,6 +28,10 @@ pub(crate) struct Show {
     case: String,
 
     /// The run [default: the newest]
+    #[arg(value_name = "RUN", add = completing::runs(), conflicts_with = "run")]
+    named: Option<String>,
+
+    /// The run, named by an option
     #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
     run: Option<String>,
 
@@ -55,6 +59,8 @@ struct Shown {
     verdict: CaseVerdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     skip: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     against: Vec<Against>,
     #[serde(flatten, serialize_with = "parts")]
     content: CaseContent,
@@ -109,7 +115,12 @@ impl Against {
 impl Show {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let run = self
+            .database
+            .run(self.named.as_deref().or(self.run.as_deref()), &store)?
+            .spec
+            .id
+            .to_string();
         let filter = ScoreFilter::of_run(&run).with_case(self.case.clone());
         must_be_there(&store, &filter)?;
         let shown = store.snapshot(|store| self.shown(store, &run, &filter))?;
@@ -149,6 +160,7 @@ impl Show {
             let content = store.case_content(case.key)?;
             let Decided { node_id, iteration, attempt, verdict, against, .. } = case;
             let (case_id, skip) = (content.case_id.clone(), content.skip.clone());
+            let error = content.error.clone();
             Ok(Shown {
                 case_id,
                 node_id,
@@ -156,6 +168,7 @@ impl Show {
                 attempt,
                 verdict,
                 skip,
+                error,
                 against,
                 content,
                 scores: own,
@@ -187,6 +200,9 @@ fn write_case(out: &mut Out<'_>, case: &Shown) -> std::io::Result<()> {
     writeln!(out, "{name}: {}{score}", verdict::verdict(&case.verdict))?;
     if let Some(why) = case.skip.as_deref().filter(|why| !why.is_empty()) {
         field(out, "skip", &report::printable(why))?;
+    }
+    if let Some(why) = &case.error {
+        field(out, "error", &report::printable(why))?;
     }
     for (key, json) in content(&case.content) {
         field(out, key, &report::printable(&report::pretty(json)))?;

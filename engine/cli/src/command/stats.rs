@@ -1,15 +1,22 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    aggregate::{Aggregate, VerdictOptions, add_intervals, aggregate, repeated_verdicts, verdicts},
-    store::ScoreFilter,
+    aggregate::{
+        Aggregate, ScorerChange, VerdictOptions, add_intervals, aggregate, repeated_verdicts,
+        verdicts,
+    },
+    row::AnswerError,
+    store::{RunRecord, ScoreFilter, Store, SummaryRecord},
+    verdict::mean_beside,
 };
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::{
     arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
-    report::{self, Align, Table, interval, verdict},
+    report::{self, Align, Table, interval, of_the_run, verdict},
     waiting::Waiting,
     words,
 };
@@ -20,10 +27,14 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(crate) struct Stats {
     /// The run [default: the newest]
+    #[arg(value_name = "RUN", add = completing::runs(), conflicts_with_all = ["all_runs", "run"])]
+    named: Option<String>,
+
+    /// The run, named by an option
     #[arg(long, value_name = "RUN", add = completing::runs(), conflicts_with = "all_runs", help_heading = "Filters")]
     run: Option<String>,
 
-    /// Pool the scores of all runs in the database
+    /// Pool the scores of all runs in the database; with a warning if a scorer is not the same in all of them
     #[arg(long, help_heading = "Filters")]
     all_runs: bool,
 
@@ -56,7 +67,7 @@ impl Stats {
         let store = self.database.read()?;
         let run = match self.all_runs {
             true => None,
-            false => Some(self.database.run(self.run.as_deref(), &store)?),
+            false => Some(self.database.run(self.asked(), &store)?),
         };
         let mut filter =
             ScoreFilter::default().with_node(self.node.clone()).with_scorer(self.scorer.clone());
@@ -78,34 +89,99 @@ impl Stats {
             }
             _ => None,
         };
+        let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
         output::stdout(|out| match self.format {
-            Format::Table => write!(out, "{}", table(&aggregates, self.ci)),
-            format => output::list(out, format == Format::Jsonl, &aggregates),
+            Format::Table => {
+                write!(out, "{}", table(&aggregates, self.ci))?;
+                summaries.iter().try_for_each(|it| write!(out, "\n{}", of_the_run::said(it)))
+            }
+            format => {
+                let with_summary = |aggregate| OfScorer::new(aggregate, &summaries);
+                let scorers: Vec<_> = aggregates.iter().map(with_summary).collect();
+                output::list(out, format == Format::Jsonl, &scorers)
+            }
         })?;
         if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
             words::warn(&unfinished);
         }
+        aggregates.iter().filter_map(mixed).for_each(|line| words::warn(&line));
         if self.format == Format::Table {
             let methods = interval::methods(aggregates.iter().map(|it| it.interval));
             methods.iter().for_each(|line| words::say(line));
         }
         if let (Format::Table, Some((decided, repeats))) = (self.format, &decided) {
-            if decided.decides() {
-                verdict::of_run(decided).iter().for_each(|line| words::say(line));
-            }
+            verdict::of_run(decided).iter().for_each(|line| words::say(line));
             let command =
                 self.database.command("repeats", filter.run.as_deref().unwrap_or_default());
-            let lines = |repeats| report::repeats::of_run(repeats, decided, &command);
+            let lines = |repeats| report::repeats::of_run(repeats, &command);
             repeats.iter().flat_map(lines).for_each(|line| words::say(&line));
         }
-        if self.format == Format::Table && self.run.is_none() {
+        if self.format == Format::Table && self.asked().is_none() {
             match &filter.run {
                 Some(run) => words::say(&format!("run {run}; to pool all runs: --all-runs")),
                 None => words::say("all runs, pooled"),
             }
         }
         Ok(Exit::Done)
+    }
+
+    /// The run that is asked for.
+    fn asked(&self) -> Option<&str> {
+        self.named.as_deref().or(self.run.as_deref())
+    }
+
+    /// What the scorers that are asked for say about all cases of the run; nothing about a part of them.
+    fn summaries(
+        &self,
+        store: &Store,
+        run: Option<&RunRecord>,
+    ) -> Result<Vec<SummaryRecord>, Failure> {
+        let Some(run) = run.filter(|_| self.node.is_none()) else { return Ok(Vec::new()) };
+        let mut summaries = store.summaries(run.key)?;
+        summaries.retain(|it| self.scorer.as_ref().is_none_or(|asked| *asked == it.scorer_id));
+        Ok(summaries)
+    }
+}
+
+/// The figures of a scorer as JSON, with its summary of the run.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OfScorer<'a> {
+    #[serde(flatten)]
+    aggregate: &'a Aggregate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary_error: Option<AnswerError>,
+}
+
+impl<'a> OfScorer<'a> {
+    fn new(aggregate: &'a Aggregate, summaries: &'a [SummaryRecord]) -> OfScorer<'a> {
+        let of_it = summaries.iter().find(|it| it.scorer_id == aggregate.scorer_id);
+        OfScorer {
+            aggregate,
+            summary: of_it.and_then(of_the_run::summary),
+            summary_error: of_it.and_then(of_the_run::error),
+        }
+    }
+}
+
+/// That the figures are of several scorers of one name, if they are.
+fn mixed(aggregate: &Aggregate) -> Option<String> {
+    let changes = &aggregate.scorer_changes;
+    let has_another_unit =
+        changes.iter().any(|it| matches!(it, ScorerChange::Scale | ScorerChange::Direction));
+    let changes: Vec<&str> = changes.iter().map(|it| it.as_str()).collect();
+    let (scorer, changes) = (report::one_line(&aggregate.scorer_id, 64), changes.join(", "));
+    match (has_another_unit, changes.as_str()) {
+        (_, "") => None,
+        (true, _) => Some(format!(
+            "`{scorer}` is not the same scorer in all of these runs ({changes}): its figures are of scores that cannot be compared"
+        )),
+        (false, _) => {
+            Some(format!("`{scorer}` is not the same scorer in all of these runs ({changes})"))
+        }
     }
 }
 
@@ -127,15 +203,18 @@ fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
     let mut table = Table::new(&columns);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
+        let end = |value: Option<f64>| {
+            value.map_or_else(|| "-".into(), |it| report::score_beside(it, None))
+        };
         let mut cells = vec![
             aggregate.scorer_id.clone(),
             report::count(aggregate.count),
-            figure(aggregate.mean),
+            aggregate.mean.map_or_else(|| "-".into(), |it| mean_beside(it, None)),
         ];
         cells.extend(with_intervals.then(|| interval::interval(aggregate.interval)));
         cells.extend([
-            figure(aggregate.min),
-            figure(aggregate.max),
+            end(aggregate.min),
+            end(aggregate.max),
             figure(aggregate.p50),
             figure(aggregate.stddev),
             report::count(aggregate.not_applicable),

@@ -3,6 +3,7 @@
 use scorebox::{
     aggregate::{Trend as ScorerTrend, TrendOptions, trend},
     store::ScoreFilter,
+    verdict::mean_beside,
 };
 
 use crate::{
@@ -131,7 +132,7 @@ fn table(trends: &[ScorerTrend]) -> Table {
                 report::started(point.created_at_ms),
                 report::count(point.count),
                 report::count(point.errors),
-                or_none(point.mean.map(report::score)),
+                or_none(point.mean.map(|it| mean_beside(it, None))),
                 interval::interval(point.interval),
                 or_none(point.change.map(interval::difference)),
             ];

@@ -273,7 +273,7 @@ impl Verify {
             return Ok(None);
         }
         let files = shard_files(&self.shard).map_err(shards::failure)?;
-        let shards = Shards::open(&files, None).map_err(shards::failure)?;
+        let shards = Shards::open(&files, None, None).map_err(shards::failure)?;
         let _waiting = Waiting::on("drawing a sample of the shards");
         let folder = TempDir::new()
             .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;

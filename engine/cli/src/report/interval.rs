@@ -2,7 +2,10 @@
 
 use scorebox::stats::{Interval, IntervalMethod, Rate};
 
-use super::score;
+use super::{score, score_beside};
+
+/// Below which p value a difference is shown.
+const SHOWN: f64 = 0.05;
 
 /// `0.3725 to 0.4688`; `-` if there is none.
 pub(crate) fn interval(interval: Option<Interval>) -> String {
@@ -29,11 +32,11 @@ pub(crate) fn difference(value: f64) -> String {
     }
 }
 
-/// A p value: `0.0125`, `<0.0001`.
+/// A p value: `0.0125`, `<0.0001`; never shown as the bound of what is shown, unless it is that.
 pub(crate) fn chance(p: f64) -> String {
     match p < 1e-4 {
         true => "<0.0001".to_owned(),
-        false => format!("{p:.4}"),
+        false => score_beside(p, SHOWN),
     }
 }
 
@@ -65,5 +68,9 @@ mod tests {
         assert_eq!([difference(0.0), difference(-0.0), difference(-1e-9)], ["0.0000"; 3]);
         assert_eq!(difference(-1234.5), "-1234.5");
         assert_eq!([chance(0.0125), chance(1e-9), chance(1.0)], ["0.0125", "<0.0001", "1.0000"]);
+        assert_eq!(
+            [chance(0.04998), chance(0.05), chance(0.050_001)],
+            ["0.04998", "0.0500", "0.050001"]
+        );
     }
 }

@@ -4,6 +4,7 @@
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
 //! - `interval`: intervals, differences and chances.
 //! - `judge`: what judges did.
+//! - `of_the_run`: what scorers say about all cases of a run together.
 //! - `repeats`: what attempts at the same cases say together.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
@@ -11,15 +12,17 @@
 //! - `started`: when a run began.
 //! - `sparkline`: a distribution in eight characters.
 //! - `shell`: an argument as a shell reads it back.
-//! - `verdict`: verdicts and requirements in words.
+//! - `verdict`: verdicts in words.
 //! - `unfinished`: runs of which only a part is stored.
 //! - `text`: text that came from elsewhere, made safe for a terminal.
+//! - `unheeded`: the same for the log of a runner of CI, which reads commands in it.
 
 mod case;
 mod config_keys;
 pub(crate) mod interval;
 pub(crate) mod judge;
 mod number;
+pub(crate) mod of_the_run;
 pub(crate) mod repeats;
 mod scorer;
 mod shell;
@@ -28,13 +31,14 @@ mod started;
 mod table;
 mod text;
 mod unfinished;
+mod unheeded;
 pub(crate) mod verdict;
 
 pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
 pub(crate) use number::{bytes, count, counted, duration, fuel, rate};
 pub(crate) use scorebox::verdict::{figure as score, score_beside};
-pub(crate) use scorer::{reads, scale, severity};
+pub(crate) use scorer::{reads, reads_briefly, scale, severity};
 pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;
 pub(crate) use started::started;

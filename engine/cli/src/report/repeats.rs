@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use scorebox::{
-    aggregate::{DecidedRun, Repeats},
+    aggregate::Repeats,
     stats::{Draw, Tries},
     verdict::score_beside,
 };
@@ -35,16 +35,13 @@ pub(crate) fn latency(ms: Option<f64>) -> String {
 }
 
 /// The lines below a run's verdict if its cases were tried more than once; `command` shows more.
-pub(crate) fn of_run(repeats: &Repeats, decided: &DecidedRun, command: &str) -> Vec<String> {
+pub(crate) fn of_run(repeats: &Repeats, command: &str) -> Vec<String> {
     let cases = counted(repeats.cases, "case", "cases");
     let attempts = counted(repeats.attempts, "attempt", "attempts");
     let line = format!("repeats: {cases}, {attempts}; more: {command}");
-    // Without a scorer that decides, every attempt passes.
-    if !decided.decides() {
-        return vec![line];
-    }
+    let Some(tries) = &repeats.verdict else { return vec![line] };
     let each = |name: &str, of: fn(&Draw) -> Option<f64>| {
-        let draws = repeats.verdict.draws.iter();
+        let draws = tries.draws.iter();
         let each = draws.map(|draw| format!("{name}{} {}", draw.k, share(of(draw))));
         format!("  {}", each.collect::<Vec<_>>().join(", "))
     };

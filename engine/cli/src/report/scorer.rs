@@ -11,6 +11,16 @@ pub(crate) fn reads(info: &ScorerInfo) -> String {
     std::iter::once("output").chain(fields).collect::<Vec<_>>().join(", ")
 }
 
+/// These keys in a list of scorers, where many are counted: `8 parts of the case`.
+pub(crate) fn reads_briefly(fields: Fields, keys: &str) -> String {
+    const MOST_NAMED: usize = 5;
+    let parts = 1 + fields.iter().count();
+    match fields != Fields::ALL && parts > MOST_NAMED {
+        true => format!("{parts} parts of the case"),
+        false => keys.to_owned(),
+    }
+}
+
 /// `0 to 1, higher-is-better`.
 pub(crate) fn scale(info: &ScorerInfo) -> String {
     let scale = match info.scale {

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use scorebox::terminal;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::counted;
+use super::{counted, unheeded::unheeded};
 
-/// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`); line breaks
-/// and tabs stay.
+/// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`), and what a
+/// runner of CI would take for a command; line breaks and tabs stay.
 pub(crate) fn printable(text: &str) -> String {
-    terminal::visible(text).into_owned()
+    unheeded(terminal::visible(text)).into_owned()
 }
 
 /// JSON over several lines; as it is if these would be mostly spaces, and other text.

@@ -1,10 +1,10 @@
-//! Verdicts of cases and runs, and requirements that do not hold, in words.
+//! Verdicts of cases and runs in words.
 
 use scorebox::{
     aggregate::{DecidedRun, DecidedScorer, Decisive},
     contract::{Direction, Severity},
     stats::Rate,
-    verdict::{Broken, CaseVerdict, RunVerdict, Verdict, apart, percent, percent_interval},
+    verdict::{CaseVerdict, RunVerdict, Verdict, apart, percent, percent_interval},
 };
 
 use super::{count, counted, score};
@@ -20,9 +20,23 @@ pub(crate) fn verdict(case: &CaseVerdict) -> String {
     }
 }
 
-/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case.
+/// What is said of a case that no scorer can fail.
+pub(crate) fn undecided(case: &CaseVerdict) -> &'static str {
+    match (case.verdict, case.regressions) {
+        (Verdict::Passed, 1..) => "regressed",
+        (Verdict::Passed, 0) => "-",
+        (verdict, _) => verdict.as_str(),
+    }
+}
+
+/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case; nothing if the scorers only
+/// measure.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
-    let mut lines = vec![of_cases(&decided.verdict)];
+    let mut lines = match (decided.decides, decided.requires()) {
+        (true, _) => vec![of_cases(&decided.verdict)],
+        (false, true) => vec![of_regressions(&decided.verdict)],
+        (false, false) => return Vec::new(),
+    };
     lines.extend(decided.scorers.iter().filter_map(of_scorer));
     lines
 }
@@ -56,6 +70,19 @@ fn of_cases(verdict: &RunVerdict) -> String {
         first.push_str(&format!(" (of them {} already)", already.join(", ")));
     }
     first
+}
+
+/// `verdict: no scorer can fail a case; 48 of 60 cases have regressions, which --strict counts as failures`.
+fn of_regressions(verdict: &RunVerdict) -> String {
+    let judged = counted(verdict.judged(), "case", "cases");
+    let incomplete = match verdict.incomplete() {
+        0 => String::new(),
+        number => format!(", and {} are not scored by all scorers", count(number)),
+    };
+    format!(
+        "verdict: no scorer can fail a case; {} of {judged} have regressions, which --strict counts as failures{incomplete}",
+        count(verdict.regressed)
+    )
 }
 
 /// `42.0 %, 95 % interval 37.3 to 46.9 %`.
@@ -111,54 +138,6 @@ fn threshold(scorer: &DecidedScorer) -> Option<String> {
     scorer.threshold.map(|threshold| format!("{side} {}", score(threshold)))
 }
 
-/// `2 cases failed, and 1 errored case also failed`.
-fn cases_failed(failed: u64, errored_and_failed: u64) -> String {
-    let failed = (failed > 0).then(|| format!("{} failed", counted(failed, "case", "cases")));
-    let errored = (errored_and_failed > 0).then(|| {
-        format!("{} also failed", counted(errored_and_failed, "errored case", "errored cases"))
-    });
-    let both: Vec<String> = failed.into_iter().chain(errored).collect();
-    both.join(", and ")
-}
-
-/// A requirement that does not hold.
-pub(crate) fn broken(broken: &Broken) -> String {
-    match broken {
-        Broken::Cases { failed, errored_and_failed, .. } => {
-            cases_failed(*failed, *errored_and_failed)
-        }
-        Broken::Mean { scorer_id, mean: Some(mean), worst } => {
-            let [mean, worst] = apart(*mean, *worst, score);
-            format!("the mean of `{scorer_id}` is {mean}; required: {worst}")
-        }
-        Broken::Mean { scorer_id, mean: None, .. } => format!("`{scorer_id}` has no score"),
-        Broken::PassRate { rate: Some(rate), least } => {
-            let [rate, least] = rates_apart(*rate, *least);
-            format!("{rate} of the cases passed; required: {least}")
-        }
-        Broken::PassRate { rate: None, .. } => "no case was decided".to_owned(),
-        Broken::NothingDecides { least } => format!(
-            "there is no pass rate: no scorer decides whether a case passes; required: {}",
-            percent(*least)
-        ),
-        Broken::Errors { errors, most } => format!(
-            "{}; allowed: {}",
-            counted(*errors, "score is an error", "scores are errors"),
-            count(*most)
-        ),
-        _ => "a requirement does not hold".to_owned(),
-    }
-}
-
-/// A rate of cases and the one that was required, as percentages that differ if they do.
-fn rates_apart(rate: f64, least: f64) -> [String; 2] {
-    let plain = [rate, least].map(percent);
-    if plain[0] != plain[1] || rate == least {
-        return plain;
-    }
-    apart(rate * 100.0, least * 100.0, |share| format!("{share:.1}")).map(|it| format!("{it} %"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,28 +175,5 @@ mod tests {
         assert_eq!(verdict(&case), "failed");
         case.is_incomplete = true;
         assert_eq!(verdict(&case), "failed, incomplete");
-    }
-
-    #[test]
-    fn a_requirement_that_does_not_hold_is_not_rounded_to_one_that_does() {
-        let mean = |mean: f64, worst: f64| {
-            broken(&Broken::Mean { scorer_id: "a".into(), mean: Some(mean), worst })
-        };
-        assert_eq!(mean(0.5, 0.75), "the mean of `a` is 0.5000; required: 0.7500");
-        assert_eq!(mean(0.99997, 1.0), "the mean of `a` is 0.99997; required: 1.00000");
-        assert_eq!(
-            mean(1e9, 1e9 + 1.0),
-            "the mean of `a` is 1000000000.00000; required: 1000000001.00000"
-        );
-        let least = f64::from_bits(0.3_f64.to_bits() + 1);
-        assert_eq!(mean(0.3, least), format!("the mean of `a` is 0.3; required: {least}"));
-    }
-
-    #[test]
-    fn a_rate_below_the_required_one_looks_like_it() {
-        let rate = |rate: f64, least: f64| broken(&Broken::PassRate { rate: Some(rate), least });
-        assert_eq!(rate(0.75, 0.8), "75.0 % of the cases passed; required: 80.0 %");
-        assert_eq!(rate(0.9999, 1.0), "99.99 % of the cases passed; required: 100.0 %");
-        assert_eq!(rate(0.79996, 0.8), "79.99600 % of the cases passed; required: 80.00000 %");
     }
 }

@@ -9,7 +9,9 @@ interface Config {
 export default function score(input: Case, config: Config): Result {
   // The scorer does not apply to a case that does not say what is expected.
   if (input.groundTruth === undefined) return { score: null, reason: "the case has no groundTruth" };
-  const fold = (value: unknown) => (config.ignoreCase ? String(value).toLowerCase() : String(value));
+  // What is not a text is searched as its JSON.
+  const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const fold = (value: unknown) => (config.ignoreCase ? text(value).toLowerCase() : text(value));
   const found = fold(input.output).includes(fold(input.groundTruth));
   const what = JSON.stringify(input.groundTruth);
   return { score: found, reason: `the output ${found ? "has" : "does not have"} ${what}` };

@@ -8,10 +8,9 @@ use super::{
     },
     pairs::Pairs,
     side_by_side::{AsOne, Beside, OneCase, Side, next},
-    verdicts::DecidedScorer,
 };
 use crate::{
-    contract::{Direction, Scale, Severity},
+    contract::{Direction, Scale},
     stats::paired::{difference, holm},
     store::{ScorerRecord, Store},
     verdict::Policy,
@@ -143,6 +142,8 @@ impl<'a> Comparing<'a> {
         let side = |run_id, side: &Side<'_>, ids: &[String], others: &[String]| ComparedRun {
             run_id,
             state: side.record.state,
+            // What assertions decide is known when all cases are read.
+            has_verdicts: false,
             cases: 0,
             only_here: 0,
             examples: Vec::new(),
@@ -216,7 +217,7 @@ impl<'a> Comparing<'a> {
         }
     }
 
-    fn finish(self, a: &Side<'_>, b: &Side<'_>) -> Result<Comparison, ComparisonError> {
+    fn finish(mut self, a: &Side<'_>, b: &Side<'_>) -> Result<Comparison, ComparisonError> {
         if self.cases == 0 {
             return Err(ComparisonError::NoSharedCase {
                 a: self.a.run_id,
@@ -225,8 +226,11 @@ impl<'a> Comparing<'a> {
                 cases_b: self.b.examples,
             });
         }
-        let decides = |side: &Side<'_>| side.decider.scorers.iter().any(decides);
-        let has_verdicts = self.options.scorer.is_none() && (decides(a) || decides(b));
+        for (run, side) in [(&mut self.a, a), (&mut self.b, b)] {
+            let can_fail = side.decider.can_fail(self.options.strict);
+            run.has_verdicts = can_fail && self.options.scorer.is_none();
+        }
+        let has_verdicts = self.a.has_verdicts && self.b.has_verdicts;
         let not_compared = self.not_compared(a);
         let sole = self.sole_decider(a, b);
         let pairs = self.scorers.iter().map(|scorer| &scorer.pairs);
@@ -263,7 +267,7 @@ impl<'a> Comparing<'a> {
     fn sole_decider(&self, a: &Side<'_>, b: &Side<'_>) -> Option<usize> {
         let strict = self.options.strict;
         let deciding = [a, b].into_iter().flat_map(|side| &side.decider.scorers);
-        let deciding = deciding.filter(|scorer| can_fail(scorer, strict));
+        let deciding = deciding.filter(|scorer| scorer.can_fail(strict));
         let mut ids: Vec<&str> = deciding.map(|scorer| scorer.scorer_id.as_str()).collect();
         ids.dedup();
         let [id] = ids[..] else { return None };
@@ -280,24 +284,10 @@ impl<'a> Comparing<'a> {
             return Vec::new();
         }
         let is_compared = |id: &str| self.scorers.iter().any(|pair| pair.scorer_id == id);
-        let deciding = a.decider.scorers.iter().filter(|scorer| decides(scorer));
+        let deciding = a.decider.scorers.iter().filter(|scorer| scorer.decides());
         let others = deciding.filter(|scorer| !is_compared(&scorer.scorer_id));
         others.map(|scorer| scorer.scorer_id.clone()).collect()
     }
-}
-
-/// Whether the verdict of a case can depend on a scorer, or did.
-fn decides(scorer: &DecidedScorer) -> bool {
-    scorer.policy.decides() || scorer.regressed + scorer.failed + scorer.errored > 0
-}
-
-/// Whether a scorer can keep a case from passing, or did.
-fn can_fail(scorer: &DecidedScorer, strict: bool) -> bool {
-    let policy = &scorer.policy;
-    policy.severity() == Severity::Gate
-        || policy.is_required()
-        || scorer.failed + scorer.errored > 0
-        || (strict && decides(scorer))
 }
 
 /// Corrects p values for the number of tests, and says what is found. `sole` is the place of the scorer whose test the verdicts'

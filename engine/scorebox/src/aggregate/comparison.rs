@@ -122,7 +122,7 @@ pub struct Comparison {
     pub cases: u64,
     /// Whether the ids of both name the same cases.
     pub questions: ComparedQuestions,
-    /// Whether cases pass, if the scorers of one of the runs decide. Of a case with several attempts, the part of them.
+    /// Whether cases pass, if a scorer of each run can fail one. Of a case with several attempts, the part of them.
     pub verdict: Option<ComparedScores>,
     /// The scorers that both have, in the order of the first run.
     pub scorers: Vec<ComparedScorer>,
@@ -139,6 +139,15 @@ impl Comparison {
     /// The verdicts, if they are compared, and all scorers.
     pub fn figures(&self) -> impl Iterator<Item = &ComparedScores> {
         self.verdict.iter().chain(self.scorers.iter().map(|scorer| &scorer.scores))
+    }
+
+    /// The run without verdicts, if only the other one has some.
+    pub fn without_verdicts(&self) -> Option<&ComparedRun> {
+        match (self.a.has_verdicts, self.b.has_verdicts) {
+            (true, false) => Some(&self.b),
+            (false, true) => Some(&self.a),
+            _ => None,
+        }
     }
 
     /// Whether verdicts or a scorer are worse.
@@ -168,6 +177,8 @@ pub struct ComparedRun {
     pub run_id: String,
     /// How far it has come. A run that is running is compared as far as it is stored.
     pub state: RunState,
+    /// Whether it has verdicts to compare: a scorer can keep a case from passing, and no single one was asked for.
+    pub has_verdicts: bool,
     /// Its cases; attempts at the same one count once.
     pub cases: u64,
     /// Cases that the other run does not have.
@@ -244,8 +255,17 @@ pub struct ComparedScores {
     pub smallest_difference: Option<f64>,
     /// The cases that it takes to show the difference that was asked for, or else the observed one, 80 times of 100.
     pub cases_needed: Option<u64>,
+    /// The fewest cases of which a loss of each one would be shown: with fewer pairs, nothing is ever found.
+    pub fewest_cases: u64,
     /// The cases that changed most, the largest change first.
     pub changes: Vec<Change>,
+}
+
+impl ComparedScores {
+    /// Whether the pairs are so few that they would show nothing, even if b were worse in each of them.
+    pub fn are_too_few(&self) -> bool {
+        self.pairs > 0 && self.pairs < self.fewest_cases
+    }
 }
 
 /// What the cases show.

@@ -12,6 +12,9 @@ use crate::{
     verdict::{CaseVerdict, Verdict},
 };
 
+/// A name that is not there, as a cell of a table writes it.
+const EMPTY: &str = "\"\"";
+
 /// An attempt at a challenge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +34,7 @@ pub struct Entered {
     pub tenant: Option<String>,
     /// Who made the attempt.
     pub entrant: String,
-    /// Whether it succeeded: what it says, or else whether its verdict is `passed`.
+    /// Whether it succeeded: what it says, or else whether its verdict is `passed`; not if what it says cannot be read.
     pub succeeded: bool,
     /// The outcome of the scorer, if there is one.
     pub status: Option<Status>,
@@ -45,6 +48,9 @@ pub struct Entered {
     pub elapsed_ms: Option<f64>,
     /// When it was made, in milliseconds since 1970.
     pub created_at: Option<f64>,
+    /// The keys of which it has a value of another type than they have. It is not ranked then: what it says is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<&'static str>,
 }
 
 /// Why a case is no attempt that can be compared with others.
@@ -56,37 +62,37 @@ pub(super) enum NotEntered {
     Incomplete,
 }
 
-/// What of metadata is read. Other keys are passed over; if one of these comes twice, nothing is known.
+/// What of metadata is read, in the spelling of dify or of JSON. Other keys are passed over; if one of these comes twice, nothing is known.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Stated<'a> {
     #[serde(borrow)]
     entrant: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "endUserId")]
     end_user_id: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "accountId")]
     account_id: Option<&'a RawValue>,
     #[serde(borrow)]
     tenant: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "tenantId")]
     tenant_id: Option<&'a RawValue>,
     #[serde(borrow)]
     app: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "appId")]
     app_id: Option<&'a RawValue>,
     #[serde(borrow)]
     challenge: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "challengeId")]
     challenge_id: Option<&'a RawValue>,
     #[serde(borrow)]
     succeeded: Option<&'a RawValue>,
     #[serde(borrow)]
     rating: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "tokensTotal")]
     tokens_total: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "elapsedMs")]
     elapsed_ms: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "createdAt")]
     created_at: Option<&'a RawValue>,
 }
 
@@ -112,28 +118,55 @@ impl Entered {
         let (own, stated) = (Stated::by(entry.other.as_ref()), Stated::by(entry.metadata.as_ref()));
         let entrants = [own.entrant, stated.entrant, stated.end_user_id, stated.account_id];
         let entrant = name(entrants).ok_or(NotEntered::WithoutEntrant)?;
-        let succeeded = match stated.succeeded.and_then(flag) {
-            Some(stated) => stated,
-            None if verdict.is_incomplete => return Err(NotEntered::Incomplete),
-            None => verdict.verdict == Verdict::Passed,
+        let mut unreadable = Vec::new();
+        let mut read = |key, value: Option<&RawValue>| match value.map(number) {
+            Some(None) => {
+                unreadable.push(key);
+                None
+            }
+            number => number.flatten(),
         };
+        let rating = read("rating", stated.rating);
+        let tokens_total = read("tokens_total", stated.tokens_total);
+        let elapsed_ms = read("elapsed_ms", stated.elapsed_ms);
+        let created_at = read("created_at", stated.created_at);
+        let succeeded = match (stated.succeeded, stated.succeeded.map(flag)) {
+            (Some(_), Some(Some(stated))) => stated,
+            (Some(_), _) => {
+                unreadable.push("succeeded");
+                false
+            }
+            (None, _) if verdict.is_incomplete => return Err(NotEntered::Incomplete),
+            (None, _) => verdict.verdict == Verdict::Passed,
+        };
+        let mut named = |key, values: [Option<&RawValue>; 2]| {
+            let name = name(values);
+            if name.is_none() && values.iter().flatten().any(|raw| raw.get() != EMPTY) {
+                unreadable.push(key);
+            }
+            name
+        };
+        let app = named("app", [stated.app, stated.app_id]);
+        let challenge = named("challenge", [stated.challenge, stated.challenge_id]);
+        let tenant = named("tenant", [stated.tenant, stated.tenant_id]);
         let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
         let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
         Ok(Entered {
             case_id: case.case_id.clone(),
             iteration: case.iteration,
             attempt: case.attempt,
-            app: name([stated.app, stated.app_id]),
-            challenge: name([stated.challenge, stated.challenge_id]),
-            tenant: name([stated.tenant, stated.tenant_id]),
+            app,
+            challenge,
+            tenant,
             entrant,
             succeeded,
             status: None,
             score: None,
-            rating: stated.rating.and_then(number),
-            tokens_total: stated.tokens_total.and_then(number).or_else(usage),
-            elapsed_ms: stated.elapsed_ms.and_then(number).or(latency_ms),
-            created_at: stated.created_at.and_then(number),
+            rating,
+            tokens_total: tokens_total.or_else(usage),
+            elapsed_ms: elapsed_ms.or(latency_ms),
+            created_at,
+            unreadable,
         })
     }
 }
@@ -167,11 +200,8 @@ fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// The counted total, or else the sum of what is known.
+/// The counted total, or else the sum of input and output; one of them alone is no total.
 fn total_tokens(usage: &Usage) -> Option<f64> {
-    let sum = || match (usage.input_tokens, usage.output_tokens) {
-        (None, None) => None,
-        (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
-    };
+    let sum = || Some(usage.input_tokens?.saturating_add(usage.output_tokens?));
     usage.total_tokens.or_else(sum).map(|tokens| tokens as f64)
 }

@@ -14,7 +14,7 @@ use crate::{
     contract::{Direction, Scale},
     row::Status,
     stats::{Best, Mean, Merit, ranks},
-    store::{RowToDecide, Store, StoreError},
+    store::{RowToDecide, ScoreFilter, Store, StoreError},
     suggest::closest,
 };
 
@@ -117,6 +117,10 @@ pub struct Leaderboard {
     /// Attempts that are left out because whether they succeeded is not known: not all scorers have scored them, as in a run that was
     /// interrupted.
     pub incomplete: u64,
+    /// Attempts that are not ranked because what they say cannot be read.
+    pub unreadable: u64,
+    /// The keys that say it, in the order of their names.
+    pub unreadable_keys: Vec<&'static str>,
     /// Some challenges of the run, whichever was asked for.
     pub challenges: Vec<String>,
 }
@@ -153,6 +157,8 @@ pub struct Entrant {
     pub attempts: u64,
     /// Those that succeeded.
     pub succeeded: u64,
+    /// Those that are not ranked because what they say of themselves cannot be read: a value has another type than its key has.
+    pub unreadable: u64,
     /// Those whose score is an error.
     pub failed_scores: u64,
     /// The best attempt; `None` for a mean, or if no attempt succeeded.
@@ -270,6 +276,8 @@ pub fn leaderboard(
         entrants,
         without_entrant: seen.without_entrant,
         incomplete: seen.incomplete,
+        unreadable: seen.unreadable,
+        unreadable_keys: seen.unreadable_keys.into_iter().collect(),
         challenges: seen.challenges.into_iter().collect(),
     })
 }
@@ -291,6 +299,8 @@ pub fn entered(
         entrants: Vec::new(),
         without_entrant: seen.without_entrant,
         incomplete: seen.incomplete,
+        unreadable: seen.unreadable,
+        unreadable_keys: seen.unreadable_keys.into_iter().collect(),
         challenges: seen.challenges.into_iter().collect(),
     })
 }
@@ -300,6 +310,8 @@ struct Seen {
     scorer_id: Option<String>,
     without_entrant: u64,
     incomplete: u64,
+    unreadable: u64,
+    unreadable_keys: BTreeSet<&'static str>,
     challenges: BTreeSet<String>,
 }
 
@@ -311,9 +323,11 @@ fn each(
     mut take: impl FnMut(Entered, Direction) -> bool,
 ) -> Result<Seen, LeaderboardError> {
     store.snapshot(|store| {
+        let of_run = ScoreFilter::of_run(run);
         let run = store.run(run)?.key;
         let mut decider = Decider::new(store, run)?;
-        let scorer = scorer(&decider, options)?;
+        let scorer =
+            scorer(&decider, options).map_err(|error| with_scores(error, store, &of_run))?;
         let direction = scorer
             .and_then(|place| decider.scorers.get(place))
             .map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
@@ -321,6 +335,8 @@ fn each(
             scorer_id: scorer.and_then(|place| Some(decider.scorers.get(place)?.scorer_id.clone())),
             without_entrant: 0,
             incomplete: 0,
+            unreadable: 0,
+            unreadable_keys: BTreeSet::new(),
             challenges: BTreeSet::new(),
         };
         let mut failure = None;
@@ -359,6 +375,8 @@ fn each(
             if options.challenge.is_some() && attempt.challenge.as_deref() != options.challenge {
                 return true;
             }
+            seen.unreadable += u64::from(!attempt.unreadable.is_empty());
+            seen.unreadable_keys.extend(&attempt.unreadable);
             let is_of_the_scorer =
                 |row: &&RowToDecide| scorer.is_some() && decider.place(row.scorer) == scorer;
             if let Some(row) = case.rows.iter().find(is_of_the_scorer) {
@@ -404,6 +422,20 @@ fn scorer(
     }
 }
 
+/// The error with the scorers that have scores to decide by, if any has.
+fn with_scores(error: LeaderboardError, store: &Store, of_run: &ScoreFilter) -> LeaderboardError {
+    let LeaderboardError::WhichScorer { scorer_ids } = error else { return error };
+    let counts = match store.counts(of_run) {
+        Ok(counts) => counts,
+        Err(error) => return error.into(),
+    };
+    let scored = counts.into_iter().filter(|it| it.scored > 0).map(|it| it.scorer_id);
+    let scored: Vec<String> = scored.collect();
+    LeaderboardError::WhichScorer {
+        scorer_ids: if scored.is_empty() { scorer_ids } else { scored },
+    }
+}
+
 /// Which value is the best.
 fn best_value(strategy: Strategy, direction: Direction) -> Best {
     match (strategy, direction) {
@@ -441,6 +473,7 @@ struct Standing {
     attempts: u64,
     succeeded: u64,
     failed_scores: u64,
+    unreadable: u64,
     best: Option<(Merit, Entered)>,
     /// When the first attempt that succeeded was made.
     earliest: Option<f64>,
@@ -456,7 +489,8 @@ impl Standing {
     fn add(&mut self, attempt: Entered, options: LeaderboardOptions<'_>, best: Best) {
         self.attempts += 1;
         self.failed_scores += u64::from(attempt.status == Some(Status::Error));
-        if !attempt.succeeded {
+        self.unreadable += u64::from(!attempt.unreadable.is_empty());
+        if !attempt.succeeded || !attempt.unreadable.is_empty() {
             return;
         }
         self.succeeded += 1;
@@ -508,6 +542,7 @@ impl Standing {
             created_at: None,
             attempts: self.attempts,
             succeeded: self.succeeded,
+            unreadable: self.unreadable,
             failed_scores: self.failed_scores,
             best: None,
         };

@@ -16,6 +16,7 @@
 //! - `bias`: whether the error of scores depends on something else.
 //! - `intervals`: the intervals of the means.
 //! - `trend`: means over the runs of a database.
+//! - `pooling`: whether it is one scorer whose scores of several runs are taken together.
 //! - here: the figures of each scorer.
 
 mod agreeing;
@@ -30,6 +31,7 @@ mod intervals;
 mod labels;
 mod leaderboard;
 mod pairs;
+mod pooling;
 mod raters;
 mod repeats;
 mod side_by_side;
@@ -70,7 +72,7 @@ pub use repeats::{
 };
 pub use trend::{ScorerChange, Trend, TrendOptions, TrendPoint, trend};
 pub use verdicts::{
-    Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions, verdicts,
+    Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions, decides, verdicts,
     verdicts_from,
 };
 
@@ -84,8 +86,12 @@ const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 pub struct Aggregate {
     /// The scorer's name in the suite.
     pub scorer_id: String,
-    /// Its name for people.
+    /// Its name for people; of the newest run, if runs differ.
     pub scorer_name: String,
+    /// What it has in one of several runs that are taken together and not in another: the figures then are of scores of several
+    /// scorers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scorer_changes: Vec<ScorerChange>,
     /// Scores; the figures below are over these.
     pub count: u64,
     /// `None` if there are no scores.
@@ -129,7 +135,13 @@ pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, 
         let mut scores = SortedScores::of(store, filter, wanted);
         let of_scorer =
             |(place, counts)| aggregate_scorer(counts, |take| scores.for_each(place, take));
-        counts.iter().enumerate().map(of_scorer).collect()
+        let mut aggregates: Vec<Aggregate> =
+            counts.iter().enumerate().map(of_scorer).collect::<Result<_, _>>()?;
+        let changes = pooling::changes(store, filter.scorer.as_deref(), &counts)?;
+        for (aggregate, changes) in aggregates.iter_mut().zip(changes) {
+            aggregate.scorer_changes = changes;
+        }
+        Ok(aggregates)
     })
 }
 
@@ -156,6 +168,7 @@ fn aggregate_scorer(
     Ok(Aggregate {
         scorer_id: counts.scorer_id.clone(),
         scorer_name: counts.scorer_name.clone(),
+        scorer_changes: Vec::new(),
         count: counts.scored,
         mean: summary.map(|summary| summary.mean),
         interval: None,

@@ -4,7 +4,8 @@ use super::comparison::{Change, ComparedScores, Finding};
 use crate::{
     contract::{Direction, Scale},
     stats::paired::{
-        Differences, Passes, WinsAndLosses, cases_needed, difference, smallest_difference,
+        Differences, Passes, WinsAndLosses, cases_needed, difference, fewest_cases,
+        smallest_difference,
     },
 };
 
@@ -145,6 +146,7 @@ impl Pairs {
             mcnemar: passes.map(|passes| passes.mcnemar()),
             smallest_difference: stddev.and_then(smallest),
             cases_needed: stddev.and_then(needed),
+            fewest_cases: fewest_cases(tests),
             changes: self.changes,
         }
     }
@@ -169,6 +171,21 @@ mod tests {
         let lower = Passes { both: 1, only_first: 1, only_second: 2, neither: 1 };
         assert_eq!(passes(Direction::HigherIsBetter, Scale::Unit, &scores), Some(higher));
         assert_eq!(passes(Direction::LowerIsBetter, Scale::Unit, &scores), Some(lower));
+    }
+
+    #[test]
+    fn so_few_pairs_that_a_loss_of_each_shows_nothing_are_too_few() {
+        let of = |count: usize, tests| {
+            let mut pairs = Pairs::new(Direction::HigherIsBetter, Scale::Unit);
+            for _ in 0..count {
+                pairs.add("case", [Some(1.0), Some(0.0)], [None, None], false, 0);
+            }
+            let scores = pairs.finish(None, tests);
+            let p = scores.test.map_or(1.0, |test| test.p * tests as f64);
+            assert_eq!(scores.are_too_few(), count > 0 && p >= 0.05, "{count} of {tests} tests");
+            scores.fewest_cases
+        };
+        assert_eq!([of(5, 1), of(6, 1), of(8, 7), of(9, 7), of(0, 1)], [6, 6, 9, 9, 6]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::verdicts::{Decider, VerdictOptions};
+use super::verdicts::{Decider, VerdictOptions, decides};
 use crate::{
     advice::{Advice, Advised},
     contract::Severity,
@@ -92,8 +92,8 @@ pub struct Repeats {
     /// The mean latency of the attempts that state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
     /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or a scorer has no row
-    /// for it yet.
-    pub verdict: Tries,
+    /// for it yet. `None` if no scorer can fail an attempt: all of them pass.
+    pub verdict: Option<Tries>,
     /// By the scores of each scorer that was asked for, in the suite's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scorers: Vec<RepeatedScorer>,
@@ -111,7 +111,7 @@ pub struct RepeatedCase {
     /// The mean latency of the attempts that state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
     /// By verdict, as in [`Repeats`].
-    pub verdict: Tries,
+    pub verdict: Option<Tries>,
     /// By the scores of each scorer that was asked for, in the suite's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scorers: Vec<RepeatedScorer>,
@@ -180,10 +180,13 @@ pub fn repeats(
     mut take: impl FnMut(&RepeatedCase) -> bool,
 ) -> Result<Repeats, RepeatsError> {
     store.snapshot(|store| {
+        let asked = VerdictOptions { node: options.node, strict: options.strict };
+        let decides = decides(store, run, asked)?;
         let run = store.run(run)?.key;
         let decider = Decider::new(store, run)?;
         let scorers = scorers(&decider, options)?;
         let mut repeating = Repeating::new(decider, scorers, options);
+        repeating.decides = decides;
         let (mut failure, mut is_wanted) = (None, true);
         store.for_each_attempt(run, options.node, |attempt| {
             if !repeating.is_of_the_same_case(attempt) {
@@ -249,6 +252,8 @@ pub fn repeated_verdicts(
 struct Repeating<'a> {
     options: RepeatOptions<'a>,
     decider: Decider,
+    /// Whether verdicts are known to say anything.
+    decides: bool,
     scorers: Vec<Scorer>,
     /// The case whose attempts are coming.
     case: Option<OneCase>,
@@ -284,6 +289,7 @@ impl<'a> Repeating<'a> {
         Repeating {
             options,
             decider,
+            decides: false,
             scorers,
             case: None,
             cases: 0,
@@ -348,7 +354,7 @@ impl<'a> Repeating<'a> {
             case_id: case.case_id,
             attempts: case.attempts,
             mean_latency_ms: case.latency_ms.get(),
-            verdict: of_one(case.verdict, ks),
+            verdict: self.decides.then(|| of_one(case.verdict, ks)),
         })
     }
 
@@ -364,7 +370,7 @@ impl<'a> Repeating<'a> {
             attempts: self.attempts,
             most_attempts: self.most_attempts,
             mean_latency_ms: self.latency_ms.get(),
-            verdict: self.verdict.get(),
+            verdict: self.decider.can_fail(self.options.strict).then(|| self.verdict.get()),
             scorers: scorers.collect(),
         }
     }

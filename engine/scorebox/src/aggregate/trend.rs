@@ -103,7 +103,7 @@ pub struct TrendPoint {
 }
 
 /// What makes a scorer another one under the same name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ScorerChange {

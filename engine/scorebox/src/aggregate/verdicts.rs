@@ -45,6 +45,8 @@ impl<'a> VerdictOptions<'a> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DecidedRun {
+    /// Whether the verdicts say anything: a scorer can keep a case from passing. If none can, every case passes, and there is no rate.
+    pub decides: bool,
     /// The verdicts of all cases together.
     #[serde(flatten)]
     pub verdict: RunVerdict,
@@ -53,8 +55,8 @@ pub struct DecidedRun {
 }
 
 impl DecidedRun {
-    /// Whether the verdicts say anything: every case of a run whose scorers only measure passes.
-    pub fn decides(&self) -> bool {
+    /// Whether anything is required of a score, even if a case that lacks it passes, with a regression.
+    pub fn requires(&self) -> bool {
         self.scorers.iter().any(DecidedScorer::decides)
     }
 }
@@ -90,12 +92,23 @@ pub struct DecidedScorer {
     /// Whether an assertion of it has a say of its own.
     #[serde(skip)]
     pub has_deciding_assertions: bool,
+    /// Whether an assertion of it can fail a case whatever its score is.
+    #[serde(skip)]
+    pub has_gates: bool,
+    /// Whether it is for a sample of the cases only, which may be none of few.
+    #[serde(skip)]
+    pub is_sampled: bool,
 }
 
 impl DecidedScorer {
     /// Whether a case can fail, regress or be errored because of it: by its score, or by an assertion that it made.
     pub fn decides(&self) -> bool {
         self.policy.decides() || self.has_deciding_assertions
+    }
+
+    /// Whether a case can fail or be errored because of it; if `strict`, a soft regression fails it too.
+    pub fn can_fail(&self, strict: bool) -> bool {
+        self.policy.can_fail(strict) || self.has_gates || (strict && self.has_deciding_assertions)
     }
 }
 
@@ -111,8 +124,8 @@ pub struct DecidedCase<'a> {
     pub against: Vec<Against<'a>>,
 }
 
-/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip` and `against`; what a case does not
-/// have of `nodeId` and `skip` is left out.
+/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip`, `error` and `against`; what a case
+/// does not have of `nodeId`, `skip` and `error` is left out.
 impl Serialize for DecidedCase<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -127,9 +140,11 @@ impl Serialize for DecidedCase<'_> {
             verdict: CaseVerdict,
             #[serde(skip_serializing_if = "Option::is_none")]
             skip: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error: Option<&'a str>,
             against: &'a [Against<'a>],
         }
-        let CaseToDecide { case_id, node_id, iteration, attempt, skip, .. } = self.case;
+        let CaseToDecide { case_id, node_id, iteration, attempt, skip, error, .. } = self.case;
         let keys = Keys {
             case_id,
             node_id: node_id.as_deref(),
@@ -137,6 +152,7 @@ impl Serialize for DecidedCase<'_> {
             attempt: *attempt,
             verdict: self.verdict,
             skip: skip.as_deref(),
+            error: error.as_deref(),
             against: &self.against,
         };
         keys.serialize(serializer)
@@ -217,6 +233,29 @@ pub fn verdicts(
     decide(store, run, None, options, take)
 }
 
+/// [`DecidedRun::decides`], before a case is handed over. Reads cases only if no score can fail one, until an assertion can.
+///
+/// # Errors
+/// As [`verdicts`].
+pub fn decides(store: &Store, run: &str, options: VerdictOptions<'_>) -> Result<bool, StoreError> {
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let mut decider = Decider::new(store, run)?;
+        if decider.can_fail(options.strict) {
+            return Ok(true);
+        }
+        let mut damaged = None;
+        store.for_each_case(run, options.node, |case| {
+            damaged = decider.case(case).err();
+            damaged.is_none() && !decider.can_fail(options.strict)
+        })?;
+        match damaged {
+            Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
+            None => Ok(decider.can_fail(options.strict)),
+        }
+    })
+}
+
 /// As [`verdicts`], beginning with the case `from`: what the run decided is of the cases from there on.
 ///
 /// # Errors
@@ -261,13 +300,16 @@ fn decide(
             Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
             None => {
                 let mut verdict = tally.verdict();
-                if may_repeat && is_whole {
+                let decides = decider.can_fail(options.strict);
+                if !decides {
+                    verdict.pass_rate = None;
+                } else if may_repeat && is_whole {
                     verdict.pass_rate = verdict
                         .pass_rate
                         .map(|it| of_cases(store, run, options, it))
                         .transpose()?;
                 }
-                Ok(DecidedRun { verdict, scorers: decider.scorers })
+                Ok(DecidedRun { decides, verdict, scorers: decider.scorers })
             }
         }
     })
@@ -345,10 +387,17 @@ impl Decider {
                 first_assertion: None,
                 policy,
                 has_deciding_assertions: false,
+                has_gates: false,
+                is_sampled: scorer.spec.sampling_json.is_some(),
             }
         });
         let scorers: Vec<DecidedScorer> = scorers.collect();
         Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, places })
+    }
+
+    /// Whether a scorer can keep a case from passing.
+    pub(super) fn can_fail(&self, strict: bool) -> bool {
+        self.scorers.iter().any(|scorer| scorer.can_fail(strict))
     }
 
     /// The verdict of a case, and what decided against it.
@@ -371,6 +420,7 @@ impl Decider {
             let scorer = &mut self.scorers[*place];
             let assertions = assertions(case, row)?;
             scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
+            scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
             let counted = match (row.status, row.score) {
                 (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
                 (Status::Error, _) => Counted::Error,

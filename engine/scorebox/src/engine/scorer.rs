@@ -87,8 +87,11 @@ impl ScorerLoader {
 pub struct Scorer(LoadedScorer);
 
 impl Scorer {
-    /// Scores one case. Waits for a sandbox first.
+    /// Scores one case. Waits for a sandbox first. If the case says that its task failed, nothing runs.
     pub async fn score(&self, case: &Case) -> Outcome {
+        if let Some(why) = case.error() {
+            return Outcome::of_failed_task(why);
+        }
         let folder = case.task_folder();
         let input = case.scorer_input(self.0.info().reads);
         self.0.score(ScorerInput { workspace: folder.as_ref(), ..input }).await

@@ -17,7 +17,7 @@ mod script_language;
 
 use std::{
     borrow::Cow,
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fmt,
     io::Read as _,
     path::{Path, PathBuf},
@@ -44,6 +44,9 @@ pub use script_language::ScriptLanguage;
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
 /// too large.
 const MOST_FILE_BYTES: u64 = (128 << 20) + 1;
+
+/// The most scorers that are proposed in place of a name that none of them has.
+const MOST_MEANT: usize = 3;
 
 /// Where a component's bytes came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +99,8 @@ pub enum RegistryError {
     UnknownName {
         /// The name that was asked for.
         name: String,
-        /// The names closest to it.
+        /// The scorers that may have been meant: those that say that they stand for what another tool calls so, and then the names
+        /// closest to it.
         nearest: Vec<String>,
     },
     /// The name is taken.
@@ -453,8 +457,29 @@ impl Registry {
     fn stored(&self, name: &str) -> Result<&Stored, RegistryError> {
         self.scorers.get(name).ok_or_else(|| RegistryError::UnknownName {
             name: name.to_owned(),
-            nearest: crate::suggest::closest(name, self.scorers.keys().map(String::as_str)),
+            nearest: self.meant_by(name),
         })
+    }
+
+    /// The scorers that may be meant by a name that none of them has. What another tool calls so stands in backquotes in the
+    /// description of the scorer that takes its place; a word that many descriptions have says nothing.
+    fn meant_by(&self, name: &str) -> Vec<String> {
+        let quoted = format!("`{name}`");
+        let stands_for_it = |scorer: &&String| {
+            let listing = self.listing(scorer).ok().flatten();
+            listing.is_some_and(|listing| listing.info.description.contains(&quoted))
+        };
+        let mut meant: Vec<String> =
+            self.scorers.keys().filter(stands_for_it).take(MOST_MEANT + 1).cloned().collect();
+        if meant.len() > MOST_MEANT {
+            meant.clear();
+        }
+        let closest = crate::suggest::closest(name, self.scorers.keys().map(String::as_str));
+        meant.extend(closest);
+        let mut seen = HashSet::new();
+        meant.retain(|scorer| seen.insert(scorer.clone()));
+        meant.truncate(MOST_MEANT);
+        meant
     }
 }
 
@@ -490,6 +515,19 @@ mod tests {
         assert_eq!(error.to_string(), "there is no scorer `latancy`");
         assert_eq!(error.advice(), Some(Advice::DidYouMean(vec!["latency".into()])));
         assert!(matches!(registry.register("latency", vec![]), Err(RegistryError::NameTaken(_))));
+    }
+
+    #[cfg(feature = "builtins")]
+    #[test]
+    fn what_another_tool_calls_a_scorer_finds_it() {
+        let registry = Registry::with_builtins();
+        let meant = |name: &str| registry.get(name).unwrap_err().advice();
+        let only = |name: &str| Some(Advice::DidYouMean(vec![name.to_owned()]));
+        assert_eq!(meant("llmJudge"), only("rubric"));
+        assert_eq!(meant("schemaAdherenceScorer"), only("schema-adherence"));
+        assert_eq!(meant("WeightedScorer"), only("weighted"));
+        // Descriptions of many scorers name this part of a case.
+        assert_eq!(meant("groundTruth"), Some(Advice::List(Thing::Scorer)));
     }
 
     #[cfg(feature = "builtins")]

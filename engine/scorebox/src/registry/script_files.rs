@@ -17,6 +17,8 @@ use crate::input_file::{self, InputFileError};
 pub(super) const MOST_BYTES: u64 = 1 << 20;
 /// Files that a script imports, itself or through others.
 pub(super) const MOST_FILES: usize = 500;
+/// Endings of files that can be imported.
+const ENDINGS: [&str; 5] = [".js", ".mjs", ".ts", ".mts", ".json"];
 /// Endings that an import may leave out.
 const LEFT_OUT: [&str; 3] = [".js", ".mjs", ".ts"];
 /// The module of JavaScript that asks a language model.
@@ -90,9 +92,7 @@ impl ScriptFiles {
         if language != ScriptLanguage::JavaScript {
             return None;
         }
-        let imports = self.files.iter().flat_map(|(file, text)| {
-            specifiers(text).map(|(_, specifier)| meanings(file, specifier))
-        });
+        let imports = self.files.iter().flat_map(|(file, text)| imports(file, text));
         imports
             .filter(|names| !names.iter().any(|name| self.files.contains_key(name)))
             // As it is written first.
@@ -112,8 +112,12 @@ impl ScriptFiles {
             return Ok(None);
         };
         // A pipe would wait for a writer.
-        if !opened.metadata(name).is_ok_and(|metadata| metadata.is_file()) {
+        let Some(metadata) = opened.metadata(name).ok().filter(|it| it.is_file()) else {
             return Ok(None);
+        };
+        if metadata.len() > MOST_BYTES {
+            let error = InputFileError::TooLarge { most_bytes: MOST_BYTES };
+            return Err(NotRead::File(whole, error));
         }
         let file = opened.open(name).map_err(|error| NotRead::File(whole.clone(), error.into()))?;
         text_of(file, left, &whole).map(Some)
@@ -173,19 +177,32 @@ fn without_comments(mut text: &str) -> &str {
 
 /// Whether a file imports the module that asks a language model, and not only its types.
 fn imports_judge(text: &str) -> bool {
-    specifiers(text).filter(|(_, specifier)| *specifier == JUDGE).any(|(before, _)| {
-        let clause = before.strip_suffix("from").and_then(|it| it.rsplit("import").next());
-        let types = clause.and_then(|clause| clause.trim_start().strip_prefix("type"));
-        // `import type from` imports the default export.
-        !types.is_some_and(|names| {
-            names.starts_with([' ', '{', '\t', '\n']) && !names.trim().is_empty()
-        })
-    })
+    specifiers(text).any(|(before, specifier)| specifier == JUDGE && !imports_types_only(before))
+}
+
+/// Whether what stands before an import's specifier imports nothing but types.
+fn imports_types_only(before: &str) -> bool {
+    let clause = before.strip_suffix("from").and_then(|it| it.rsplit("import").next());
+    let types = clause.and_then(|clause| clause.trim_start().strip_prefix("type"));
+    // `import type from` imports the default export.
+    types.is_some_and(|names| names.starts_with([' ', '{', '\t', '\n']) && !names.trim().is_empty())
 }
 
 /// The paths that the imports of a file can mean, from the script's folder.
 fn imports_of(file: &str, text: &str) -> Vec<String> {
-    specifiers(text).flat_map(|(_, specifier)| meanings(file, specifier)).collect()
+    imports(file, text).flatten().collect()
+}
+
+/// Of each import of a file, the paths that it can mean.
+fn imports(file: &str, text: &str) -> impl Iterator<Item = Vec<String>> {
+    specifiers(text).map(move |(before, specifier)| {
+        let mut names = meanings(file, specifier);
+        if imports_types_only(before) {
+            // Types may be in a file that is not there; one that is no script is not meant.
+            names.retain(|name| ENDINGS.iter().any(|ending| name.ends_with(ending)));
+        }
+        names
+    })
 }
 
 /// The paths that an import in `file` can mean, from the script's folder.
@@ -260,6 +277,27 @@ mod tests {
         let files =
             ScriptFiles::read(&folder.path().join("grade.js"), ScriptLanguage::JavaScript).unwrap();
         assert_eq!(names(&files), ["a.js", "d.json", "grade.js", "lib/b.ts", "lib/c.ts"]);
+    }
+
+    #[test]
+    fn a_program_that_has_the_name_of_imported_types_is_not_read_and_one_that_is_imported_is_named()
+    {
+        let program = "\0".repeat(MOST_BYTES as usize + 1);
+        let folder = folder(&[
+            ("grade.ts", "import type { Scorer } from './scorebox';"),
+            ("types.ts", "import type { T } from './grade'; import { type U } from './grade.js'"),
+            ("runs.js", "import { score } from './scorebox'"),
+            ("scorebox", &program),
+        ]);
+        let read =
+            |name: &str| ScriptFiles::read(&folder.path().join(name), ScriptLanguage::JavaScript);
+        assert_eq!(names(&read("grade.ts").unwrap()), ["grade.ts"]);
+        assert_eq!(names(&read("types.ts").unwrap()), ["grade.ts", "types.ts"]);
+        let refused = read("runs.js");
+        assert!(
+            matches!(&refused, Err(NotRead::File(path, InputFileError::TooLarge { .. })) if path.ends_with("scorebox")),
+            "{refused:?}"
+        );
     }
 
     #[test]

@@ -10,6 +10,8 @@
 //! | errored | `error`, likewise |
 //! | skipped | `skipped` |
 //! | passed with a soft regression | passes; `system-out` says which scorers regressed |
+//! | an error of a scorer that does not decide | `system-out` says it |
+//! | a requirement of the run that does not hold | a `testcase` named `requirement: …` with a `failure` that says how |
 //! | a run that has not finished | a last `testcase` with an `error` that says why |
 
 use std::{io, time::Duration};
@@ -54,8 +56,14 @@ pub(super) fn write(
         suite.add_test_case(test_case(&run, case));
         Ok(())
     })?;
+    for requirement in options.unseen() {
+        let name = shown(&format!("requirement: {}", requirement.what()));
+        let broken = (name, NonSuccessKind::Failure);
+        suite.add_test_case(of_the_run(&run, broken, &requirement.to_string()));
+    }
     // The cases that are missing would pass unseen.
-    suite.add_test_cases(unfinished(&run).map(|why| of_the_run(&run, &why)));
+    let missing = (format!("run {}", run.spec.id), NonSuccessKind::Error);
+    suite.add_test_cases(unfinished(&run).map(|why| of_the_run(&run, missing, &why)));
     suite.set_time(time);
     let mut report = Report::new("scorebox");
     report.set_time(time);
@@ -113,18 +121,31 @@ fn test_case(run: &RunRecord, reported: &ReportedCase<'_>) -> TestCase {
     let node = case.node_id.as_deref().filter(|node| *node != case.case_id);
     test.set_classname(shown(node.unwrap_or_else(|| suite_name(run))));
     test.set_time(time_of(reported));
-    if verdict.verdict == Verdict::Passed && verdict.regressions > 0 {
-        test.set_system_out(details);
+    let regressed =
+        (verdict.verdict == Verdict::Passed && verdict.regressions > 0).then_some(details);
+    let said: Vec<String> = regressed.into_iter().chain(errors_beside(reported)).collect();
+    if !said.is_empty() {
+        test.set_system_out(said.join("\n"));
     }
     test
 }
 
-/// What stands for the cases that a run which has not finished did not come to.
-fn of_the_run(run: &RunRecord, why: &str) -> TestCase {
+/// The errors of scorers that do not decide, a line for each.
+fn errors_beside<'a>(reported: &'a ReportedCase<'_>) -> impl Iterator<Item = String> + use<'a> {
+    let decides = |id: &str| reported.decided.against.iter().any(|it| it.scorer_id == id);
+    let beside = reported.rows.iter().filter(move |record| !decides(&record.row.scorer_id));
+    beside.filter_map(|record| {
+        let error = record.row.answer.error.as_ref()?;
+        Some(shown(&format!("{} error: {}: {}", record.row.scorer_id, error.kind, error.message)))
+    })
+}
+
+/// What is true of the run and of no case of it: a requirement that does not hold, or why it has not come to all cases.
+fn of_the_run(run: &RunRecord, (name, kind): (String, NonSuccessKind), why: &str) -> TestCase {
     let why = shown(why);
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    let mut status = TestCaseStatus::non_success(kind);
     status.set_type(KIND).set_message(why.as_str()).set_description(why.as_str());
-    let mut test = TestCase::new(format!("run {}", run.spec.id), status);
+    let mut test = TestCase::new(name, status);
     test.set_classname(shown(suite_name(run)));
     test.set_time(Duration::ZERO);
     test

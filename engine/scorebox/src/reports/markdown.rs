@@ -9,9 +9,10 @@ use crate::{
         repeated_verdicts,
     },
     cut::cut,
-    store::{RunRecord, RunState, ScoreFilter, Store},
-    terminal::characters,
-    verdict::{Verdict, figure, percent, percent_interval, score_beside},
+    stats::Tries,
+    store::{RunRecord, RunState, ScoreFilter, Store, SummaryRecord},
+    terminal::{characters, indented_json, visible_json},
+    verdict::{Verdict, figure, mean_beside, percent, percent_interval, score_beside},
 };
 
 use super::{
@@ -25,6 +26,8 @@ const MOST_CASES: u64 = 100;
 /// Bytes of a case's id and of a reason that are shown.
 const MOST_NAME_BYTES: usize = 120;
 const MOST_REASON_BYTES: usize = 300;
+/// Bytes of what a scorer says about the run.
+const MOST_SUMMARY_BYTES: usize = 16 << 10;
 /// Bytes of the table of cases: with all else below the 1 MiB of a summary on GitHub.
 const MOST_TABLE_BYTES: usize = 900 << 10;
 /// Thresholds from here on have an exponent.
@@ -62,13 +65,19 @@ pub(super) fn write(
         Ok(())
     })?;
     out.write_all(heading(&run, &decided).as_bytes())?;
+    for requirement in options.unseen() {
+        let why = escaped(&requirement.to_string(), MOST_REASON_BYTES);
+        out.write_all(format!("**A requirement does not hold**: {why}\n\n").as_bytes())?;
+    }
     writeln!(out, "{}", scorers(&aggregates, &decided, options.intervals))?;
+    for summary in store.summaries(run.key)? {
+        writeln!(out, "{}", of_the_run(&summary))?;
+    }
     let asked = VerdictOptions { node: None, strict: options.strict };
-    // Without a scorer that decides, every attempt passes.
-    if decided.scorers.iter().any(|scorer| scorer.policy.decides())
-        && let Some(repeats) = repeated_verdicts(store, options.run, asked)?
+    if let Some(repeats) = repeated_verdicts(store, options.run, asked)?
+        && let Some(tries) = &repeats.verdict
     {
-        writeln!(out, "{}", attempts(&repeats))?;
+        writeln!(out, "{}", attempts(&repeats, tries))?;
     }
     if bad > 0 {
         out.write_all(b"### Cases that did not pass\n\n")?;
@@ -101,8 +110,11 @@ fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
 fn verdict_of(decided: &DecidedRun) -> String {
     let verdict = &decided.verdict;
     let cases = verdict.judged();
-    if !decided.decides() {
+    if !decided.decides {
         let mut text = format!("{cases} cases, of which no scorer decides whether they pass");
+        if verdict.regressed > 0 {
+            let _ = write!(text, ", {} with regressions", verdict.regressed);
+        }
         if verdict.incomplete() > 0 {
             let _ = write!(text, ", {} not scored by all scorers", verdict.incomplete());
         }
@@ -149,7 +161,9 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) 
             Some(threshold) => format!("{}, threshold {}", it.severity.as_str(), limit(threshold)),
             None => it.severity.as_str().to_owned(),
         });
-        let of = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+        let threshold = decided.and_then(|it| it.threshold);
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let end = |value: Option<f64>| or_none(value.map(|it| score_beside(it, threshold)));
         let interval = match aggregate.interval {
             _ if !has_intervals => String::new(),
             Some(it) => format!(" {} to {} |", figure(it.low), figure(it.high)),
@@ -163,14 +177,35 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) 
             aggregate.not_applicable,
             aggregate.skipped,
             aggregate.errors,
-            of(aggregate.mean),
-            of(aggregate.min),
-            of(aggregate.max),
+            or_none(aggregate.mean.map(|it| mean_beside(it, threshold))),
+            end(aggregate.min),
+            end(aggregate.max),
             decided.map_or(0, |it| it.failed),
             decided.map_or(0, |it| it.regressed),
         );
     }
     table
+}
+
+/// What a scorer says about all cases together. In lines of JSON nothing ends the block.
+fn of_the_run(record: &SummaryRecord) -> String {
+    let name = escaped(&record.scorer_id, MOST_NAME_BYTES);
+    match &record.summary_json {
+        Some(json) => match indented_json(json) {
+            Some(lines) => {
+                let lines = visible_json(&lines);
+                let lines = cut(&lines, MOST_SUMMARY_BYTES);
+                format!("### {name} of the run\n\n```json\n{lines}\n```\n")
+            }
+            None => format!("### {name} of the run\n\n{}\n", escaped(json, MOST_SUMMARY_BYTES)),
+        },
+        None => {
+            let kind = record.error_kind.as_deref().unwrap_or_default();
+            let message = record.error_message.as_deref().unwrap_or_default();
+            let why = escaped(&format!("{kind}: {message}"), MOST_REASON_BYTES);
+            format!("### {name} of the run\n\nAn error: {why}\n")
+        }
+    }
 }
 
 /// A threshold in full, unless it has hundreds of digits.
@@ -179,14 +214,14 @@ fn limit(threshold: f64) -> String {
 }
 
 /// What the attempts at the cases say together, a line for each number of attempts.
-fn attempts(repeats: &Repeats) -> String {
+fn attempts(repeats: &Repeats, tries: &Tries) -> String {
     let mut table = format!(
         "### Repeats: {} cases, {} attempts\n\n| k | pass@k | pass^k | at least k |\n|--:|--:|--:|--:|\n",
         repeats.cases, repeats.attempts
     );
     let figure =
         |value: Option<f64>| value.map_or_else(|| "undefined".to_owned(), |it| format!("{it:.4}"));
-    for draw in &repeats.verdict.draws {
+    for draw in &tries.draws {
         let [one, all, enough] = [draw.pass_at_k, draw.pass_hat_k, draw.at_least_k].map(figure);
         let _ = writeln!(table, "| {} | {one} | {all} | {enough} |", draw.k);
     }

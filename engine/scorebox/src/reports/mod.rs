@@ -23,7 +23,10 @@ pub use cases::{ReportedCase, for_each_case};
 pub use readable::readable_json;
 pub use spreadsheet::{cell_number, cell_text};
 
-use crate::store::{RunRecord, RunSource, RunState, Store, StoreError};
+use crate::{
+    store::{RunRecord, RunSource, RunState, Store, StoreError},
+    verdict::Broken,
+};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +91,7 @@ pub enum ReportError {
 }
 
 /// What is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReportOptions<'a> {
     /// The run.
@@ -97,12 +100,14 @@ pub struct ReportOptions<'a> {
     pub strict: bool,
     /// Whether means have their intervals, in Markdown; the other formats show no means.
     pub intervals: bool,
+    /// What was required of the run and does not hold, for the formats that say more than cases: JUnit and Markdown.
+    pub broken: &'a [Broken],
 }
 
 impl<'a> ReportOptions<'a> {
     /// A report of this run.
     pub fn new(run: &'a str) -> ReportOptions<'a> {
-        ReportOptions { run, strict: false, intervals: false }
+        ReportOptions { run, strict: false, intervals: false, broken: &[] }
     }
 
     /// The same with these [`intervals`](ReportOptions::intervals).
@@ -110,6 +115,18 @@ impl<'a> ReportOptions<'a> {
     pub fn with_intervals(mut self, intervals: bool) -> ReportOptions<'a> {
         self.intervals = intervals;
         self
+    }
+
+    /// The same with these [`broken`](ReportOptions::broken) requirements.
+    #[must_use]
+    pub fn with_broken(mut self, broken: &'a [Broken]) -> ReportOptions<'a> {
+        self.broken = broken;
+        self
+    }
+
+    /// The requirements that do not hold, and that no case shows.
+    fn unseen(&self) -> impl Iterator<Item = &'a Broken> + use<'a> {
+        self.broken.iter().filter(|it| !it.is_of_cases())
     }
 
     /// The same with this [`strict`](ReportOptions::strict).
@@ -144,7 +161,7 @@ fn suite_name(run: &RunRecord) -> &str {
 }
 
 /// Why a report is not of a whole run; `None` if the run has finished, or has no end but the one that somebody makes.
-fn unfinished(run: &RunRecord) -> Option<String> {
+pub fn unfinished(run: &RunRecord) -> Option<String> {
     let ended = match run.state {
         RunState::Finished => return None,
         RunState::Interrupted if run.spec.source == RunSource::Live => return None,

@@ -14,6 +14,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 use crate::{
     advice::{Advice, Advised as _},
     case::{BadCase, CaseReader, Tally},
+    judge::Halt,
 };
 
 /// What to do with a line that is not a valid case.
@@ -162,6 +163,8 @@ const BAD_CASES_KEPT: usize = 5;
 #[derive(Debug, Default)]
 pub struct Control {
     stopping: AtomicBool,
+    /// Ends the waiting of questions that were not sent.
+    asking: Halt,
     reading_ended: AtomicBool,
     stopped_by: Mutex<Option<Stop>>,
     bad_cases: Mutex<Vec<String>>,
@@ -180,9 +183,13 @@ pub struct Control {
 }
 
 impl Control {
-    /// Ends the run: what is in flight is finished and written, nothing more is begun. The first
+    /// Ends the run: what is in flight is finished and written, nothing more is begun: no question to a judge either. The first
     /// reason counts.
     pub fn stop(&self, reason: Stop) {
+        // The questions that count in a budget end by it. Those that it let begin wait for their turn.
+        if !matches!(reason, Stop::OverBudget { .. }) {
+            self.asking.order();
+        }
         locked(&self.stopped_by).get_or_insert(reason);
         self.stopping.store(true, Ordering::Release);
     }
@@ -197,6 +204,11 @@ impl Control {
     /// Whether nothing more is to be read.
     pub(super) fn is_reading_ended(&self) -> bool {
         self.reading_ended.load(Ordering::Acquire) || self.is_stopping()
+    }
+
+    /// What ends the waiting of questions that were not sent.
+    pub(super) fn asking(&self) -> &Halt {
+        &self.asking
     }
 
     /// Whether the run is to end.

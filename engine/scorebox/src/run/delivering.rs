@@ -62,12 +62,15 @@ pub(super) struct Delivering {
     batch_time: Duration,
 }
 
-/// Why the run stops, if a judge's budget is spent.
-fn over_budget(outcome: &sandbox::Outcome) -> Option<Stop> {
-    let error = outcome.result.as_ref().err()?;
-    let is_spent = error.kind == ErrorKind::JudgeOverBudget;
-    is_spent
-        .then(|| Stop::OverBudget { message: error.message.clone(), advice: error.advice.clone() })
+/// Why the run stops, if no more questions are asked: a judge's budget is spent, or it was stopped already.
+fn no_more_questions(outcome: &sandbox::Outcome) -> Option<Stop> {
+    let error = outcome.result.as_ref().err().filter(|error| error.kind.ends_asking())?;
+    Some(match error.kind {
+        ErrorKind::JudgeOverBudget => {
+            Stop::OverBudget { message: error.message.clone(), advice: error.advice.clone() }
+        }
+        _ => Stop::Interrupted,
+    })
 }
 
 /// A case that still awaits rows.
@@ -241,7 +244,7 @@ impl Delivering {
         let policy = &self.scorers[row.unit.place].policy;
         let (outcome, input_digest) = match row.computed {
             Computed::Outcome(outcome, digest) => (outcome, Some(digest)),
-            Computed::NoCondition(outcome) => (outcome, None),
+            Computed::NotRun(outcome) => (outcome, None),
             Computed::Skipped(skip) => {
                 in_flight.deciding.skipped(policy);
                 let read = row.unit.read.in_flight.case();
@@ -252,8 +255,8 @@ impl Delivering {
                 return Ok(());
             }
         };
-        if let Some(stop) = over_budget(&outcome) {
-            // Not a score: it is computed when the run is resumed with a larger budget.
+        if let Some(stop) = no_more_questions(&outcome) {
+            // Not a score: it is computed when the run is resumed.
             in_flight.deciding.lose();
             self.control.stop(stop);
             return Ok(());

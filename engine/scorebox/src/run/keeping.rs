@@ -73,6 +73,7 @@ pub fn case_to_store(case: &Case, ordinal: u64, digest: Digest) -> store::NewCas
         latency_ms: case.latency_ms(),
         other: case.other_json(),
         skip: case.skip(),
+        error: case.error(),
         digest,
     }
 }

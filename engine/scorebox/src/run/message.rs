@@ -51,8 +51,12 @@ pub(super) struct RunUnit {
 pub(super) enum Scored {
     /// The case itself.
     Case,
-    /// What another scorer says about it, as a case; `None` if that has no result.
-    Result(Option<Arc<CaseInFlight>>),
+    /// What another scorer says about it, as a case.
+    Result(Arc<CaseInFlight>),
+    /// Nothing: another scorer, whose result it would score, was not run because the task failed.
+    OfFailedTask,
+    /// Nothing: another scorer has no result.
+    Nothing,
 }
 
 impl RunUnit {
@@ -64,11 +68,16 @@ impl RunUnit {
         answer: Option<&Answer>,
     ) -> Vec<RunUnit> {
         let result = answer.and_then(|answer| read.in_flight.with_result(answer)).map(Arc::new);
+        let is_of_failed_task = answer.is_some_and(Answer::is_of_failed_task);
         let unit = |place| RunUnit {
             read: Arc::clone(read),
             scorers: Arc::clone(scorers),
             place,
-            scored: Scored::Result(result.clone()),
+            scored: match &result {
+                Some(result) => Scored::Result(Arc::clone(result)),
+                None if is_of_failed_task => Scored::OfFailedTask,
+                None => Scored::Nothing,
+            },
         };
         places.into_iter().map(unit).collect()
     }
@@ -78,7 +87,15 @@ impl Unit for RunUnit {
     fn case(&self) -> Option<&CaseInFlight> {
         match &self.scored {
             Scored::Case => Some(&self.read.in_flight),
-            Scored::Result(result) => result.as_deref(),
+            Scored::Result(result) => Some(result),
+            Scored::OfFailedTask | Scored::Nothing => None,
+        }
+    }
+
+    fn failure(&self) -> Option<&str> {
+        match &self.scored {
+            Scored::Case | Scored::OfFailedTask => self.read.in_flight.case().error(),
+            Scored::Result(_) | Scored::Nothing => None,
         }
     }
 

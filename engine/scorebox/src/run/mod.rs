@@ -189,7 +189,8 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         let control = Arc::clone(&control);
         let waiting = waiting.max(most_asking(&for_places));
         let places = Places { jobs, waiting, queued: WAITING_UNITS };
-        Scoring::begin(places, &to_sinks, move || control.is_stopping())
+        let asking = control.asking().clone();
+        Scoring::begin(places, &to_sinks, asking, move || control.is_stopping())
     };
     let reading = blocking(&control, {
         let (units, to_sinks) = (Arc::clone(scoring.units()), to_sinks.clone());

@@ -321,8 +321,11 @@ impl Cases {
         let share = self.room.wait_for(case.json().len());
         let in_flight = CaseInFlight::new(case, share);
         let mut reused = match &self.reuse {
-            None => Vec::new(),
-            Some(reuse) => reuse.find(&in_flight, missing.as_deref())?,
+            // Of a failed task there is nothing to score, even if what it left was scored once.
+            Some(reuse) if in_flight.case().error().is_none() => {
+                reuse.find(&in_flight, missing.as_deref())?
+            }
+            _ => Vec::new(),
         };
         if !skipped.is_empty() {
             reused.retain(|(place, _)| !skipped.iter().any(|(skipped, _)| skipped == place));

@@ -2,7 +2,7 @@
 
 use crate::row::{Answer, AnswerError, Json, Status, milliseconds};
 
-use super::{Outcome, ScoreError};
+use super::{ErrorKind, Outcome, ScoreError};
 
 impl From<ScoreError> for AnswerError {
     fn from(error: ScoreError) -> AnswerError {
@@ -35,5 +35,13 @@ impl From<Outcome> for Answer {
         answer.duration_ms = Some(milliseconds(outcome.duration));
         answer.calls = outcome.calls;
         answer
+    }
+}
+
+impl Answer {
+    /// Whether there is no score because the task failed, so that the scorer was not run.
+    pub fn is_of_failed_task(&self) -> bool {
+        let kind = self.error.as_ref().map(|error| error.kind.as_str());
+        kind == Some(ErrorKind::TaskFailed.as_str())
     }
 }

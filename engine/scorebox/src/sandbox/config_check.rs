@@ -285,7 +285,7 @@ mod tests {
             assert_eq!(advice, Some(Advice::DidYouMean(vec!["ignoreCase".to_owned()])));
         }
         let other = refused("latency", json!({"x": 1}));
-        assert_eq!(other, is("unknown key `x`; known here: `maxMs`, `targetMs`"));
+        assert_eq!(other, is("unknown key `x`; known here: `maxMs`, `missing`, `targetMs`"));
         let other = refused("contains", json!({"ignoreCase": 1}));
         assert_eq!(other, is("`ignoreCase`: invalid type: integer `1`, expected a boolean"));
         let other = refused("latency", json!({"targetMs": [3], "maxMs": 9}));

@@ -49,11 +49,15 @@ pub enum ErrorKind {
     JudgeUnreadable,
     /// Only recorded answers are wanted, and the one that it asks for is not recorded.
     JudgeNotRecorded,
+    /// The run was stopped before the question was sent.
+    JudgeStopped,
+    /// The case says that the task failed, so there is nothing to score, and the scorer was not run.
+    TaskFailed,
 }
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [ErrorKind; 18] = [
+    pub const ALL: [ErrorKind; 20] = [
         ErrorKind::InvalidComponent,
         ErrorKind::MissingGrant,
         ErrorKind::InvalidConfig,
@@ -72,6 +76,8 @@ impl ErrorKind {
         ErrorKind::JudgeTimedOut,
         ErrorKind::JudgeUnreadable,
         ErrorKind::JudgeNotRecorded,
+        ErrorKind::JudgeStopped,
+        ErrorKind::TaskFailed,
     ];
 
     /// The word that is stored and shown.
@@ -95,7 +101,15 @@ impl ErrorKind {
             ErrorKind::JudgeTimedOut => "judge-timed-out",
             ErrorKind::JudgeUnreadable => "judge-unreadable",
             ErrorKind::JudgeNotRecorded => "judge-not-recorded",
+            ErrorKind::JudgeStopped => "judge-stopped",
+            ErrorKind::TaskFailed => "task-failed",
         }
+    }
+
+    /// Whether it says nothing about the case, but that no more questions are asked: no row is stored, and the score is computed
+    /// when the run is resumed.
+    pub(crate) const fn ends_asking(self) -> bool {
+        matches!(self, ErrorKind::JudgeOverBudget | ErrorKind::JudgeStopped)
     }
 
     /// The kind with this word; `None` if no kind has it.

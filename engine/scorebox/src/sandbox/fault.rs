@@ -76,6 +76,7 @@ pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
                 (ErrorKind::JudgeUnavailable, None)
             }
             JudgeErrorKind::TimedOut => (ErrorKind::JudgeTimedOut, None),
+            JudgeErrorKind::Stopped => (ErrorKind::JudgeStopped, None),
             JudgeErrorKind::NotRecorded => (ErrorKind::JudgeNotRecorded, None),
         },
     };

@@ -28,15 +28,15 @@ struct Counted<'v> {
 /// The jurors' scores as one, with a `meta` that says who gave which.
 ///
 /// # Errors
-/// A budget is spent; or too few jurors have a score, and as few say that the case is not for the scorer.
+/// A budget is spent, or the run is stopped; or too few jurors have a score, and as few say that the case is not for the scorer.
 pub(super) fn combined(
     jury: &Jury,
     votes: Vec<Vote>,
     limits: &Limits,
 ) -> Result<ScoreResult, ScoreError> {
     let counted = Counted::of(&votes);
-    let spent = |error: &&&ScoreError| error.kind == ErrorKind::JudgeOverBudget;
-    if let Some(error) = counted.failed.iter().find(spent) {
+    let ends = |error: &&&ScoreError| error.kind.ends_asking();
+    if let Some(error) = counted.failed.iter().find(ends) {
         return Err((*error).clone());
     }
     let scores: Vec<f64> = counted.scored.iter().map(|(score, _)| *score).collect();

@@ -123,10 +123,14 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
         Scale::Unit => "0 to 1",
         Scale::Points => "finite and 0 or more",
     };
-    Err(ScoreError::new(
-        ErrorKind::InvalidScore,
-        format!("{what} is {}; it must be {range}", shown(score)),
-    ))
+    let may_be_points = Scale::Points.contains(score);
+    Err(ScoreError {
+        advice: may_be_points.then_some(Advice::Write(Form::PointsScale)),
+        ..ScoreError::new(
+            ErrorKind::InvalidScore,
+            format!("{what} is {}; it must be {range}", shown(score)),
+        )
+    })
 }
 
 /// A number in few characters, however large.

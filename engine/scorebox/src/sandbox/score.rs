@@ -12,11 +12,11 @@ use wasmtime::Store;
 use crate::{
     contract::{LogLine, ScoreResult, ScorerInput},
     digest::Digest,
-    judge::{Asker, Jury, Recording, ScoreCall},
+    judge::{Asker, Halt, Jury, Recording, ScoreCall},
 };
 
 use super::{
-    Limits, LoadedScorer, ScoreError,
+    ErrorKind, Limits, LoadedScorer, ScoreError,
     capabilities::Granted,
     clock::Clock,
     fault,
@@ -51,6 +51,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// That of a case whose task failed, for this reason: nothing ran.
+    pub fn of_failed_task(why: &str) -> Outcome {
+        let message = format!("the task failed: {why}");
+        Outcome::of_nothing(Err(ScoreError::new(ErrorKind::TaskFailed, message)))
+    }
+
     /// That of a score for which nothing ran.
     fn of_nothing(result: Result<ScoreResult, ScoreError>) -> Outcome {
         Outcome {
@@ -80,13 +86,25 @@ impl LoadedScorer {
         input: ScorerInput<'_>,
         answers: Vec<Arc<Recording>>,
     ) -> Outcome {
+        self.score_until(input, answers, &Halt::default()).await
+    }
+
+    /// The same, asking nothing more once `stop` is ordered.
+    pub(crate) async fn score_until(
+        &self,
+        input: ScorerInput<'_>,
+        answers: Vec<Arc<Recording>>,
+        stop: &Halt,
+    ) -> Outcome {
         if let Err(error) = self.sandbox.must_be_of_this_process() {
             return Outcome::of_nothing(Err(error));
         }
         let input = input.only(self.info.reads);
-        match self.asker.as_ref().and_then(Asker::jury) {
-            Some(choice) => self.score_by_jury(input, choice, &answers).await,
-            None => self.score_once(input, self.asker.as_ref(), &answers).await,
+        let asker = self.asker.as_ref().map(|asker| asker.until(stop.clone()));
+        let asker = asker.as_ref();
+        match asker.and_then(Asker::jury) {
+            Some(choice) => self.score_by_jury(input, (asker, choice), &answers).await,
+            None => self.score_once(input, asker, &answers).await,
         }
     }
 
@@ -94,11 +112,11 @@ impl LoadedScorer {
     async fn score_by_jury(
         &self,
         input: ScorerInput<'_>,
-        choice: &Jury,
+        (asker, choice): (Option<&Asker>, &Jury),
         answers: &[Arc<Recording>],
     ) -> Outcome {
         let began = Instant::now();
-        let jurors = self.asker.iter().flat_map(Asker::jurors);
+        let jurors = asker.into_iter().flat_map(Asker::jurors);
         let scored = join_all(jurors.map(|(seat, asker)| async move {
             (seat, self.score_once(input, Some(&asker), answers).await)
         }));

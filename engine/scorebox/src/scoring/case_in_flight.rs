@@ -9,7 +9,7 @@ use crate::{
     case::{Case, Key},
     contract::{Fields, ScorerInput},
     digest::Digest,
-    judge::Recording,
+    judge::{Halt, Recording},
     row::Answer,
     sandbox::{ErrorKind, LoadedScorer, Outcome, ScoreError},
     workspace::TaskFolder,
@@ -60,7 +60,9 @@ impl CaseInFlight {
         condition: &LoadedScorer,
         workspaces: &Arc<Semaphore>,
     ) -> Result<bool, Box<Outcome>> {
-        let (outcome, _) = self.score(condition, Vec::new(), workspaces).await;
+        // A condition asks no judge.
+        let asking = Halt::default();
+        let (outcome, _) = self.score(condition, Vec::new(), workspaces, &asking).await;
         let no_answer = match &outcome.result {
             Ok(result) => match result.score {
                 None | Some(0.0) => return Ok(false),
@@ -96,12 +98,14 @@ impl CaseInFlight {
     }
 
     /// Scores the case, with answers of a judge that are known already; returns the digest of what the scorer was given as well. If the scorer reads
-    /// files, the case takes one of the places for `workspaces` until it is dropped.
+    /// files, the case takes one of the places for `workspaces` until it is dropped. `asking` ends the waiting of questions that were
+    /// not sent.
     pub(crate) async fn score(
         &self,
         scorer: &LoadedScorer,
         answers: Vec<Arc<Recording>>,
         workspaces: &Arc<Semaphore>,
+        asking: &Halt,
     ) -> (Outcome, Digest) {
         let reads = scorer.info().reads;
         let input =
@@ -112,7 +116,7 @@ impl CaseInFlight {
                 .get_or_init(async || Arc::clone(workspaces).acquire_owned().await.ok())
                 .await;
         }
-        let outcome = scorer.score_knowing(input, answers).await;
+        let outcome = scorer.score_until(input, answers, asking).await;
         let input_digest = self.input_digest(reads, outcome.files);
         (outcome, input_digest)
     }

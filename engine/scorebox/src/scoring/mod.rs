@@ -35,6 +35,8 @@ pub(crate) use queue::Closed;
 pub(crate) use room::Room;
 pub(crate) use unit::{Batch, Computed, Finished, Unit};
 
+use crate::judge::Halt;
+
 use queue::Queue;
 use workers::{Worker, Workers};
 
@@ -62,10 +64,12 @@ pub(crate) struct Scoring<U> {
 }
 
 impl<U: Unit> Scoring<U> {
-    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped.
+    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped. `asking` ends the
+    /// waiting of questions to judges that were not sent.
     pub(crate) fn begin<M: From<Batch<U>> + Send + 'static>(
         places: Places,
         rows: &mpsc::Sender<M>,
+        asking: Halt,
         is_stopping: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Scoring<U> {
         let units = Arc::new(Units::new(places.queued));
@@ -75,6 +79,7 @@ impl<U: Unit> Scoring<U> {
             rows: rows.clone(),
             room: Room::new(ROOM_FOR_ROWS),
             is_stopping: Arc::new(is_stopping),
+            asking,
             // As many workspaces in memory as there are jobs.
             workspaces: Arc::new(Semaphore::new(jobs)),
         };

@@ -19,6 +19,8 @@ pub(crate) trait Unit: Sized + Send + Sync + 'static {
     fn case(&self) -> Option<&CaseInFlight>;
     /// The scorer.
     fn scorer(&self) -> &LoadedScorer;
+    /// Why there is nothing to score: the task of the case failed. If so, the scorer is not run.
+    fn failure(&self) -> Option<&str>;
     /// What decides whether the scorer is for the case.
     fn condition(&self) -> Option<&LoadedScorer>;
     /// The units that score what was just computed.
@@ -35,8 +37,9 @@ pub(crate) trait Unit: Sized + Send + Sync + 'static {
 pub(crate) enum Computed {
     /// The scorer ran, on an input of this digest.
     Outcome(Outcome, Digest),
-    /// Whether the scorer is for the case could not be found out: an outcome without a result.
-    NoCondition(Outcome),
+    /// The scorer did not run, because the task failed, or it could not be found out whether the scorer is for the case: an outcome
+    /// without a result.
+    NotRun(Outcome),
     /// The scorer is not for the case; nothing is to be stored but that.
     Skipped(Skip),
 }
@@ -45,7 +48,7 @@ impl Computed {
     /// The outcome; `None` if the scorer skips the case.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         match self {
-            Computed::Outcome(outcome, _) | Computed::NoCondition(outcome) => Some(outcome),
+            Computed::Outcome(outcome, _) | Computed::NotRun(outcome) => Some(outcome),
             Computed::Skipped(_) => None,
         }
     }

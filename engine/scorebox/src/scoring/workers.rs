@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{Batch, Computed, Finished, Room, Unit, Units, now_ms, queue::Queue, turns::in_turns};
-use crate::suite::Skip;
+use crate::{judge::Halt, sandbox::Outcome, suite::Skip};
 
 /// The most units that a worker takes at once.
 const MOST_AT_ONCE: usize = 128;
@@ -31,6 +31,8 @@ pub(super) struct Worker<U, M> {
     pub(super) rows: mpsc::Sender<M>,
     pub(super) room: Room,
     pub(super) is_stopping: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Ends the waiting of questions that were not sent.
+    pub(super) asking: Halt,
     /// The workspaces that may be in memory.
     pub(super) workspaces: Arc<Semaphore>,
 }
@@ -42,6 +44,7 @@ impl<U, M> Clone for Worker<U, M> {
             rows: self.rows.clone(),
             room: self.room.clone(),
             is_stopping: Arc::clone(&self.is_stopping),
+            asking: self.asking.clone(),
             workspaces: Arc::clone(&self.workspaces),
         }
     }
@@ -107,7 +110,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
                     if (self.is_stopping)() {
                         break 'taken;
                     }
-                    let computed = computed(&unit, &self.workspaces).await;
+                    let computed = computed(&unit, &self.workspaces, &self.asking).await;
                     ahead.extend(unit.of_result(&computed));
                     finished.add(Finished { unit, computed, scored_at_ms: now_ms() });
                     if finished.bytes >= MOST_BYTES_AT_ONCE && !self.send(&mut finished).await {
@@ -136,21 +139,32 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
     }
 }
 
-/// What comes of a unit: first it is asked whether the scorer is for the case.
-async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>) -> Computed {
-    let Some(case) = unit.case() else { return Computed::Skipped(Skip::NoResult) };
+/// What comes of a unit: first it is asked whether the scorer is for the case. The result of a scorer that was not run because
+/// the task failed is not there for the same reason.
+async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>, asking: &Halt) -> Computed {
+    let failed = |why: &str| {
+        unit.begins();
+        Computed::NotRun(Outcome::of_failed_task(why))
+    };
+    let Some(case) = unit.case() else {
+        return unit.failure().map_or(Computed::Skipped(Skip::NoResult), failed);
+    };
     if let Some(condition) = unit.condition() {
         match case.holds(condition, workspaces).await {
             Ok(true) => {}
             Ok(false) => return Computed::Skipped(Skip::Condition),
             Err(outcome) => {
                 unit.begins();
-                return Computed::NoCondition(*outcome);
+                return Computed::NotRun(*outcome);
             }
         }
     }
+    if let Some(why) = unit.failure() {
+        return failed(why);
+    }
     unit.begins();
-    let (outcome, input_digest) = case.score(unit.scorer(), unit.answers(), workspaces).await;
+    let score = case.score(unit.scorer(), unit.answers(), workspaces, asking);
+    let (outcome, input_digest) = score.await;
     Computed::Outcome(outcome, input_digest)
 }
 

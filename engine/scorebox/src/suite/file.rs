@@ -103,6 +103,7 @@ fn parse(
 ) -> Result<Suite, SuiteError> {
     let mut files = Files::new(texts, environment);
     let mut written = files.within(path, |files| files.file(path, text));
+    files.mistakes.extend(written.called_like_the_target());
     for scorer in written.scorers.iter_mut().chain(&mut written.target) {
         scorer.entry = mem::take(&mut scorer.entry).with_jury_seated();
         let judge = scorer.entry.judge.as_ref();

@@ -206,26 +206,47 @@ fn of_results(subject: &ScorerId, scorer: &ScorerId) -> Result<ScorerId, String>
 
 impl Suite {
     /// The suite with a target: a scorer whose results are what the scorers of the suite score, each with an id of the
-    /// form `TARGET.SCORER`. If the suite has a scorer with the target's id, that is the target, and `target` is not
-    /// used. Unless it says otherwise, the target's own score passes and fails no case: it is soft, and of weight 0.
+    /// form `TARGET.SCORER`. Unless it says otherwise, the target's own score passes and fails no case: it is soft, and of
+    /// weight 0.
     ///
     /// # Errors
-    /// If a name becomes too long, or is taken.
-    pub fn with_target(mut self, target: SuiteScorer) -> Result<Suite, SuiteError> {
-        let scorers = mem::take(&mut self.scorers).into_iter();
-        let (mut own, others): (Vec<_>, Vec<_>) =
-            scorers.partition(|scorer| scorer.is_of_the_results_of(&target.id));
-        if own.is_empty() {
-            own.push(target);
+    /// If the suite has a scorer with the target's id, so that it is not clear which of them is meant; if a name becomes too long.
+    pub fn with_target(self, target: SuiteScorer) -> Result<Suite, SuiteError> {
+        if self.scorers.iter().any(|scorer| scorer.id == target.id) {
+            return Err(SuiteError::SameId(target.id.to_string()));
         }
-        let id = own[0].id.clone();
-        own[0] = own[0].clone().into_target();
+        self.targeting(target, Vec::new())
+    }
+
+    /// The suite with one of its scorers as the target, which takes those with it that score its results already. See
+    /// [`Suite::with_target`].
+    ///
+    /// # Errors
+    /// If the suite has no such scorer, or a name becomes too long.
+    pub fn with_scorer_as_target(mut self, id: &ScorerId) -> Result<Suite, SuiteError> {
+        let target = self.scorer_mut(id.as_str())?.clone();
+        let (its_own, others): (Vec<_>, Vec<_>) = mem::take(&mut self.scorers)
+            .into_iter()
+            .filter(|scorer| scorer.id != target.id)
+            .partition(|scorer| scorer.is_of_the_results_of(&target.id));
+        Suite { scorers: others, ..self }.targeting(target, its_own)
+    }
+
+    /// The suite with this target and what scores its results by `meta`; its scorers score the target's results, too.
+    fn targeting(
+        mut self,
+        target: SuiteScorer,
+        its_own: Vec<SuiteScorer>,
+    ) -> Result<Suite, SuiteError> {
+        let id = target.id.clone();
         let under = |name: &ScorerId| of_results(&id, name).map_err(SuiteError::BadScorerId);
-        for scorer in others {
+        let mut all = vec![target.into_target()];
+        all.extend(its_own);
+        for scorer in mem::take(&mut self.scorers) {
             let subject = scorer.subject.as_ref().map_or_else(|| Ok(id.clone()), under)?;
-            own.push(SuiteScorer { id: under(&scorer.id)?, subject: Some(subject), ..scorer });
+            all.push(SuiteScorer { id: under(&scorer.id)?, subject: Some(subject), ..scorer });
         }
-        Suite { target: Some(id), ..self }.of_scorers(own)
+        Suite { target: Some(id), ..self }.of_scorers(all)
     }
 
     /// The suite with another scorer behind all others; if it has a target, one that scores the target's results.
@@ -269,11 +290,10 @@ impl SuiteScorer {
         rest.and_then(|rest| rest.strip_prefix('.')) == Some(name)
     }
 
-    /// Whether this is the scorer `id`, or one that scores its results, or theirs.
+    /// Whether this is a scorer of the results of the scorer `id`, or of theirs.
     fn is_of_the_results_of(&self, id: &ScorerId) -> bool {
-        let is_below =
-            || self.id.as_str().strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with('.'));
-        self.id == *id || (self.subject.is_some() && is_below())
+        let rest = self.id.as_str().strip_prefix(id.as_str());
+        self.subject.is_some() && rest.is_some_and(|rest| rest.starts_with('.'))
     }
 }
 

@@ -28,6 +28,19 @@ pub(super) struct Written {
     pub(super) scorers: Vec<Named>,
 }
 
+impl Written {
+    /// The mistake of a scorer that has the name of the target: it is not clear which of them is meant.
+    pub(super) fn called_like_the_target(&self) -> Option<Mistake> {
+        let target = self.target.as_ref()?;
+        let scorer = self.scorers.iter().find(|scorer| scorer.id == target.id)?;
+        let (id, at) = (&target.id, &target.place);
+        let reason = one_line(&format!(
+            "two scorers are called `{id}`: this one and that of `[target]` ({at}); give this one another name, or leave out `[target]`"
+        ));
+        Some(Mistake { place: scorer.place.clone(), reason, advice: None })
+    }
+}
+
 /// An entry under its name.
 #[derive(Clone)]
 pub(super) struct Named {

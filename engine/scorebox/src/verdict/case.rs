@@ -67,6 +67,9 @@ pub struct CaseVerdict {
     /// Whether a scorer has no row for it yet, as in a run that was interrupted.
     #[serde(rename = "incomplete", skip_serializing_if = "std::ops::Not::not")]
     pub is_incomplete: bool,
+    /// Whether the case itself says that it is not to be judged.
+    #[serde(skip)]
+    pub skips_itself: bool,
 }
 
 impl CaseVerdict {
@@ -74,7 +77,7 @@ impl CaseVerdict {
     pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
         let has_failure = matches!(verdict, Verdict::Failed);
         let is_incomplete = matches!(verdict, Verdict::Undecided);
-        CaseVerdict { verdict, regressions, score, has_failure, is_incomplete }
+        CaseVerdict { verdict, regressions, score, has_failure, is_incomplete, skips_itself: false }
     }
 
     /// Whether the case counts in rates and means. A case that a scorer has no row for does not, even if it failed or is errored: if
@@ -186,6 +189,7 @@ impl CaseTally {
         CaseVerdict {
             has_failure: self.failures > 0,
             is_incomplete: self.missing > 0,
+            skips_itself: self.is_skipped,
             ..CaseVerdict::of(verdict, self.regressions, score)
         }
     }

@@ -4,6 +4,11 @@
 const MOST_DECIMALS: usize = 9;
 /// Figures from here on have an exponent: some have hundreds of digits.
 const HUGE: f64 = 1e15;
+/// And so have exact figures below here, which would begin with many zeros.
+const TINY: f64 = 1e-5;
+
+/// How far a mean may be from what it is because it was computed.
+const ROUNDING: f64 = 1e-12;
 
 /// A figure, such as a score, with four decimals, or as many digits as a large one needs.
 pub fn figure(value: f64) -> String {
@@ -11,6 +16,14 @@ pub fn figure(value: f64) -> String {
         size if size >= 1e6 => format!("{value:.3e}"),
         size if size >= 100.0 => format!("{value:.1}"),
         _ => format!("{value:.4}"),
+    }
+}
+
+/// A figure in as few digits as say exactly this number: whoever copies a threshold gets the threshold.
+pub fn exact(value: f64) -> String {
+    match value.abs() {
+        size if size >= HUGE || (size > 0.0 && size < TINY) => format!("{value:e}"),
+        _ => value.to_string(),
     }
 }
 
@@ -28,15 +41,28 @@ pub fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] 
     (5..=MOST_DECIMALS)
         .map(with)
         .find(|[one, other]| one != other)
-        .unwrap_or_else(|| both.map(|figure| figure.to_string()))
+        .unwrap_or_else(|| both.map(exact))
 }
 
-/// A score as tables show it; with more digits, if rounding would make it look like the threshold that it is not.
+/// A score as tables show it; with more digits, if rounding would make it look like the threshold, or like 0 or 1, that it is not.
 pub fn score_beside(score: f64, threshold: impl Into<Option<f64>>) -> String {
-    match threshold.into() {
-        Some(threshold) => apart(score, threshold, figure)[0].clone(),
-        None => figure(score),
-    }
+    let usual = figure(score);
+    let others = [Some(0.0), Some(1.0), threshold.into()];
+    let beside = others.into_iter().flatten().map(|other| {
+        let [score, _] = apart(score, other, figure);
+        score
+    });
+    // The one with the most digits differs from all of them.
+    beside.filter(|text| *text != usual).max_by_key(String::len).unwrap_or(usual)
+}
+
+/// The same of a mean, which is rounded when it is computed: what is that close to the threshold is taken for it.
+pub fn mean_beside(mean: f64, threshold: impl Into<Option<f64>>) -> String {
+    let threshold = threshold.into();
+    let others = [Some(0.0), Some(1.0), threshold];
+    let is_rounded = |other: &f64| (mean - other).abs() <= ROUNDING * other.abs().max(1.0);
+    let meant = others.into_iter().flatten().find(is_rounded).unwrap_or(mean);
+    score_beside(meant, threshold)
 }
 
 #[cfg(test)]
@@ -50,11 +76,40 @@ mod tests {
     }
 
     #[test]
+    fn an_exact_figure_is_read_back_as_the_same_number() {
+        for (value, said) in
+            [(0.75, "0.75"), (1.0, "1"), (2.0 / 3.0, "0.6666666666666666"), (1e-9, "1e-9")]
+        {
+            assert_eq!(exact(value), said);
+            assert_eq!(said.parse(), Ok(value));
+        }
+        assert_eq!(exact(1.7e308), "1.7e308");
+    }
+
+    #[test]
     fn a_score_that_is_not_the_threshold_does_not_look_like_it() {
         assert_eq!(score_beside(0.999_999_99, 1.0), "0.99999999");
         assert_eq!(score_beside(0.2, 1.0), "0.2000");
         assert_eq!(score_beside(1.0, 1.0), "1.0000");
-        assert_eq!(score_beside(0.999_999_99, None), "1.0000");
+        assert_eq!(score_beside(0.700_001, 0.7), "0.700001");
+    }
+
+    #[test]
+    fn what_is_not_0_or_1_does_not_look_like_it_whatever_the_threshold() {
+        assert_eq!(score_beside(0.999_999_99, None), "0.99999999");
+        assert_eq!(
+            [score_beside(0.99999, 0.5), score_beside(1e-9, None)],
+            ["0.99999", "0.000000001"]
+        );
+        assert_eq!(
+            [mean_beside(0.999_994_5, None), mean_beside(1.0 - 1e-16, None)],
+            ["0.99999", "1.0000"]
+        );
+        assert_eq!(
+            [mean_beside(0.49999, 0.5), mean_beside(0.700_000_000_000_000_1, 0.7)],
+            ["0.49999", "0.7000"]
+        );
+        assert_eq!([score_beside(1e-300, None), score_beside(0.0, None)], ["1e-300", "0.0000"]);
         assert_eq!(score_beside(1.7e308, 1.700_000_1e308), "1.7e308");
     }
 }

@@ -4,13 +4,15 @@
 //! - `policy`: how the scores of one scorer count.
 //! - `case`: the verdict of one case.
 //! - `run`: the verdicts of all cases together.
-//! - `requirements`: what a user requires of a run, and what of it does not hold.
+//! - `requirements`: what a user requires of a run.
+//! - `broken`: a requirement that does not hold.
 //! - `share`: a share of cases, in percent.
 //! - `figure`: scores as tables show them, in digits that do not contradict their verdict.
 //!
 //! A verdict is computed from what is stored, whenever it is shown: it follows from the rows and from the policies of
 //! the run's scorers, and is never a second truth beside them.
 
+mod broken;
 mod case;
 mod figure;
 mod policy;
@@ -18,9 +20,10 @@ mod requirements;
 mod run;
 mod share;
 
+pub use broken::Broken;
 pub use case::{CaseTally, CaseVerdict, Counted, Verdict};
-pub use figure::{apart, figure, score_beside};
+pub use figure::{apart, exact, figure, mean_beside, score_beside};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
-pub use requirements::{Broken, Requirements, ScorerMean};
+pub use requirements::{Requirements, ScorerMean};
 pub use run::{Effort, RunTally, RunVerdict};
 pub use share::{percent, percent_interval};

@@ -194,6 +194,11 @@ impl Policy {
         self.threshold().is_some() || self.needs_a_score()
     }
 
+    /// Whether a case can fail or be errored because of the scorer's score alone; if `strict`, a soft regression fails it too.
+    pub fn can_fail(&self, strict: bool) -> bool {
+        self.needs_a_score() || (strict && self.decides())
+    }
+
     /// How a score on the wrong side of the threshold counts.
     pub fn severity(&self) -> Severity {
         self.severity
@@ -302,6 +307,11 @@ impl Policy {
         assertion.threshold.is_some() || assertion.severity == Some(Severity::Gate)
     }
 
+    /// Whether an assertion can fail a case whatever the scorer's score is.
+    pub fn is_gate(&self, assertion: &Assertion) -> bool {
+        assertion.severity == Some(Severity::Gate) && !self.softens_assertions
+    }
+
     /// An assertion that has neither severity nor threshold of its own counts through the scorer's score alone. A gate
     /// without a threshold must hold in full; a soft assertion without one only measures.
     fn standing_of(&self, assertion: &Assertion) -> Standing {
@@ -358,6 +368,25 @@ mod tests {
         // What a component declares is taken as it is.
         assert_eq!(points(Severity::Gate, None).passes(0.0), None);
         assert!(points(Severity::Gate, None).overridden(&says(None, None)).is_ok());
+    }
+
+    #[test]
+    fn a_soft_threshold_fails_a_case_only_where_it_is_strict() {
+        let can_fail = |policy: Policy| [false, true].map(|strict| policy.can_fail(strict));
+        let up = |severity, threshold| policy(severity, threshold, Direction::HigherIsBetter);
+        assert_eq!(can_fail(up(Severity::Gate, None)), [true, true]);
+        assert_eq!(can_fail(up(Severity::Soft, Some(0.5))), [false, true]);
+        assert_eq!(can_fail(up(Severity::Soft, None)), [false, false]);
+        let says = PolicyOverrides { required: Some(true), ..PolicyOverrides::default() };
+        assert_eq!(can_fail(up(Severity::Soft, None).overridden(&says).unwrap()), [true, true]);
+    }
+
+    #[test]
+    fn a_gate_among_the_assertions_can_fail_a_case_unless_the_suite_made_the_scorer_soft() {
+        let soft = policy(Severity::Soft, None, Direction::HigherIsBetter);
+        let gate = assertion(1.0, Severity::Gate, None);
+        assert!(soft.is_gate(&gate) && !soft.is_gate(&assertion(1.0, None, Some(0.5))));
+        assert!(!soft.overridden(&says(Severity::Soft, None)).unwrap().is_gate(&gate));
     }
 
     #[test]

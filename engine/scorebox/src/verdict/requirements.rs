@@ -1,8 +1,6 @@
 //! What a user requires of a run as a whole, and what of it does not hold. Decides no exit code.
 
-use serde::Serialize;
-
-use super::{Policy, RunVerdict};
+use super::{Broken, Policy, RunVerdict};
 use crate::stats::paired::difference;
 
 /// What is required of a run, beyond what its gates require of each case.
@@ -55,66 +53,27 @@ pub struct ScorerMean<'a> {
     pub mean: Option<f64>,
     /// Its rows without a score because something went wrong.
     pub errors: u64,
-    /// Whether a case can fail, regress or be errored because of it: by its score, or by an assertion that it made.
-    pub decides: bool,
-}
-
-/// A requirement that does not hold.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "requirement")]
-#[non_exhaustive]
-pub enum Broken {
-    /// Cases failed.
-    #[serde(rename_all = "camelCase")]
-    Cases {
-        /// Those of which a gate does not hold.
-        failed: u64,
-        /// Those of which a gate or a required scorer has no score.
-        errored: u64,
-        /// The errored ones of which another gate does not hold.
-        errored_and_failed: u64,
-    },
-    /// The mean of a scorer is worse than was required.
-    #[serde(rename_all = "camelCase")]
-    Mean {
-        /// The scorer.
-        scorer_id: String,
-        /// The mean; `None` if nothing was scored.
-        mean: Option<f64>,
-        /// The worst mean that passes.
-        worst: f64,
-    },
-    /// Fewer cases passed than was required.
-    #[serde(rename_all = "camelCase")]
-    PassRate {
-        /// The rate; `None` if no case was judged.
-        rate: Option<f64>,
-        /// The least rate that passes.
-        least: f64,
-    },
-    /// A rate of passing cases is required, and no scorer decides whether a case passes.
-    #[serde(rename_all = "camelCase")]
-    NothingDecides {
-        /// The least rate that passes.
-        least: f64,
-    },
-    /// More rows have no score than was allowed.
-    #[serde(rename_all = "camelCase")]
-    Errors {
-        /// How many.
-        errors: u64,
-        /// The most that pass.
-        most: u64,
-    },
+    /// Whether a case can fail or be errored because of it: by its score, or by an assertion that it made.
+    pub can_fail: bool,
+    /// Whether it is for a sample of the cases only, which may be none of few.
+    pub is_sampled: bool,
 }
 
 impl Requirements {
     /// The requirements that do not hold, in the order in which they are said. If a rate of passing cases is required,
-    /// single cases may fail. Cases that are errored break nothing by themselves: that there are errors is known without. But
+    /// single cases may fail. A gate that decided no case at all does not hold, unless it is for a sample of them, or all cases say themselves that they are not
+    /// to be judged. Cases that are errored break nothing by themselves: that there are errors is known without. But
     /// an error does not hide that another gate failed.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
         let RunVerdict { failed, errored, errored_and_failed, .. } = *run;
         let cases = Broken::Cases { failed, errored, errored_and_failed };
+        let is_whole = run.incomplete() == 0;
+        let decided = run.passed + failed + errored;
+        let spared = run.skipped - run.skipped_by_themselves;
+        let decides = scorers.iter().any(|scorer| scorer.can_fail && !scorer.is_sampled);
+        let is_idle = decides && is_whole && decided == 0 && spared > 0;
+        let idle = is_idle && self.least_pass_rate.is_none();
+        let idle = idle.then_some(Broken::NothingDecided { cases: run.skipped });
         let has_bad_cases = failed + errored_and_failed > 0 && self.least_pass_rate.is_none();
         let means = self.worst_means.iter().filter_map(|(id, worst)| {
             let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
@@ -127,7 +86,6 @@ impl Requirements {
             (!holds).then(broken)
         });
         let rate = run.pass_rate.map(|rate| rate.rate);
-        let decides = scorers.iter().any(|scorer| scorer.decides);
         // A rate of 0 requires nothing but that single cases may fail.
         let is_broken = |least: &f64| match decides {
             true => rate.is_none_or(|rate| rate < *least),
@@ -137,6 +95,7 @@ impl Requirements {
         let errors = scorers.iter().map(|scorer| scorer.errors).sum();
         let most = self.most_errors.filter(|most| errors > *most);
         let mut broken: Vec<Broken> = has_bad_cases.then_some(cases).into_iter().collect();
+        broken.extend(idle);
         broken.extend(means);
         broken.extend(least.map(|least| match decides {
             true => Broken::PassRate { rate, least },
@@ -171,7 +130,14 @@ mod tests {
 
     fn scorer(direction: Direction, mean: f64) -> ScorerMean<'static> {
         let policy = policy(direction);
-        ScorerMean { scorer_id: "a", policy, mean: Some(mean), errors: 3, decides: true }
+        ScorerMean {
+            scorer_id: "a",
+            policy,
+            mean: Some(mean),
+            errors: 3,
+            can_fail: true,
+            is_sampled: false,
+        }
     }
 
     #[test]
@@ -188,13 +154,44 @@ mod tests {
 
     #[test]
     fn a_rate_is_not_met_if_no_scorer_decides() {
-        let measures = ScorerMean { decides: false, ..scorer(Direction::HigherIsBetter, 0.0) };
+        let measures = ScorerMean { can_fail: false, ..scorer(Direction::HigherIsBetter, 0.0) };
         let rate = Requirements { least_pass_rate: Some(0.5), ..Requirements::default() };
         let broken = |scorers: &[ScorerMean<'_>]| rate.broken(&run(&[1.0]), scorers);
         assert_eq!(broken(&[measures]), [Broken::NothingDecides { least: 0.5 }]);
         assert_eq!(broken(&[measures, scorer(Direction::HigherIsBetter, 1.0)]), []);
         let any = Requirements { least_pass_rate: Some(0.0), ..Requirements::default() };
         assert_eq!(any.broken(&run(&[1.0]), &[measures]), []);
+    }
+
+    #[test]
+    fn a_gate_that_decided_no_case_at_all_does_not_hold() {
+        let gate = policy(Direction::HigherIsBetter);
+        let spared = |tallies: &[CaseTally]| {
+            let mut run = RunTally::default();
+            for tally in tallies {
+                let mut tally = *tally;
+                tally.add(&gate, Counted::Skipped);
+                run.add(tally.verdict(), Effort::default());
+            }
+            run.verdict()
+        };
+        let scorers = [scorer(Direction::HigherIsBetter, 1.0)];
+        let none = Requirements::default();
+        let (spared_only, by_itself) = ([CaseTally::new()], [CaseTally::skipped()]);
+        let both = [CaseTally::new(), CaseTally::skipped()];
+        let nothing = |cases| vec![Broken::NothingDecided { cases }];
+        assert_eq!(none.broken(&spared(&spared_only), &scorers), nothing(1));
+        assert_eq!(none.broken(&spared(&both), &scorers), nothing(2));
+        // Who skips all cases means it, and no case is none that was missed.
+        assert_eq!(none.broken(&spared(&by_itself), &scorers), []);
+        assert_eq!(none.broken(&spared(&[]), &scorers), []);
+        let measures = [ScorerMean { can_fail: false, ..scorers[0] }];
+        assert_eq!(none.broken(&spared(&spared_only), &measures), []);
+        let sampled = [ScorerMean { is_sampled: true, ..scorers[0] }];
+        assert_eq!(none.broken(&spared(&spared_only), &sampled), []);
+        let rate = Requirements { least_pass_rate: Some(0.5), ..Requirements::default() };
+        let without = Broken::PassRate { rate: None, least: 0.5 };
+        assert_eq!(rate.broken(&spared(&spared_only), &scorers), [without]);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub struct RunTally {
     failed_incomplete: u64,
     errored_incomplete: u64,
     skipped: u64,
+    skipped_by_themselves: u64,
     undecided: u64,
     score: Mean,
     latency_ms: Mean,
@@ -59,6 +60,9 @@ pub struct RunVerdict {
     pub errored_incomplete: u64,
     /// Cases that are not to be judged; they count in no rate.
     pub skipped: u64,
+    /// Those of them that say so themselves.
+    #[serde(skip)]
+    pub skipped_by_themselves: u64,
     /// Cases that a scorer has no row for yet, as in a run that was interrupted, and that none decides against; they count in no rate.
     pub undecided: u64,
     /// Passed among the judged cases; `None` if there are none. Attempts count each; the verdict of a stored run has
@@ -102,7 +106,10 @@ impl RunTally {
                 self.failed += 1;
                 self.failed_incomplete += u64::from(case.is_incomplete);
             }
-            Verdict::Skipped => self.skipped += 1,
+            Verdict::Skipped => {
+                self.skipped += 1;
+                self.skipped_by_themselves += u64::from(case.skips_itself);
+            }
             Verdict::Undecided => self.undecided += 1,
             Verdict::Passed => {
                 self.passed += 1;
@@ -127,6 +134,7 @@ impl RunTally {
             failed_incomplete: self.failed_incomplete,
             errored_incomplete: self.errored_incomplete,
             skipped: self.skipped,
+            skipped_by_themselves: self.skipped_by_themselves,
             undecided: self.undecided,
             pass_rate: None,
             mean_score: self.score.get(),

@@ -4,7 +4,7 @@
 const MOST_DECIMALS: usize = 12;
 
 /// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of what is
-/// only almost so: 9 999 of 10 000 are `99.99 %`.
+/// only almost so: 9 999 of 10 000 are `99.99 %`, and the one that is left has as many decimals.
 pub fn percent(share: f64) -> String {
     format!("{:.*} %", decimals(share), share * 100.0)
 }
@@ -18,10 +18,10 @@ pub fn percent_interval(share: f64, low: f64, high: f64) -> String {
 
 /// With how many decimals a share is shown in percent.
 fn decimals(share: f64) -> usize {
+    let is_all =
+        |share: f64, decimals: usize| format!("{:.decimals$}", share * 100.0).parse() == Ok(100.0);
     let is_wrong = |decimals: &usize| {
-        let text = format!("{:.decimals$}", share * 100.0);
-        let digits = text.trim_end_matches('0').trim_end_matches('.');
-        (share < 1.0 && digits == "100") || (share > 0.0 && ["0", ""].contains(&digits))
+        [share, 1.0 - share].iter().any(|part| *part < 1.0 && is_all(*part, *decimals))
     };
     (1..MOST_DECIMALS).find(|decimals| !is_wrong(decimals)).unwrap_or(MOST_DECIMALS)
 }
@@ -32,11 +32,16 @@ mod tests {
 
     #[test]
     fn all_and_none_are_said_only_of_all_and_none() {
-        let said = [0.0, 1e-6, 0.0004, 0.0005, 0.4201, 0.9994, 0.9999, 1.0].map(percent);
+        let said = [0.0, 1e-6, 0.0004, 0.0006, 0.4201, 0.9994, 0.9999, 1.0].map(percent);
         assert_eq!(
             said,
             ["0.0 %", "0.0001 %", "0.04 %", "0.1 %", "42.0 %", "99.9 %", "99.99 %", "100.0 %"]
         );
+    }
+
+    #[test]
+    fn a_share_and_the_rest_have_as_many_decimals() {
+        assert_eq!([0.99995, 0.00005].map(percent), ["99.995 %", "0.005 %"]);
     }
 
     #[test]

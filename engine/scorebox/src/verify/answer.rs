@@ -96,12 +96,13 @@ pub(super) fn is_a_time_out(answer: &Answer) -> bool {
 
 /// Whether it is an error because a judge had no answer.
 pub(super) fn is_without_a_judge(answer: &Answer) -> bool {
-    const KINDS: [ErrorKind; 5] = [
+    const KINDS: [ErrorKind; 6] = [
         ErrorKind::JudgeOverBudget,
         ErrorKind::JudgeRefused,
         ErrorKind::JudgeUnavailable,
         ErrorKind::JudgeTimedOut,
         ErrorKind::JudgeNotRecorded,
+        ErrorKind::JudgeStopped,
     ];
     let kind = answer.error.as_ref().map(|error| error.kind.as_str());
     KINDS.iter().any(|known| kind == Some(known.as_str()))

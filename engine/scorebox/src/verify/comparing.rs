@@ -6,7 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 use crate::{
-    judge::Recording,
+    judge::{Halt, Recording},
     row::{Answer, Status},
     sandbox::LoadedScorer,
     scoring::{Batch, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
@@ -31,6 +31,8 @@ struct StoredUnit {
     /// Its place among all rows that were added.
     place: u64,
     case: Option<Arc<CaseInFlight>>,
+    /// Why there is nothing to score, if the task failed.
+    failure: Option<String>,
     scorer: Arc<LoadedScorer>,
     condition: Option<Arc<LoadedScorer>>,
     record: ScoreRecord,
@@ -42,6 +44,10 @@ struct StoredUnit {
 impl Unit for StoredUnit {
     fn case(&self) -> Option<&CaseInFlight> {
         self.case.as_deref()
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
     }
 
     fn scorer(&self) -> &LoadedScorer {
@@ -187,7 +193,7 @@ fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<Stor
         waiting: DEFAULT_WAITING.min(jobs.max(1)),
         queued: most_in_flight(jobs) + 1,
     };
-    (Scoring::begin(places, &to_comparing, || false), rows)
+    (Scoring::begin(places, &to_comparing, Halt::default(), || false), rows)
 }
 
 /// The row as something to compute; or the finding without computing.
@@ -200,15 +206,17 @@ fn begun(
     let answers = answers.map_err(|unrecorded| recorded_calls::verdict(&unrecorded))?;
     let case = of_row.case.as_ref().map_err(Verdict::clone)?;
     let stored = answer::stored(&record).map_err(Verdict::not_verifiable)?;
-    if let Some(verdict) = rescorer.of_skipped(&record.row, of_row.skip.as_deref()) {
+    let (skip, failure) = (of_row.skip.as_deref(), of_row.failure.clone());
+    if let Some(verdict) = rescorer.of_unscored(&record.row, skip, failure.as_deref()) {
         return Err(verdict);
     }
-    // Of a case that it skips, only the condition is computed, which sees no files.
+    // Of a case that it skips or whose task failed, only the condition is computed, which sees no files.
     let names_files = record.row.answer.status != Status::Skipped
+        && failure.is_none()
         && case.as_ref().is_some_and(|case| case.case().workspace().is_some());
     let scorer = Arc::clone(rescorer.for_score(names_files, &stored)?);
     let (case, condition) = (case.clone(), rescorer.condition().cloned());
-    Ok(StoredUnit { place, case, scorer, condition, record, stored, answers })
+    Ok(StoredUnit { place, case, failure, scorer, condition, record, stored, answers })
 }
 
 fn compared(row: Finished<StoredUnit>) -> Verdict {
@@ -226,7 +234,7 @@ fn compared(row: Finished<StoredUnit>) -> Verdict {
     }
     match row.computed {
         Computed::Outcome(outcome, digest) => stored.compared_with(&outcome.into(), digest),
-        Computed::NoCondition(outcome) => stored.compared_without_input(&outcome.into()),
+        Computed::NotRun(outcome) => stored.compared_without_input(&outcome.into()),
         Computed::Skipped(skip) => stored.compared_without_input(&skipped(skip, None)),
     }
 }

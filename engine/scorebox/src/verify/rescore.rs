@@ -11,7 +11,9 @@ use crate::{
     digest::Digest,
     judge::JudgeIdentity,
     row::{Answer, Row, Status},
-    sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
+    sandbox::{
+        Grant, Limits, LoadedScorer, Outcome, Sandbox, ScorerConfig, Start, WASMTIME_VERSION,
+    },
     store::{CaseContent, ScorerKey, ScorerRecord, ScorerSpec, Store, StoreError},
     suite::{Draw, Selection, Skip},
 };
@@ -162,9 +164,15 @@ impl Rescorer {
         self.subject
     }
 
-    /// What is to be said about a row without computing its score: that the scorer skips the case as it should be, or
-    /// that it should be and is not. `None` if the score is to be computed. `skip` is why the case is not to be judged.
-    pub(super) fn of_skipped(&self, row: &Row, skip: Option<&str>) -> Option<Verdict> {
+    /// What is to be said about a row without computing its score: that the scorer skips the case or was not run as it should
+    /// be, or that it should be and is not. `None` if something is to be computed. `skip` is why the case is not to be judged,
+    /// `failure` why there is nothing to score, because the task failed.
+    pub(super) fn of_unscored(
+        &self,
+        row: &Row,
+        skip: Option<&str>,
+        failure: Option<&str>,
+    ) -> Option<Verdict> {
         let draw = Draw {
             seed: self.seed.as_deref().unwrap_or_default(),
             case_id: &row.case_id,
@@ -178,16 +186,19 @@ impl Rescorer {
             None => self.selection.skips(node, &draw),
         };
         let is_skipped = row.answer.status == Status::Skipped;
-        let expected = match why {
-            Some(why) => skipped(why, skip),
+        // Of a result that is not there, no condition is asked. What is unusable has no seed, and its condition is not known.
+        let is_clear = self.seed.is_some() && (self.condition.is_none() || self.subject.is_some());
+        let expected = match (why, failure) {
+            (Some(why), _) => skipped(why, skip),
+            (None, Some(failure)) if is_clear => Outcome::of_failed_task(failure).into(),
             // Whether it is for the case must be computed, or follows from another row.
-            None if !is_skipped || self.condition.is_some() || self.subject.is_some() => {
+            _ if !is_skipped || self.condition.is_some() || self.subject.is_some() => {
                 return None;
             }
-            None if self.seed.is_none() => {
+            _ if self.seed.is_none() => {
                 return Some(Verdict::not_verifiable("it was skipped: nothing ran"));
             }
-            None => {
+            _ => {
                 let status = Status::Skipped.as_str().to_owned();
                 return Some(Verdict::different("status", status, "not skipped".to_owned()));
             }
@@ -307,7 +318,7 @@ impl StoredScore<'_> {
             return Verdict::not_verifiable("computing it again timed out");
         }
         let Some(expected) = self.input_digest else {
-            if self.answer.status == Status::Skipped {
+            if self.answer.status == Status::Skipped || self.answer.is_of_failed_task() {
                 return self.compared_without_input(computed);
             }
             return Verdict::not_verifiable("the digest of its input is not stored");
@@ -344,6 +355,9 @@ pub(super) fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     }
     if let Some(folder) = &content.workspace {
         builder = builder.text(Key::Workspace, folder);
+    }
+    if let Some(why) = &content.error {
+        builder = builder.text(Key::Error, why);
     }
     builder.build().map_err(|error| error.to_string())
 }

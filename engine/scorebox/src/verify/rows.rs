@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::{
+    row::Answer,
     scoring::CaseInFlight,
     store::{
         CaseContent, CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, ScorerKey, Store, StoreError,
@@ -22,6 +23,8 @@ pub(super) struct StoredCase {
     pub(super) bytes: usize,
     /// Why it is not to be judged.
     pub(super) skip: Option<String>,
+    /// Why there is nothing to score, if the task failed.
+    pub(super) failure: Option<String>,
     /// The case, `None` if it would be a result that there is not; or the finding for all of its rows.
     pub(super) case: Result<Option<Arc<CaseInFlight>>, Verdict>,
 }
@@ -29,7 +32,9 @@ pub(super) struct StoredCase {
 impl StoredCase {
     fn new(key: CaseKey, content: &CaseContent) -> StoredCase {
         let case = checked(content).map(|case| Some(Arc::new(case)));
-        StoredCase { key, bytes: content.bytes(), skip: content.skip.clone(), case }
+        let known = case.as_ref().ok().and_then(Option::as_ref);
+        let failure = known.and_then(|case| case.case().error()).map(str::to_owned);
+        StoredCase { key, bytes: content.bytes(), skip: content.skip.clone(), failure, case }
     }
 
     /// What the scorer with the key `subject` said about the case, as a case.
@@ -46,7 +51,11 @@ impl StoredCase {
         };
         let case = self.case.as_ref().map(result).map_err(Verdict::clone);
         let result = case.iter().flatten().map(|case| case.case().json().len()).sum::<usize>();
-        Ok(StoredCase { key: self.key, bytes: self.bytes + result, skip: self.skip.clone(), case })
+        // A result that is not there for another reason is not there to be scored.
+        let failure = self.failure.clone();
+        let failure = failure.filter(|_| answer.as_ref().is_some_and(Answer::is_of_failed_task));
+        let (key, bytes, skip) = (self.key, self.bytes + result, self.skip.clone());
+        Ok(StoredCase { key, bytes, skip, failure, case })
     }
 }
 

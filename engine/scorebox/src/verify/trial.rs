@@ -6,6 +6,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     component_bytes::ComponentBytes,
+    judge::Halt,
     row::{Answer, Status},
     sandbox::{ErrorKind, Sandbox},
     store::{ScoreId, ScoreRecord, ScorerRecord, Store, StoreError},
@@ -38,7 +39,8 @@ impl Tried {
 }
 
 /// Has `component` score what a scorer of a run has scored, with that scorer's configuration, limits, grants and recorded answers, and
-/// hands over each score in the order of the rows, until `take` answers false. Rows of cases that the scorer skipped are left out.
+/// hands over each score in the order of the rows, until `take` answers false. Rows of cases that the scorer skipped, or whose task
+/// failed, are left out.
 ///
 /// `request` names one run and one scorer in it; a sample of it is drawn as [`verify`](super::verify) draws it.
 ///
@@ -55,7 +57,8 @@ pub async fn try_component(
     let mut rows = StoredRows::new(store, request)?;
     let mut trying: Option<Trying> = None;
     while let Some((record, case)) = rows.next()? {
-        if record.row.answer.status == Status::Skipped {
+        let answer = &record.row.answer;
+        if answer.status == Status::Skipped || answer.is_of_failed_task() {
             continue;
         }
         let with = match &trying {
@@ -131,7 +134,7 @@ impl Trying {
             Ok(answers) => answers.into_iter().map(Arc::new).collect(),
             Err(unrecorded) => return Ok(Err(recorded_calls::verdict(&unrecorded))),
         };
-        let (outcome, _) = case.score(scorer, answers, &self.workspaces).await;
+        let (outcome, _) = case.score(scorer, answers, &self.workspaces, &Halt::default()).await;
         let asks_otherwise =
             matches!(&outcome.result, Err(error) if error.kind == ErrorKind::JudgeNotRecorded);
         let computed = Answer::from(outcome);

@@ -37,7 +37,7 @@ pub fn verify_root(
 }
 
 /// The finding on a run that does not have the root that is stored with it, or whose cases, components or recordings are not
-/// those of their digests; `None` if all is right, or if no root is stored.
+/// those of their digests, or whose indexes disagree with its rows; `None` if all is right, or if no root is stored.
 pub(super) fn not_the_stored_one(
     store: &Store,
     run: &RunRecord,
@@ -85,8 +85,8 @@ fn content_digest(
     Ok(actual)
 }
 
-/// What is stored under a digest that it does not have: these cases, components, and recordings of judges. The root has only
-/// their digests.
+/// What is stored under a digest that it does not have: these cases, components, and recordings of judges; and indexes that have
+/// other entries than the rows. The root has only the digests, and nothing of an index.
 fn changed_contents(
     store: &Store,
     run: &RunRecord,
@@ -94,6 +94,10 @@ fn changed_contents(
 ) -> Result<Vec<Difference>, StoreError> {
     let mut differences = components(store, run)?;
     differences.extend(cases);
+    let indexes = store.disagreeing_indexes(run.key)?.into_iter();
+    differences.extend(indexes.map(|name| {
+        Difference::new(format!("index {name}"), "entries of other rows", "those of the rows")
+    }));
     let recordings = store.altered_recordings(run.key, LISTED)?;
     differences.extend(recordings.iter().map(recorded_calls::difference));
     Ok(differences)

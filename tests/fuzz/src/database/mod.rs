@@ -90,7 +90,7 @@ fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
     let options = RepeatOptions::default().with_ks(&[1, 2]).with_scorers(OfScorers::Each);
     match repeats(store, run, options, |case| case.attempts > 0) {
         Ok(repeats) => {
-            for draw in &repeats.verdict.draws {
+            for draw in repeats.verdict.iter().flat_map(|tries| &tries.draws) {
                 let figures = [draw.pass_at_k, draw.pass_hat_k, draw.at_least_k];
                 assert!(
                     figures.into_iter().flatten().all(|it| (0.0..=1.0).contains(&it)),
@@ -186,7 +186,17 @@ fn assert_honest(
     if let Some(truth) = truth {
         case = case.json(Key::GroundTruth, truth);
     }
+    if let Some(why) = &content.error {
+        case = case.text(Key::Error, why);
+    }
     let case = case.build().expect("verified, and no case");
+    // Of a case whose task failed, nothing is scored, and of no other.
+    let is_scored = matches!(record.row.answer.status, Status::Scored | Status::NotApplicable);
+    assert!(!is_scored || case.error().is_none(), "a score of a task that failed: {record:?}");
+    if record.row.answer.is_of_failed_task() {
+        assert!(case.error().is_some(), "the task did not fail: {record:?}");
+        return Ok(());
+    }
     let truth = case.field(Field::GroundTruth).map(str::len);
     let bytes = match (with_truth, truth) {
         (false, _) => Some(case.output().len()),

@@ -6,6 +6,7 @@ use scorebox::{
     },
     stats::{Rate, agreement::Confusion},
     store::RunState,
+    verdict::exact,
 };
 
 use crate::{
@@ -257,14 +258,14 @@ pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
         let mut line = format!("{positives} positive");
         if let Some(threshold) = binary.threshold {
             let side = if agreement.lower_is_better { "at most" } else { "at least" };
-            line.push_str(&format!("; a score passes if it is {side} {}", score(threshold)));
+            line.push_str(&format!("; a score passes if it is {side} {}", exact(threshold)));
         }
         lines.push(line);
         if let Some(best) = &binary.best_threshold {
             let held_out = best.held_out.balanced_accuracy();
             lines.push(format!(
                 "best threshold {}: balanced accuracy {} on cases that it was not chosen by (five parts)",
-                score(best.threshold),
+                exact(best.threshold),
                 figure(held_out)
             ));
         }
@@ -288,10 +289,11 @@ pub(crate) fn doubts(agreement: &Agreement) -> Vec<String> {
             .push(format!("all {what} are the same: figures that need them to vary are undefined"));
     }
     if agreement.binary.is_none() && agreement.correlations.is_some() {
-        lines.push(
-            "labels are more than two numbers: accuracy and the like need `--positive-from NUMBER`"
-                .to_owned(),
-        );
+        let why = match agreement.constant_labels {
+            true => "one label does not say which labels are positive",
+            false => "labels are more than two numbers",
+        };
+        lines.push(format!("{why}: accuracy and the like need `--positive-from NUMBER`"));
     }
     lines
 }

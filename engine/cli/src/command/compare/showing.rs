@@ -132,7 +132,14 @@ pub(crate) fn findings(comparison: &Comparison, asked: Option<f64>) -> Vec<Strin
     let sentence = |(name, scores): (&str, &ComparedScores)| {
         format!("{}: {}", one_line(name, NAME), finding(scores, asked))
     };
-    named(comparison).map(sentence).collect()
+    without_verdicts(comparison).into_iter().chain(named(comparison).map(sentence)).collect()
+}
+
+/// Why there are no verdicts, if one of the runs has some.
+fn without_verdicts(comparison: &Comparison) -> Option<String> {
+    let run = comparison.without_verdicts()?;
+    let name = if run.run_id == comparison.b.run_id { "B" } else { "A" };
+    Some(format!("verdict: {name} has no scorer that can fail a case"))
 }
 
 fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
@@ -140,14 +147,28 @@ fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
     let found = match scores.finding {
         Finding::Better => format!("B is better, on {cases}"),
         Finding::Worse => format!("B is worse, on {cases}"),
-        Finding::NotShown => match scores.pairs {
-            1 => "no difference that 1 case can show".to_owned(),
-            _ => format!("no difference that these {cases} can show"),
-        },
-        Finding::Same => match scores.pairs {
-            1 => "the same on the only case".to_owned(),
-            _ => format!("the same on all {cases}"),
-        },
+        Finding::NotShown => {
+            let found = match scores.pairs {
+                1 => "no difference that 1 case can show".to_owned(),
+                _ => format!("no difference that these {cases} can show"),
+            };
+            match scores.are_too_few() {
+                true => format!("{found}: it takes at least {}", count(scores.fewest_cases)),
+                false => found,
+            }
+        }
+        Finding::Same => {
+            let found = match scores.pairs {
+                1 => "the same on the only case".to_owned(),
+                _ => format!("the same on all {cases}"),
+            };
+            match scores.are_too_few() {
+                true => {
+                    format!("{found}; fewer than {} cannot show a loss", count(scores.fewest_cases))
+                }
+                false => found,
+            }
+        }
         _ => "no case has a score in both runs".to_owned(),
     };
     let needed = scores.cases_needed.zip(asked.or(scores.difference));
@@ -291,13 +312,18 @@ fn failures_in_b(comparison: &Comparison) -> Vec<String> {
     failing.map(sentence).collect()
 }
 
-/// What A has and B lacks: where nothing is compared, nothing shows that B is as good.
+/// What A has and B lacks, and losses that so few cases cannot show: where nothing is compared, nothing shows that B is as good.
 pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
     let mut lines = failures_in_b(comparison);
     lines.extend(ended(comparison.b.state).map(|ended| format!("B {ended}")));
     if comparison.a.only_here > 0 {
         lines.push(format!("only A has {}", counted(comparison.a.only_here, "case", "cases")));
     }
+    let lacks_verdicts = comparison.a.has_verdicts && !comparison.b.has_verdicts;
+    if lacks_verdicts && comparison.not_compared.is_empty() {
+        lines.push("A has verdicts, and B has no scorer that can fail a case".to_owned());
+    }
+    lines.extend(named(comparison).filter_map(too_few));
     if let Some(verdict) = comparison.verdict.as_ref().filter(|scores| scores.only_a > 0) {
         let cases = counted(verdict.only_a, "case that has", "cases that have");
         lines.push(format!("B has no verdict for {cases} one in A"));
@@ -318,6 +344,20 @@ pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
         lines.push("no case has a score in both runs".to_owned());
     }
     lines
+}
+
+/// Losses in so few cases that they would not be shown, however many there are.
+fn too_few((name, scores): (&str, &ComparedScores)) -> Option<String> {
+    let losses = scores.wins.losses;
+    (losses > 0 && scores.are_too_few()).then(|| {
+        format!(
+            "{} is worse in {} of {}, which are too few to show any loss: it takes at least {}",
+            if name == "verdict" { name.to_owned() } else { format!("`{}`", one_line(name, NAME)) },
+            count(losses),
+            counted(scores.pairs, "case", "cases"),
+            count(scores.fewest_cases)
+        )
+    })
 }
 
 /// How a run came to its end, if it has not finished.

@@ -1,7 +1,8 @@
-//! What the user reads of live scoring: a table that changes on a terminal, a plain line now and then elsewhere, and the
-//! table at the end. Counts what it hears; reads no database.
+//! What the user reads of live scoring while it runs: a table that changes on a terminal, a plain line now and then elsewhere,
+//! and what goes wrong, when it does; and the totals at the end. Counts what it hears; reads no database.
 
 use std::{
+    collections::BTreeSet,
     io::{self, IsTerminal as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -9,16 +10,14 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
-    row::Status,
+    row::{Row, Status},
     run::{CaseFinished, Event, ReadyScorer, RunReport, Sink},
     verdict::Verdict,
 };
 
 use crate::{
-    failure::Failure,
-    output,
     report::{self, Align, Table},
-    words,
+    run_end, words,
 };
 
 /// How often the table is drawn.
@@ -44,6 +43,8 @@ struct Heard {
     decides: bool,
     bad: u64,
     scorers: Vec<OfScorer>,
+    /// The scorers and kinds of errors of which the first one was shown: few, however many cases fail.
+    errors_shown: BTreeSet<(String, String)>,
     /// What is drawn on the terminal meanwhile, above which words are written.
     bar: Option<ProgressBar>,
 }
@@ -113,10 +114,11 @@ impl Showing {
 
     /// The scorers of the run are loaded: whether one of them decides whether a case passes.
     pub(super) fn loaded(&self, scorers: &[ReadyScorer]) {
-        locked(&self.heard).decides = scorers.iter().any(|scorer| scorer.policy.decides());
+        locked(&self.heard).decides = scorers.iter().any(|scorer| scorer.policy.can_fail(false));
     }
 
-    /// What hears of the run. Invalid lines are shown at once, as long as they are few.
+    /// What hears of the run. Invalid lines are shown at once, as long as they are few, and of errors the first of each scorer and
+    /// kind.
     pub(super) fn sink(&self) -> impl Sink + use<> {
         let heard = Arc::clone(&self.heard);
         move |event: &Event| {
@@ -160,12 +162,6 @@ impl Showing {
         });
         Shown { drawing: Some(drawing), bar: Some(bar) }
     }
-
-    /// Prints the table to standard output.
-    pub(super) fn summarize(&self) -> Result<(), Failure> {
-        let table = locked(&self.heard).table();
-        output::stdout(|out| write!(out, "{table}"))
-    }
 }
 
 /// What is being shown.
@@ -206,21 +202,18 @@ impl Heard {
             }
             Event::BadCase(refused) => {
                 self.bad += 1;
-                let say = || {
-                    if self.bad <= BAD_SHOWN {
-                        words::warn(&format!("not scored: {}", refused.message));
-                    }
-                    if self.bad == BAD_SHOWN {
+                if self.bad <= BAD_SHOWN {
+                    self.warn(&format!("not scored: {}", refused.message));
+                }
+                if self.bad == BAD_SHOWN {
+                    self.above_the_bar(|| {
                         words::say("further invalid lines are counted and not shown");
-                    }
-                };
-                match &self.bar {
-                    Some(bar) if self.bad <= BAD_SHOWN => bar.suspend(say),
-                    _ => say(),
+                    });
                 }
             }
             event => {
                 let Some(row) = event.row() else { return };
+                self.say_first_error(row);
                 let mut scorers = self.scorers.iter_mut();
                 let Some(scorer) = scorers.find(|scorer| scorer.id == row.scorer_id) else {
                     return;
@@ -236,6 +229,27 @@ impl Heard {
                     Status::Skipped => {}
                 }
             }
+        }
+    }
+
+    /// Shows an error of a kind that the scorer had none of yet.
+    fn say_first_error(&mut self, row: &Row) {
+        let Some(error) = &row.answer.error else { return };
+        if self.errors_shown.insert((row.scorer_id.clone(), error.kind.clone())) {
+            let words = run_end::error_words(row, error);
+            self.warn(&format!("no score: {words}; further errors of this kind are counted"));
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        self.above_the_bar(|| words::warn(text));
+    }
+
+    /// Says something while what is drawn on the terminal is away.
+    fn above_the_bar(&self, say: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(say),
+            None => say(),
         }
     }
 
@@ -265,7 +279,7 @@ impl Heard {
 
     /// How far it is, in one line.
     fn line(&self) -> String {
-        let scores = self.scorers.iter().map(|it| it.scored + it.not_applicable + it.errors).sum();
+        let scores = self.scorers.iter().map(|it| it.scored + it.not_applicable).sum();
         let errors: u64 = self.scorers.iter().map(|scorer| scorer.errors).sum();
         let mut line = format!(
             "{}{}, {}",
@@ -291,10 +305,11 @@ pub(super) fn totals(run: &RunReport, scores: &str) {
         "\nrun {}: {}, {}",
         run.run,
         report::counted(progress.cases_done, "case", "cases"),
-        report::counted(progress.scores_written, "score", "scores"),
+        report::counted(progress.scores_written.saturating_sub(progress.errors), "score", "scores"),
     );
     for (count, one, many) in [
         (progress.errors, "error", "errors"),
+        (progress.scores_skipped, "skipped", "skipped"),
         (progress.cases_bad, "invalid line", "invalid lines"),
         (progress.cases_finished_before, "case known before", "cases known before"),
     ] {

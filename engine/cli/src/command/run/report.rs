@@ -1,7 +1,6 @@
-//! What the user reads of a run: the progress bar, the table at the end, the first errors.
+//! What the user reads of a run: the progress bar, the summary at the end. What a live run ends with, too, is `run_end`'s.
 
 use std::{
-    collections::BTreeSet,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -12,30 +11,27 @@ use scorebox::{
     aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, add_intervals, repeated_verdicts},
     digest::Digest,
     judge::{JudgeCounts, Judges},
-    row::{AnswerError, milliseconds},
+    row::milliseconds,
     run::{Control, Progress, RunReport},
-    sandbox::ErrorKind,
-    store::{CallCounts, RunRecord, ScoreFilter, Store, SummaryRecord},
+    store::{CallCounts, RunRecord, Store, SummaryRecord},
     verdict::{Broken, Requirements},
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use super::idle;
 use crate::{
     arguments::Database,
     decision::Decision,
     failure::Failure,
     output::{self, Format, Out},
-    report::{self, Align, Table, pretty},
-    words,
+    report::{
+        self,
+        of_the_run::{self, OfTheRun},
+    },
+    run_end, words,
 };
 
 /// How often the progress bar is drawn.
 const REDRAW: Duration = Duration::from_millis(100);
-
-/// Errors that are shown at the end.
-const ERRORS_SHOWN: usize = 3;
 
 /// A progress bar that follows the run until it is finished.
 pub(super) struct Bar {
@@ -139,16 +135,6 @@ struct Summary<'a> {
     summaries: Vec<OfTheRun<'a>>,
 }
 
-/// A scorer's summary of the run.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct OfTheRun<'a> {
-    scorer_id: &'a str,
-    summary: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<AnswerError>,
-}
-
 /// What the user wants to see.
 pub(super) struct Asked<'a> {
     pub requirements: &'a Requirements,
@@ -169,14 +155,13 @@ pub(super) struct Told {
     pub errors: u64,
     /// Scorers whose words on the whole run are errors.
     pub summary_errors: u64,
-    /// Whether a requirement of the run is broken.
-    pub broken: bool,
+    /// The requirements that are broken; none of a run that ended early.
+    pub broken: Vec<Broken>,
 }
 
 /// Prints the summary, the verdict, and what is wrong.
 pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Told, Failure> {
     let (format, database) = (asked.format, asked.database);
-    let filter = ScoreFilter::of_run(run.run.as_str());
     let mut decision = Decision::of_run(store, &run.run, asked.requirements, asked.strict)?;
     if asked.intervals {
         add_intervals(store, run.run.as_str(), None, &mut decision.aggregates)?;
@@ -195,11 +180,11 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     summary.judges = &judges;
     let print_summary = |out: &mut Out<'_>| match format {
         Format::Table => {
-            write!(out, "{}", table(aggregates, asked.intervals))?;
+            write!(out, "{}", run_end::table(aggregates, asked.intervals))?;
             if !judges.is_empty() {
                 write!(out, "\n{}", report::judge::table(&judges))?;
             }
-            said.iter().try_for_each(|said| write!(out, "\n{}", said_of_the_run(said)))
+            said.iter().try_for_each(|said| write!(out, "\n{}", of_the_run::said(said)))
         }
         Format::Json => output::json(out, &summary),
         Format::Jsonl => output::json_line(out, &summary),
@@ -211,30 +196,26 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         let methods = report::interval::methods(aggregates.iter().map(|it| it.interval));
         methods.iter().for_each(|line| words::say(line));
         say_totals(run, database);
-        words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
+        words::limit_hints(of_the_run::error_kinds(&said));
         report::judge::left_out(asked.judges).iter().for_each(|line| words::say(line));
     }
     report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
     say_bad_cases(run);
-    idle::say(store, &record, aggregates)?;
-    if errors > 0 {
-        say_errors(store, run, &filter, errors, database)?;
-    }
+    run_end::say_what_is_wrong(store, &record, aggregates, database)?;
     if format == Format::Table {
         decision.say_verdict();
     }
     if let (Format::Table, Some(repeats)) = (format, &repeats) {
         let command = database.command("repeats", run.run.as_str());
-        let lines = report::repeats::of_run(repeats, decided, &command);
+        let lines = report::repeats::of_run(repeats, &command);
         lines.iter().for_each(|line| words::say(line));
     }
     // A run that ended early is judged when it is whole.
-    let broken = run.stopped.is_none() && !broken.is_empty();
-    if broken {
+    let broken = if run.stopped.is_none() { broken.clone() } else { Vec::new() };
+    if !broken.is_empty() {
         decision.say_broken(&run.run, database);
     }
-    let summary_errors = said.iter().filter(|said| said.error_kind.is_some()).count() as u64;
-    Ok(Told { errors, summary_errors, broken })
+    Ok(Told { errors, summary_errors: of_the_run::errors(&said), broken })
 }
 
 fn summary<'a>(
@@ -262,103 +243,6 @@ fn summary<'a>(
         scorers,
         judges: &[],
         summaries: summaries.iter().map(OfTheRun::new).collect(),
-    }
-}
-
-impl OfTheRun<'_> {
-    fn new(record: &SummaryRecord) -> OfTheRun<'_> {
-        OfTheRun {
-            scorer_id: &record.scorer_id,
-            // Checked when it came over the wall.
-            summary: record
-                .summary_json
-                .as_deref()
-                .and_then(|json| serde_json::from_str(json).ok()),
-            error: record.error_kind.as_ref().map(|kind| {
-                AnswerError::new(kind, record.error_message.clone().unwrap_or_default())
-            }),
-        }
-    }
-}
-
-/// A scorer's summary of the run, for people.
-fn said_of_the_run(record: &SummaryRecord) -> String {
-    let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
-        (Some(json), ..) => report::printable(&pretty(json)),
-        (None, kind, message) => format!(
-            "error: {}: {}",
-            report::one_line(kind.as_deref().unwrap_or_default(), 40),
-            report::printable(message.as_deref().unwrap_or_default()).replace('\n', "\n  ")
-        ),
-    };
-    format!("{} of the run: {said}\n", report::one_line(&record.scorer_id, 64))
-}
-
-fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
-    let of_points = aggregates.iter().any(|aggregate| highest(aggregate) > 1.0);
-    let has_skipped = aggregates.iter().any(|aggregate| aggregate.skipped > 0);
-    let mut columns = vec![
-        ("scorer", Align::Left),
-        ("scored", Align::Right),
-        ("n/a", Align::Right),
-        ("skipped", Align::Right),
-        ("errors", Align::Right),
-        ("mean", Align::Right),
-        ("95 % interval", Align::Right),
-        (if of_points { "spread" } else { "0 … 1" }, Align::Left),
-        ("p50", Align::Right),
-        ("min", Align::Right),
-        ("max", Align::Right),
-        ("fuel", Align::Right),
-        ("time", Align::Right),
-    ];
-    columns.retain(|(title, _)| match *title {
-        "skipped" => has_skipped,
-        "95 % interval" => with_intervals,
-        _ => true,
-    });
-    let mut table = Table::new(&columns);
-    for aggregate in aggregates {
-        let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
-        // A database that a stranger wrote may have any number there.
-        let time = |ms: f64| {
-            Duration::try_from_secs_f64(ms / 1e3).map_or_else(|_| "-".into(), report::duration)
-        };
-        let mut cells = vec![
-            aggregate.scorer_id.clone(),
-            report::count(aggregate.count),
-            report::count(aggregate.not_applicable),
-        ];
-        cells.extend(has_skipped.then(|| report::count(aggregate.skipped)));
-        cells.extend([report::count(aggregate.errors), figure(aggregate.mean)]);
-        cells.extend(with_intervals.then(|| report::interval::interval(aggregate.interval)));
-        cells.extend([
-            match of_points {
-                true => spread(aggregate),
-                false => report::sparkline(&aggregate.distribution),
-            },
-            figure(aggregate.p50),
-            figure(aggregate.min),
-            figure(aggregate.max),
-            aggregate.mean_fuel.map_or_else(|| "-".into(), report::fuel),
-            aggregate.mean_duration_ms.map_or_else(|| "-".into(), time),
-        ]);
-        table.row(cells);
-    }
-    table
-}
-
-/// The end of the range that a distribution is over: 1, or the highest score of points.
-fn highest(aggregate: &Aggregate) -> f64 {
-    aggregate.max.unwrap_or(0.0).max(1.0)
-}
-
-/// A distribution with its range.
-fn spread(aggregate: &Aggregate) -> String {
-    let bars = report::sparkline(&aggregate.distribution);
-    match highest(aggregate) {
-        1.0 => format!("{bars} 0 … 1"),
-        highest => format!("{bars} 0 … {}", report::score(highest)),
     }
 }
 
@@ -411,39 +295,6 @@ fn say_bad_cases(run: &RunReport) {
     for message in &run.bad_cases {
         words::say(&format!("  {}", report::printable(message)));
     }
-}
-
-fn kinds<'a>(words: impl Iterator<Item = &'a Option<String>>) -> BTreeSet<ErrorKind> {
-    words.flatten().filter_map(|word| ErrorKind::from_word(word)).collect()
-}
-
-fn say_errors(
-    store: &Store,
-    run: &RunReport,
-    filter: &ScoreFilter,
-    errors: u64,
-    database: &Database,
-) -> Result<(), Failure> {
-    let errors = report::counted(errors, "score is an error", "scores are errors");
-    words::warn(&format!("{errors}; first:"));
-    let filter = filter.clone().with_errors(true);
-    let first = store.scores(&filter, None, ERRORS_SHOWN)?;
-    let first = first.iter().map(|record| &record.row);
-    let mut error_kinds = BTreeSet::new();
-    for (row, error) in first.filter_map(|row| Some((row, row.answer.error.as_ref()?))) {
-        words::say(&format!(
-            "  {} on {}: {}: {}",
-            report::one_line(&row.scorer_id, 64),
-            report::one_line(&row.case_id, 60),
-            report::one_line(&error.kind, 40),
-            report::one_line(&error.message, 160)
-        ));
-        error_kinds.extend(ErrorKind::from_word(&error.kind));
-    }
-    words::limit_hints(error_kinds);
-    let command = database.command("scores", run.run.as_str());
-    words::hint(&format!("show all errors: {command} --errors"));
-    Ok(())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ fn quantiles(tests: u64) -> (f64, f64) {
 
 /// The fewest cases with which a permutation test can find anything: its smallest p value is that of all differences with one
 /// sign, 2^(1-n).
-fn fewest_cases(tests: u64) -> u64 {
+pub fn fewest_cases(tests: u64) -> u64 {
     (1..u64::MAX)
         .find(|cases| 0.5_f64.powf(*cases as f64 - 1.0) < accepted_error(tests))
         .unwrap_or(1)

@@ -318,6 +318,31 @@ fn what_a_file_says_wins_over_what_it_includes_wherever_it_says_it() {
     assert_eq!(suite.scorers[0].config.as_str(), "{}", "a target is replaced as a whole");
 }
 
+#[test]
+fn a_target_and_a_scorer_of_its_name_are_a_mistake_whichever_files_say_them() {
+    let said = |target: &str| {
+        format!(
+            "two scorers are called `target`: this one and that of `[target]` ({target}); give this one another name, or \
+             leave out `[target]`"
+        )
+    };
+    let mistake = |file: &str, text: &str, included: &str| {
+        suite(&[(file, text), ("base.toml", included)]).unwrap_err().join("\n")
+    };
+    let (target, scorer) = ("[target]\nuse = \"bleu\"\n", "[scorers.target]\nuse = \"rouge\"\n");
+    let includes = |text: &str| format!("include = [\"base.toml\"]\n{text}");
+    assert_eq!(
+        mistake("s.toml", &includes(target), scorer),
+        format!("base.toml:1:10: {}", said("s.toml:2:2"))
+    );
+    assert_eq!(
+        mistake("s.toml", &includes(scorer), target),
+        format!("s.toml:2:10: {}", said("base.toml:1:2"))
+    );
+    let json = r#"{"include": ["base.toml"], "target": {"use": "bleu"}, "scorers": {"target": {"use": "rouge"}}}"#;
+    assert_eq!(mistake("s.json", json, ""), format!("s.json:1:67: {}", said("s.json:1:28")));
+}
+
 /// A key as minisign writes it.
 const SIGNER: &str = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI";
 

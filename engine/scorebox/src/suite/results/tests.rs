@@ -136,10 +136,10 @@ fn defaults_give_no_weight_to_scorers_of_results_and_make_no_target_a_gate() {
     let severity = |suite: &Suite| suite.scorers[0].policy.severity;
     assert_eq!(severity(&made), Some(Severity::Gate));
     // A target of the suite, and a scorer of it that becomes one.
-    let unused = made.scorers[0].clone();
+    let id = &made.scorers[0].id;
     let scorers = "[scorers.a]\n[scorers.b]\n";
     let written = suite(&format!("{defaults}[target]\nuse = 'bleu'\n[scorers.b]\n"));
-    let named = suite(&format!("{defaults}{scorers}")).with_target(unused).unwrap();
+    let named = suite(&format!("{defaults}{scorers}")).with_scorer_as_target(id).unwrap();
     for suite in [written, named] {
         assert_eq!(
             (severity(&suite), suite.scorers[0].policy.weight),
@@ -156,14 +156,28 @@ fn defaults_give_no_weight_to_scorers_of_results_and_make_no_target_a_gate() {
 #[test]
 fn a_scorer_of_the_suite_can_be_the_target_with_what_scores_its_results() {
     let suite = suite("[scorers.a]\n[scorers.b]\nmeta = ['c', 'b']\n[scorers.c]\n");
-    let target = suite.scorers[1].clone();
-    let unused = SuiteScorer { name: Some("unused".into()), ..target };
-    let suite = suite.with_target(unused).unwrap();
+    let id = suite.scorers[1].id.clone();
+    let suite = suite.with_scorer_as_target(&id).unwrap();
     assert_eq!(
         laid(&suite),
         ["b of cases, weight 0", "b.c of b, weight 0", "b.b of b, weight 0", "b.a of b, weight -"]
     );
-    assert_eq!(suite.scorers[0].name, None);
+    let unknown = ScorerId::new("z").unwrap();
+    let error = suite.with_scorer_as_target(&unknown).unwrap_err();
+    assert!(matches!(error, SuiteError::NoSuchScorer { .. }), "{error}");
+}
+
+#[test]
+fn a_target_is_never_replaced_by_a_scorer_of_its_name() {
+    let said = "two scorers are called `target`: this one and that of `[target]` (suite:1:2); give this one another \
+                name, or leave out `[target]`";
+    let target = "[target]\nuse = './there-is-none.js'\n";
+    let text = format!("{target}[scorers.a]\nuse = 'bleu'\n[scorers.target]\nuse = 'bleu'\n");
+    assert_eq!(mistakes(&text), format!("suite:5:10: {said}"));
+    let suite = suite("[scorers.a]\nuse = 'bleu'\n[scorers.b]\n");
+    let other = SuiteScorer::new(suite.scorers[0].id.clone(), Reference::Name("rouge".into()));
+    let error = suite.with_target(other).unwrap_err();
+    assert_eq!(error.to_string(), "two scorers are called `a`");
 }
 
 #[test]

@@ -1,0 +1,65 @@
+//! What scorers say about all cases of a run together, as text and as JSON. Asks no scorer.
+
+use std::collections::BTreeSet;
+
+use scorebox::{row::AnswerError, sandbox::ErrorKind, store::SummaryRecord};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{one_line, pretty, printable};
+
+/// A scorer's summary of the run.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OfTheRun<'a> {
+    scorer_id: &'a str,
+    summary: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<AnswerError>,
+}
+
+impl OfTheRun<'_> {
+    pub(crate) fn new(record: &SummaryRecord) -> OfTheRun<'_> {
+        OfTheRun {
+            scorer_id: &record.scorer_id,
+            // Checked when it came over the wall.
+            summary: summary(record),
+            error: error(record),
+        }
+    }
+}
+
+/// The JSON that the scorer said; `None` if there is an error.
+pub(crate) fn summary(record: &SummaryRecord) -> Option<&RawValue> {
+    record.summary_json.as_deref().and_then(|json| serde_json::from_str(json).ok())
+}
+
+/// Why the scorer said nothing.
+pub(crate) fn error(record: &SummaryRecord) -> Option<AnswerError> {
+    let kind = record.error_kind.as_ref()?;
+    Some(AnswerError::new(kind, record.error_message.clone().unwrap_or_default()))
+}
+
+/// A scorer's summary of the run, for people.
+pub(crate) fn said(record: &SummaryRecord) -> String {
+    let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
+        (Some(json), ..) => printable(&pretty(json)),
+        (None, kind, message) => format!(
+            "error: {}: {}",
+            one_line(kind.as_deref().unwrap_or_default(), 40),
+            printable(message.as_deref().unwrap_or_default()).replace('\n', "\n  ")
+        ),
+    };
+    format!("{} of the run: {said}\n", one_line(&record.scorer_id, 64))
+}
+
+/// How many of them are errors.
+pub(crate) fn errors(records: &[SummaryRecord]) -> u64 {
+    records.iter().filter(|record| record.error_kind.is_some()).count() as u64
+}
+
+/// The kinds of the errors among them.
+pub(crate) fn error_kinds(records: &[SummaryRecord]) -> BTreeSet<ErrorKind> {
+    let kinds = records.iter().filter_map(|record| record.error_kind.as_deref());
+    kinds.filter_map(ErrorKind::from_word).collect()
+}

@@ -1,0 +1,133 @@
+//! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the scorers, the
+//! first errors, and in `idle` the scorers that were for no case. The progress and the totals are each command's own.
+
+mod idle;
+
+use std::{collections::BTreeSet, time::Duration};
+
+use scorebox::{
+    aggregate::Aggregate,
+    row::{AnswerError, Row},
+    sandbox::ErrorKind,
+    store::{RunRecord, ScoreFilter, Store},
+};
+
+use crate::{
+    arguments::Database,
+    failure::Failure,
+    report::{self, Align, Table},
+    words,
+};
+
+/// Errors that are shown at the end.
+const ERRORS_SHOWN: usize = 3;
+
+/// Warns of scorers that scored nothing, and shows the first errors with what can be done about them.
+pub(crate) fn say_what_is_wrong(
+    store: &Store,
+    run: &RunRecord,
+    aggregates: &[Aggregate],
+    database: &Database,
+) -> Result<(), Failure> {
+    idle::say(store, run, aggregates)?;
+    match aggregates.iter().map(|aggregate| aggregate.errors).sum() {
+        0 => Ok(()),
+        errors => say_errors(store, run.spec.id.as_str(), errors, database),
+    }
+}
+
+/// An error of a scorer in one line.
+pub(crate) fn error_words(row: &Row, error: &AnswerError) -> String {
+    format!(
+        "{} on {}: {}: {}",
+        report::one_line(&row.scorer_id, 64),
+        report::one_line(&row.case_id, 60),
+        report::one_line(&error.kind, 40),
+        report::one_line(&error.message, 160)
+    )
+}
+
+/// The figures of each scorer.
+pub(crate) fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
+    let of_points = aggregates.iter().any(|aggregate| highest(aggregate) > 1.0);
+    let has_skipped = aggregates.iter().any(|aggregate| aggregate.skipped > 0);
+    let mut columns = vec![
+        ("scorer", Align::Left),
+        ("scored", Align::Right),
+        ("n/a", Align::Right),
+        ("skipped", Align::Right),
+        ("errors", Align::Right),
+        ("mean", Align::Right),
+        ("95 % interval", Align::Right),
+        (if of_points { "spread" } else { "0 … 1" }, Align::Left),
+        ("p50", Align::Right),
+        ("min", Align::Right),
+        ("max", Align::Right),
+        ("fuel", Align::Right),
+        ("time", Align::Right),
+    ];
+    columns.retain(|(title, _)| match *title {
+        "skipped" => has_skipped,
+        "95 % interval" => with_intervals,
+        _ => true,
+    });
+    let mut table = Table::new(&columns);
+    for aggregate in aggregates {
+        let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
+        // A database that a stranger wrote may have any number there.
+        let time = |ms: f64| {
+            Duration::try_from_secs_f64(ms / 1e3).map_or_else(|_| "-".into(), report::duration)
+        };
+        let mut cells = vec![
+            aggregate.scorer_id.clone(),
+            report::count(aggregate.count),
+            report::count(aggregate.not_applicable),
+        ];
+        cells.extend(has_skipped.then(|| report::count(aggregate.skipped)));
+        cells.extend([report::count(aggregate.errors), figure(aggregate.mean)]);
+        cells.extend(with_intervals.then(|| report::interval::interval(aggregate.interval)));
+        cells.extend([
+            match of_points {
+                true => spread(aggregate),
+                false => report::sparkline(&aggregate.distribution),
+            },
+            figure(aggregate.p50),
+            figure(aggregate.min),
+            figure(aggregate.max),
+            aggregate.mean_fuel.map_or_else(|| "-".into(), report::fuel),
+            aggregate.mean_duration_ms.map_or_else(|| "-".into(), time),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+/// The end of the range that a distribution is over: 1, or the highest score of points.
+fn highest(aggregate: &Aggregate) -> f64 {
+    aggregate.max.unwrap_or(0.0).max(1.0)
+}
+
+/// A distribution with its range.
+fn spread(aggregate: &Aggregate) -> String {
+    let bars = report::sparkline(&aggregate.distribution);
+    match highest(aggregate) {
+        1.0 => format!("{bars} 0 … 1"),
+        highest => format!("{bars} 0 … {}", report::score(highest)),
+    }
+}
+
+fn say_errors(store: &Store, run: &str, errors: u64, database: &Database) -> Result<(), Failure> {
+    let errors = report::counted(errors, "score is an error", "scores are errors");
+    words::warn(&format!("{errors}; first:"));
+    let first = store.scores(&ScoreFilter::of_run(run).with_errors(true), None, ERRORS_SHOWN)?;
+    let first = first.iter().map(|record| &record.row);
+    let mut error_kinds = BTreeSet::new();
+    for (row, error) in first.filter_map(|row| Some((row, row.answer.error.as_ref()?))) {
+        words::say(&format!("  {}", error_words(row, error)));
+        error_kinds.extend(ErrorKind::from_word(&error.kind));
+    }
+    words::limit_hints(error_kinds);
+    let command = database.command("scores", run);
+    words::hint(&format!("show all errors: {command} --errors"));
+    Ok(())
+}

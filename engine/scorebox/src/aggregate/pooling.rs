@@ -1,0 +1,36 @@
+//! Whether scores of several runs that are taken together are of one scorer: what a scorer has in one of the runs and not in
+//! another. Reads no score.
+
+use std::collections::HashMap;
+
+use super::ScorerChange;
+use crate::store::{ScorerCounts, ScorerKey, ScorerSpec, Store, StoreError};
+
+/// For each of `counts`, which are of all scorers or of the one with `scorer_id`, what it has in one run and not in another.
+pub(super) fn changes(
+    store: &Store,
+    scorer_id: Option<&str>,
+    counts: &[ScorerCounts],
+) -> Result<Vec<Vec<ScorerChange>>, StoreError> {
+    let mut changes = vec![Vec::new(); counts.len()];
+    let pooled = counts.iter().enumerate().filter(|(_, counts)| counts.scorers.len() > 1);
+    let places: HashMap<ScorerKey, usize> =
+        pooled.flat_map(|(place, of)| of.scorers.iter().map(move |key| (*key, place))).collect();
+    if places.is_empty() {
+        return Ok(changes);
+    }
+    let mut newest: HashMap<usize, ScorerSpec> = HashMap::new();
+    store.for_each_scorer(scorer_id, |scorer| {
+        let Some(place) = places.get(&scorer.key) else { return };
+        if let Some(before) = newest.get(place) {
+            for change in ScorerChange::between(before, &scorer.spec) {
+                if !changes[*place].contains(&change) {
+                    changes[*place].push(change);
+                }
+            }
+        }
+        newest.insert(*place, scorer.spec);
+    })?;
+    changes.iter_mut().for_each(|of_one| of_one.sort_unstable());
+    Ok(changes)
+}

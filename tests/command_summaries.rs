@@ -1,0 +1,70 @@
+//! What a scorer says about all cases of a run together, and where that is shown again.
+
+use std::fs;
+
+use crate::fixture::Folder;
+
+/// Labels of which the two kinds cannot be sorted together.
+const KINDS: [&str; 2] = [r#""x""#, "1"];
+const LABELS: [&str; 2] = [r#""x""#, r#""y""#];
+
+/// A case for each of these labels.
+fn cases(labels: [&str; 2], more: &str) -> String {
+    let case =
+        |label: &str| format!("{{\"output\": 1, \"input\": {{\"label\": {label}}}{more}}}\n");
+    labels.map(case).concat()
+}
+
+fn folder(labels: [&str; 2]) -> Folder {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.labels]\nuse = \"label-distribution\"\n");
+    folder.write("cases.jsonl", cases(labels, ""));
+    folder
+}
+
+#[test]
+fn a_summary_of_the_run_is_shown_again() {
+    let folder = folder(LABELS);
+    let run = folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(0).stdout;
+    let summary = &run[run.find("labels of the run: {").unwrap()..];
+    assert!(summary.contains("\"skew\""), "{run}");
+    let stats = folder.sh("scorebox stats r").exits_with(0).stdout;
+    assert!(stats.ends_with(summary), "{stats}");
+    let json = folder.sh("scorebox stats --run r --format json").json();
+    assert_eq!(json[0]["summary"]["counts"], serde_json::json!({"x": 1, "y": 1}));
+    // Of a part of the cases, the scorer says nothing.
+    folder.write("node.jsonl", cases(LABELS, ", \"nodeId\": \"n\""));
+    folder.sh("scorebox run suite.toml node.jsonl -q --run-id n").exits_with(0);
+    let part = folder.sh("scorebox stats n --node n").exits_with(0).stdout;
+    assert!(!part.contains("of the run"), "{part}");
+    let live = folder.sh("scorebox live suite.toml -q --run-id live < cases.jsonl").exits_with(0);
+    assert!(live.stdout.ends_with(summary), "{live}");
+}
+
+#[test]
+fn a_summary_of_the_run_is_in_reports_for_people() {
+    let folder = folder(LABELS);
+    folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(0);
+    let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
+    assert!(markdown.contains("### labels of the run\n\n```json\n{\n"), "{markdown}");
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let page = fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(page.contains("All cases together") && page.contains("&quot;skew&quot;"), "{page}");
+}
+
+#[test]
+fn an_error_of_a_summary_is_found_after_the_run() {
+    let folder = folder(KINDS);
+    let run = folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(1).stdout;
+    let why = run.trim_end().rsplit("labels of the run: ").next().unwrap().to_owned();
+    assert!(why.starts_with("error: "), "{run}");
+    let errors = folder.sh("scorebox scores r --errors").exits_with(0).stderr;
+    assert!(errors.contains(&format!("warning: labels of the run: {why}\n")), "{errors}");
+    let stats = folder.sh("scorebox stats r").exits_with(0).stdout;
+    assert!(stats.contains(&why), "{stats}");
+    let json = folder.sh("scorebox stats r --format json").json();
+    assert!(json[0]["summaryError"]["message"].is_string(), "{json}");
+    let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
+    assert!(markdown.contains("### labels of the run\n\nAn error: "), "{markdown}");
+    folder.sh("scorebox live suite.toml -q < cases.jsonl").exits_with(1);
+}
