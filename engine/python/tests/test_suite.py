@@ -217,7 +217,7 @@ def test_a_run_that_stops_at_a_bad_line_says_where_and_how_to_go_on(files):
 def test_a_run_that_cannot_begin_is_refused(files):
     assert refused(scorebox.run, "suite.toml", "none.jsonl").kind == "unreadable"
     (files / "empty.jsonl").write_text("")
-    assert refused(scorebox.run, "suite.toml", "empty.jsonl").kind == "invalid-case"
+    assert refused(scorebox.run, "suite.toml", "empty.jsonl").kind == "unreadable"
     assert refused(scorebox.run, "suite.toml", "cases.jsonl", run_id="a b").kind == "invalid-argument"
     assert refused(scorebox.run, "suite.toml", "cases.jsonl", resume="x").kind == "database"
     scorebox.run("suite.toml", "cases.jsonl", run_id="r")
