@@ -448,7 +448,7 @@ fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
     Ok(SuiteScorer::new(id, uses))
 }
 
-/// Why a scorer of the command line is none of the suite: another one has its name.
+/// Why a scorer of the command line cannot join the suite: another one has its name.
 fn named_twice(added: &SuiteScorer) -> Failure {
     let uses = shell_word(added.uses.to_string());
     Failure::new(format!("two scorers are called `{}`", added.id))

@@ -182,7 +182,7 @@ mod tests {
         let nothing = |cases| vec![Broken::NothingDecided { cases }];
         assert_eq!(none.broken(&spared(&spared_only), &scorers), nothing(1));
         assert_eq!(none.broken(&spared(&both), &scorers), nothing(2));
-        // Who skips all cases means it, and no case is none that was missed.
+        // Skipping all cases is deliberate, and without cases none was missed.
         assert_eq!(none.broken(&spared(&by_itself), &scorers), []);
         assert_eq!(none.broken(&spared(&[]), &scorers), []);
         let measures = [ScorerMean { can_fail: false, ..scorers[0] }];
