@@ -7,7 +7,7 @@ use std::{
 };
 
 use scorebox::case::{CaseReader, Mapping, ReadError};
-use scorebox_readers::{Format, Settings, open};
+use scorebox_readers::{Format, Settings, detect, open};
 use tempfile::TempDir;
 
 /// Cases that are read of one input.
@@ -48,7 +48,8 @@ fn read(path: &Path, settings: &Settings) -> (Option<Format>, Vec<Result<String,
         Ok(opened) => opened,
         Err(error) => {
             assert!(!error.to_string().is_empty());
-            return (None, vec![Err(error.to_string())]);
+            let format = settings.format.or_else(|| detect(path, &settings.mapping).ok());
+            return (format, vec![Err(error.to_string())]);
         }
     };
     let format = opened.format;
