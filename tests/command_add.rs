@@ -258,7 +258,7 @@ fn a_scorer_whose_example_is_not_as_it_says_is_not_added() {
             "the scorer's own example cannot be scored",
         ),
     ] {
-        desk.publish(name, &with_example(example));
+        desk.publish_unseen(name, &with_example(example));
         let refused = desk.add(&format!("HOST/{name}:0.1.0 --yes")).exits_with(2);
         assert!(refused.stdout.contains(&format!("example       {shown}")), "{refused}");
         assert!(refused.stderr.contains(message), "{refused}");

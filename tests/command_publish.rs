@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     fixture::{Folder, Output},
     oci_registry::{Door, OciRegistry, is_installed},
+    scorer_desk::with_example,
 };
 
 /// `Aladdin:open sesame`, as `docker login` writes it.
@@ -165,12 +166,19 @@ fn a_registry_without_tls_is_asked_only_if_that_is_allowed() {
 fn what_cannot_be_published_is_refused_before_a_registry_is_asked() {
     let folder = folder();
     folder.write("text.wasm", "no component");
+    let of_another_score = r#"{"case": {"output": "a b", "groundTruth": "a c"}, "score": 1}"#;
+    folder.write("false.wasm", with_example(of_another_score));
     folder.write("script.js", "export const score = () => 1;");
     for (arguments, message, hint) in [
         (
             "misbehave.wasm localhost:1/misbehave:0.2.0",
             "the scorer's own version is `0.1.0`, and the tag is `0.2.0`",
             "publish it as localhost:1/misbehave:0.1.0",
+        ),
+        (
+            "false.wasm localhost:1/word-f1:0.1.0",
+            "the scorer's own example does not have the score that it promises: scores 0.5000, and promises 1.0000",
+            "correct its `example.json`",
         ),
         ("exact-match localhost:1/a:1", "`exact-match` is not the file of a component", ".wasm"),
         ("script.js localhost:1/a:1", "`script.js` is not the file of a component", ".wasm"),

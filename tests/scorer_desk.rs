@@ -1,8 +1,9 @@
 //! A registry, and a folder of a user who adds scorers from it to a suite: what the tests of published scorers begin with. Tests nothing.
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use scorebox::{digest::Digest, registry::component_file_name};
+use scorebox_community::{Address, Artifact, Registry, Transport};
 use wasm_encoder::{ComponentSection as _, CustomSection};
 
 use crate::{
@@ -37,6 +38,15 @@ impl Desk {
         self.folder.write("published.wasm", component);
         self.sh(&format!("scorebox publish published.wasm HOST/{name}:0.1.0 --plain-http"))
             .exits_with(0);
+    }
+
+    /// Publishes it as another client does, which looks at nothing.
+    pub(crate) fn publish_unseen(&self, name: &str, component: &[u8]) {
+        let address: Address = format!("{}/{name}:0.1.0", self.registry.host()).parse().unwrap();
+        let artifact = Artifact::new(component.to_vec(), &[], &[], &BTreeMap::new()).unwrap();
+        let registry = Registry::new(&address, Transport::PlainHttp, None).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(scorebox_community::publish(&registry, &artifact)).unwrap();
     }
 
     /// Runs a line of shell in which `HOST` is the registry, as it is in what comes out.

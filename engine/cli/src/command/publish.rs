@@ -8,14 +8,16 @@ use std::{
 use scorebox::{
     contract::{CONTRACT_VERSION, ScorerInfo},
     registry::Reference,
-    sandbox::{Anatomy, Capabilities, Limits},
+    sandbox::{Anatomy, Capabilities, Limits, ScoreError},
 };
 use scorebox_community::{Address, Artifact, Releases, Signature, publish};
 
 use crate::{
     arguments::{Asked, OciArguments},
     failure::{Exit, Failure},
-    output, report,
+    output,
+    published::ExampleRun,
+    report,
     setup::{self, SandboxArguments},
     signing_key,
     waiting::{COMPILING, Waiting},
@@ -28,7 +30,7 @@ const MOST_DESCRIPTION_BYTES: usize = 1000;
 /// Publish a scorer in an OCI registry, where scorebox, `wkg` and `oras` find it
 ///
 /// The scorer is compiled and asked what it is, and published with that: name, version, description and the version of
-/// the contract. A version that is published stays as it is: the same scorer is not published twice, and another one under
+/// the contract. Its own example must have the score that it promises. A version that is published stays as it is: the same scorer is not published twice, and another one under
 /// its tag is refused. Logins are those of `docker login`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Publish {
@@ -76,10 +78,13 @@ impl Publish {
         let (component, bytes) = (&source.component, source.component.bytes()?);
         let anatomy = Anatomy::read(bytes)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
-        let info = setup::finish(setup::small_runtime()?, async {
+        let (info, example) = setup::finish(setup::small_runtime()?, async {
             let _waiting = Waiting::on(COMPILING);
-            sandbox.describe(component, &Limits::default(), anatomy.grants()).await
+            let info = sandbox.describe(component, &Limits::default(), anatomy.grants()).await?;
+            let example = ExampleRun::of(&anatomy, component, &sandbox).await;
+            Ok::<_, ScoreError>((info, example))
         })?;
+        must_hold(&example)?;
         self.must_have_its_version(&info)?;
         if !Releases::are_compared_with(self.address.tag()) {
             words::warn(&format!(
@@ -156,4 +161,14 @@ impl Publish {
         let texts = texts.filter(|(_, text)| !text.is_empty());
         texts.map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
     }
+}
+
+/// Nobody could add a scorer whose own example is false.
+fn must_hold(example: &ExampleRun) -> Result<(), Failure> {
+    let Some(fault) = example.fault() else { return Ok(()) };
+    let words = example.words();
+    let said = words.lines().next().unwrap_or_default();
+    Err(Failure::new(format!("{fault}: {said}")).hint(
+        "`scorebox add` refuses such a scorer: correct its `example.json`, and build it again",
+    ))
 }
