@@ -16,6 +16,7 @@ mod coming_from;
 mod command_add;
 /// `scorebox agree`: scores against labels and other scorers.
 mod command_agree;
+mod command_agree_people;
 /// `scorebox audit`: published scorers held against lock, policies and their own word.
 mod command_audit;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
@@ -137,6 +138,7 @@ mod command_unfinished;
 mod command_update;
 /// Verdicts, requirements, `scorebox cases` and `scorebox show`.
 mod command_verdict;
+mod command_verdict_undecided;
 /// `scorebox verify`: scores computed again, tampering, receipts.
 mod command_verify;
 /// `when`: which cases a scorer is for, by what they hold.

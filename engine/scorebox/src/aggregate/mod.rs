@@ -2,7 +2,7 @@
 //! flat.
 //!
 //! - `verdicts`: the verdicts of a run's cases, and of the run.
-//! - `leaderboard`: who did best at a challenge.
+//! - `leaderboard`, `ranking`: who did best at a challenge: what is asked and said, and how it is computed.
 //! - `entry`: what a case says about an attempt at a challenge.
 //! - `repeats`: the attempts at each case taken together.
 //! - `side_by_side`: the cases that two runs have.
@@ -32,6 +32,7 @@ mod labels;
 mod leaderboard;
 mod pairs;
 mod pooling;
+mod ranking;
 mod raters;
 mod repeats;
 mod side_by_side;
@@ -62,9 +63,9 @@ pub use entry::Entered;
 pub use intervals::{add_intervals, aggregate_with_intervals};
 pub use labels::{Positive, With};
 pub use leaderboard::{
-    Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, OfAttempts, Strategy, entered,
-    leaderboard,
+    Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, OfAttempts, Strategy,
 };
+pub use ranking::{entered, leaderboard};
 pub use raters::RaterAgreement;
 pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,

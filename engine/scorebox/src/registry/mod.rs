@@ -5,9 +5,11 @@
 //! - `pinned`: published scorers, each pinned to one component in a folder of components.
 //! - `script_language`: which files are scripts; `script_files`: a script and the files that it imports, and
 //!   `python_imports`, those of Python; `script_component`: the component that runs it.
+//! - `error`: why a component cannot be had.
 //! - here: the names, files, and what to say where there is neither.
 
 mod builtin;
+mod error;
 mod pinned;
 mod python_imports;
 mod reference;
@@ -25,7 +27,6 @@ use std::{
 };
 
 use crate::{
-    advice::{Advice, Advised, Thing},
     component_bytes::{ComponentBytes, Packed as _},
     contract::ScorerInfo,
     digest::Digest,
@@ -37,6 +38,7 @@ use script_component::{NotMade, component_of};
 use script_files::{NotRead, ScriptFiles};
 
 pub use builtin::Listing;
+pub use error::RegistryError;
 pub use pinned::{component_file_name, most_component_bytes};
 pub use reference::Reference;
 pub use script_language::ScriptLanguage;
@@ -87,143 +89,6 @@ impl ScorerSource {
     /// These bytes, from there.
     pub fn new(bytes: impl Into<Cow<'static, [u8]>>, origin: Origin) -> ScorerSource {
         ScorerSource { component: ComponentBytes::new(bytes), origin }
-    }
-}
-
-/// Why a component cannot be had.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegistryError {
-    /// No scorer has that name.
-    #[error("there is no scorer `{name}`")]
-    UnknownName {
-        /// The name that was asked for.
-        name: String,
-        /// The scorers that may have been meant: those that say that they stand for what another tool calls so, and then the names
-        /// closest to it.
-        nearest: Vec<String>,
-    },
-    /// The name is taken.
-    #[error("there is a scorer `{0}` already")]
-    NameTaken(String),
-    /// The file cannot be read.
-    #[error("cannot read the scorer `{}`: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: InputFileError,
-    },
-    /// The path is a folder.
-    #[error("the scorer `{}` is a folder", .0.display())]
-    Folder(PathBuf),
-    /// The script is larger than a script can be, with all that it imports.
-    #[error(
-        "the script `{}` has more than {most_bytes} bytes, with what it imports",
-        path.display()
-    )]
-    ScriptTooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The most that a script has.
-        most_bytes: u64,
-    },
-    /// The script imports more files than a script can.
-    #[error("the script `{}` imports more than {most_files} files", path.display())]
-    ScriptHasTooManyFiles {
-        /// The file.
-        path: PathBuf,
-        /// The most that a script imports.
-        most_files: usize,
-    },
-    /// A file that the script imports leads out of its folder through a link, so that it is not read.
-    #[error(
-        "the script `{}` imports `{import}`, which leads out of the script's folder through a link",
-        path.display()
-    )]
-    ScriptImportLeadsOut {
-        /// The script.
-        path: PathBuf,
-        /// The path of the file from the script's folder.
-        import: String,
-    },
-    /// There is nothing that runs scripts in this language: this build of the library embeds none, or the program brought
-    /// none.
-    #[error("the script `{}` cannot be run: there is no interpreter for {language}", path.display())]
-    NoScriptEngine {
-        /// The script.
-        path: PathBuf,
-        /// Its language.
-        language: ScriptLanguage,
-    },
-    /// What should run scripts does not: it is damaged, or another component.
-    #[error("the interpreter for {language} in `{}` does not run scripts", path.display())]
-    NotAScriptEngine {
-        /// The interpreter's file.
-        path: PathBuf,
-        /// The language.
-        language: ScriptLanguage,
-    },
-    /// The scorer is published, and it is not pinned which component it is.
-    #[error("it is not locked which component `{address}` is")]
-    NotPinned {
-        /// The address, without `oci://`.
-        address: String,
-        /// The pinned addresses closest to it.
-        nearest: Vec<String>,
-    },
-    /// The component that a published scorer is pinned to is not on this machine.
-    #[error("the component of `{address}` is not on this machine (sha256:{digest})")]
-    NotFetched {
-        /// The address, without `oci://`.
-        address: String,
-        /// The component's digest.
-        digest: Digest,
-    },
-    /// The file that should be the component of a published scorer has other bytes.
-    #[error("`{}` is damaged: it is not the component that `{address}` is locked to", path.display())]
-    NotTheComponent {
-        /// The address, without `oci://`.
-        address: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// What is embedded under the name is not the component that was listed.
-    #[error("the built-in scorer `{0}` is damaged")]
-    Damaged(String),
-}
-
-impl Advised for RegistryError {
-    fn advice(&self) -> Option<Advice> {
-        match self {
-            RegistryError::UnknownName { name, nearest } => {
-                Some(Advice::did_you_mean(nearest).unwrap_or_else(|| {
-                    // The name of a file, with an ending that no scorer's file has.
-                    match Path::new(name).extension() {
-                        Some(_) => Advice::Name(Thing::ScorerFile),
-                        None => Advice::List(Thing::Scorer),
-                    }
-                }))
-            }
-            RegistryError::NameTaken(name) => {
-                Some(Advice::Rename { what: Thing::Scorer, taken: name.clone() })
-            }
-            RegistryError::Folder(_) => Some(Advice::Name(Thing::Component)),
-            RegistryError::Unreadable { source, .. } => source.advice(),
-            RegistryError::ScriptTooLarge { .. } => Some(Advice::Check(Thing::File)),
-            RegistryError::NoScriptEngine { language: ScriptLanguage::Python, .. }
-            | RegistryError::NotAScriptEngine { .. } => Some(Advice::AddScriptEngine),
-            RegistryError::NotPinned { nearest, .. } => {
-                Some(Advice::did_you_mean(nearest).unwrap_or(Advice::Lock))
-            }
-            RegistryError::NotFetched { .. } | RegistryError::NotTheComponent { .. } => {
-                Some(Advice::Fetch)
-            }
-            RegistryError::Damaged(_)
-            | RegistryError::ScriptImportLeadsOut { .. }
-            | RegistryError::NoScriptEngine { .. }
-            | RegistryError::ScriptHasTooManyFiles { .. } => None,
-        }
     }
 }
 
@@ -503,6 +368,7 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, InputFileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advice::{Advice, Advised as _, Thing};
 
     #[test]
     fn names_are_sorted_and_unknown_ones_answered_with_the_closest() {

@@ -1,0 +1,374 @@
+//! Who did best at a challenge, by the rules of dify's challenges: attempts that succeeded are compared, and the best of
+//! each entrant, or their mean, is ranked. Holds a line for each entrant, and no attempts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    entry::{Entered, NotEntered},
+    leaderboard::{
+        BestAttempt, Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, MOST_ENTRANTS,
+        OfAttempts, Strategy,
+    },
+    verdicts::Decider,
+};
+use crate::{
+    contract::{Direction, Scale},
+    row::Status,
+    stats::{Best, Mean, Merit, ranks},
+    store::{RowToDecide, ScoreFilter, Store, StoreError},
+};
+
+/// Challenges that are named if the one that was asked for is not there.
+const CHALLENGES_NAMED: usize = 20;
+
+/// Ranks the entrants of a run.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`] and troubles of reading; a scorer that the run does not have, or none where several could decide;
+/// the mean of [`Strategy::First`]; more than 50,000 entrants.
+pub fn leaderboard(
+    store: &Store,
+    run: &str,
+    options: LeaderboardOptions<'_>,
+) -> Result<Leaderboard, LeaderboardError> {
+    if options.strategy == Strategy::First && options.of_attempts == OfAttempts::Mean {
+        return Err(LeaderboardError::NoMean);
+    }
+    let mut standings: BTreeMap<Who, Standing> = BTreeMap::new();
+    let mut best = Best::Highest;
+    let mut too_many = false;
+    let seen = each(store, run, options, |attempt, direction| {
+        best = best_value(options.strategy, direction);
+        let who = Who::of(&attempt);
+        too_many = standings.len() >= MOST_ENTRANTS && !standings.contains_key(&who);
+        if !too_many {
+            standings.entry(who).or_default().add(attempt, options, best);
+        }
+        !too_many
+    })?;
+    if too_many {
+        return Err(LeaderboardError::TooManyEntrants);
+    }
+    let mut boards: BTreeMap<AppAndChallenge, Vec<(Merit, Entrant)>> = BTreeMap::new();
+    for (who, standing) in standings {
+        let board = boards.entry((who.app.clone(), who.challenge.clone())).or_default();
+        board.push(standing.entrant(who, options));
+    }
+    let mut entrants = Vec::new();
+    for mut board in boards.into_values() {
+        // Entrants come by name, and so do those that are equal.
+        board.sort_by(|(one, _), (other, _)| best.compare(*one, *other));
+        let merits: Vec<Merit> = board.iter().map(|(merit, _)| *merit).collect();
+        let ranked = board.into_iter().zip(ranks(best, &merits));
+        entrants.extend(ranked.map(|((_, entrant), rank)| Entrant {
+            rank: rank.place,
+            tied: rank.is_tied,
+            ..entrant
+        }));
+    }
+    Ok(Leaderboard {
+        scorer_id: seen.scorer_id,
+        entrants,
+        without_entrant: seen.without_entrant,
+        incomplete: seen.incomplete,
+        unreadable: seen.unreadable,
+        unreadable_keys: seen.unreadable_keys.into_iter().collect(),
+        challenges: seen.challenges.into_iter().collect(),
+    })
+}
+
+/// Hands over the attempts at challenges, in the order of the cases, until `take` answers false. What failed is among them,
+/// with a score of `None`. The leaderboard that comes back has no entrants.
+///
+/// # Errors
+/// As [`leaderboard`], but for means and the number of entrants.
+pub fn entered(
+    store: &Store,
+    run: &str,
+    options: LeaderboardOptions<'_>,
+    mut take: impl FnMut(&Entered) -> bool,
+) -> Result<Leaderboard, LeaderboardError> {
+    let seen = each(store, run, options, |attempt, _| take(&attempt))?;
+    Ok(Leaderboard {
+        scorer_id: seen.scorer_id,
+        entrants: Vec::new(),
+        without_entrant: seen.without_entrant,
+        incomplete: seen.incomplete,
+        unreadable: seen.unreadable,
+        unreadable_keys: seen.unreadable_keys.into_iter().collect(),
+        challenges: seen.challenges.into_iter().collect(),
+    })
+}
+
+/// What else was seen while attempts were read.
+struct Seen {
+    scorer_id: Option<String>,
+    without_entrant: u64,
+    incomplete: u64,
+    unreadable: u64,
+    unreadable_keys: BTreeSet<&'static str>,
+    challenges: BTreeSet<String>,
+}
+
+/// Hands over the attempts, with the direction of the scorer.
+fn each(
+    store: &Store,
+    run: &str,
+    options: LeaderboardOptions<'_>,
+    mut take: impl FnMut(Entered, Direction) -> bool,
+) -> Result<Seen, LeaderboardError> {
+    store.snapshot(|store| {
+        let of_run = ScoreFilter::of_run(run);
+        let run = store.run(run)?.key;
+        let mut decider = Decider::new(store, run)?;
+        let scorer =
+            scorer(&decider, options).map_err(|error| with_scores(error, store, &of_run))?;
+        let direction = scorer
+            .and_then(|place| decider.scorers.get(place))
+            .map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
+        let mut seen = Seen {
+            scorer_id: scorer.and_then(|place| Some(decider.scorers.get(place)?.scorer_id.clone())),
+            without_entrant: 0,
+            incomplete: 0,
+            unreadable: 0,
+            unreadable_keys: BTreeSet::new(),
+            challenges: BTreeSet::new(),
+        };
+        let mut failure = None;
+        store.for_each_case(run, None, |case| {
+            // What is not to be judged is not an attempt.
+            if case.skip.is_some() {
+                return true;
+            }
+            let verdict = decider
+                .case(case)
+                .map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what });
+            let entry = store.case_entry(case.key);
+            let (verdict, entry) = match (verdict, entry) {
+                (Ok((verdict, _)), Ok(entry)) => (verdict, entry),
+                (Err(error), _) | (_, Err(error)) => {
+                    failure = Some(error);
+                    return false;
+                }
+            };
+            let mut attempt = match Entered::of(case, &entry, &verdict) {
+                Ok(attempt) => attempt,
+                Err(NotEntered::WithoutEntrant) => {
+                    seen.without_entrant += 1;
+                    return true;
+                }
+                Err(NotEntered::Incomplete) => {
+                    seen.incomplete += 1;
+                    return true;
+                }
+            };
+            if let Some(challenge) = &attempt.challenge
+                && seen.challenges.len() < CHALLENGES_NAMED
+            {
+                seen.challenges.insert(challenge.clone());
+            }
+            if options.challenge.is_some() && attempt.challenge.as_deref() != options.challenge {
+                return true;
+            }
+            seen.unreadable += u64::from(!attempt.unreadable.is_empty());
+            seen.unreadable_keys.extend(&attempt.unreadable);
+            let is_of_the_scorer =
+                |row: &&RowToDecide| scorer.is_some() && decider.place(row.scorer) == scorer;
+            if let Some(row) = case.rows.iter().find(is_of_the_scorer) {
+                attempt.status = Some(row.status);
+                let score = row.score.filter(|score| score.is_finite());
+                attempt.score = score.filter(|_| row.status == Status::Scored);
+            }
+            take(attempt, direction)
+        })?;
+        match failure {
+            Some(error) => Err(error.into()),
+            None => Ok(seen),
+        }
+    })
+}
+
+/// The place of the scorer whose scores are shown.
+fn scorer(
+    decider: &Decider,
+    options: LeaderboardOptions<'_>,
+) -> Result<Option<usize>, LeaderboardError> {
+    let scorer_ids = || decider.scorers.iter().map(|scorer| scorer.scorer_id.clone()).collect();
+    if let Some(wanted) = options.scorer {
+        let place = decider.scorers.iter().position(|scorer| scorer.scorer_id == wanted);
+        return place.map(Some).ok_or_else(|| LeaderboardError::NoSuchScorer {
+            scorer_id: wanted.to_owned(),
+            scorer_ids: scorer_ids(),
+        });
+    }
+    let only = |places: Vec<usize>| match places[..] {
+        [place] => Some(place),
+        _ => None,
+    };
+    let all = || decider.scorers.iter().enumerate();
+    let of_points = all().filter(|(_, scorer)| scorer.policy.scale() == Scale::Points);
+    let found = only(all().map(|(place, _)| place).collect())
+        .or_else(|| only(of_points.map(|(place, _)| place).collect()));
+    match found {
+        None if options.strategy == Strategy::Weighted => {
+            Err(LeaderboardError::WhichScorer { scorer_ids: scorer_ids() })
+        }
+        found => Ok(found),
+    }
+}
+
+/// The error with the scorers that have scores to decide by, if any has.
+fn with_scores(error: LeaderboardError, store: &Store, of_run: &ScoreFilter) -> LeaderboardError {
+    let LeaderboardError::WhichScorer { scorer_ids } = error else { return error };
+    let counts = match store.counts(of_run) {
+        Ok(counts) => counts,
+        Err(error) => return error.into(),
+    };
+    let scored = counts.into_iter().filter(|it| it.scored > 0).map(|it| it.scorer_id);
+    let scored: Vec<String> = scored.collect();
+    LeaderboardError::WhichScorer {
+        scorer_ids: if scored.is_empty() { scorer_ids } else { scored },
+    }
+}
+
+/// Which value is the best.
+fn best_value(strategy: Strategy, direction: Direction) -> Best {
+    match (strategy, direction) {
+        (Strategy::First | Strategy::Fastest | Strategy::FewestTokens, _)
+        | (Strategy::Weighted, Direction::LowerIsBetter) => Best::Lowest,
+        (Strategy::HighestRating, _) | (Strategy::Weighted, Direction::HigherIsBetter) => {
+            Best::Highest
+        }
+    }
+}
+
+/// What names a challenge.
+type AppAndChallenge = (Option<String>, Option<String>);
+
+/// What names an entrant at a challenge. The same name in two tenants is two entrants.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Who {
+    app: Option<String>,
+    challenge: Option<String>,
+    tenant: Option<String>,
+    entrant: String,
+}
+
+impl Who {
+    fn of(attempt: &Entered) -> Who {
+        let Entered { app, challenge, tenant, entrant, .. } = attempt;
+        let (app, challenge) = (app.clone(), challenge.clone());
+        Who { app, challenge, tenant: tenant.clone(), entrant: entrant.clone() }
+    }
+}
+
+/// The attempts of an entrant so far.
+#[derive(Debug, Default)]
+struct Standing {
+    attempts: u64,
+    succeeded: u64,
+    failed_scores: u64,
+    unreadable: u64,
+    best: Option<(Merit, Entered)>,
+    /// When the first attempt that succeeded was made.
+    earliest: Option<f64>,
+    /// When the first of those that state the figure that decides was made.
+    earliest_with_figure: Option<f64>,
+    score: Mean,
+    rating: Mean,
+    tokens_total: Mean,
+    elapsed_ms: Mean,
+}
+
+impl Standing {
+    fn add(&mut self, attempt: Entered, options: LeaderboardOptions<'_>, best: Best) {
+        self.attempts += 1;
+        self.failed_scores += u64::from(attempt.status == Some(Status::Error));
+        self.unreadable += u64::from(!attempt.unreadable.is_empty());
+        if !attempt.succeeded || !attempt.unreadable.is_empty() {
+            return;
+        }
+        self.succeeded += 1;
+        for (mean, number) in [
+            (&mut self.score, attempt.score),
+            (&mut self.rating, attempt.rating),
+            (&mut self.tokens_total, attempt.tokens_total),
+            (&mut self.elapsed_ms, attempt.elapsed_ms),
+        ] {
+            if let Some(number) = number {
+                mean.add(number);
+            }
+        }
+        let value = match options.strategy {
+            Strategy::First => attempt.created_at,
+            Strategy::Fastest => attempt.elapsed_ms,
+            Strategy::FewestTokens => attempt.tokens_total,
+            Strategy::HighestRating => attempt.rating,
+            Strategy::Weighted => attempt.score,
+        };
+        let earlier = |one: Option<f64>| one.into_iter().chain(attempt.created_at).reduce(f64::min);
+        self.earliest = earlier(self.earliest);
+        if value.is_some() {
+            self.earliest_with_figure = earlier(self.earliest_with_figure);
+        }
+        let merit = Merit { value, at: attempt.created_at };
+        let is_better = match &self.best {
+            Some((so_far, _)) => best.compare(merit, *so_far).is_lt(),
+            None => true,
+        };
+        if is_better {
+            self.best = Some((merit, attempt));
+        }
+    }
+
+    /// The entrant without a rank, and what it is ranked by.
+    fn entrant(self, who: Who, options: LeaderboardOptions<'_>) -> (Merit, Entrant) {
+        let mut entrant = Entrant {
+            app: who.app,
+            challenge: who.challenge,
+            rank: None,
+            tied: false,
+            tenant: who.tenant,
+            entrant: who.entrant,
+            score: None,
+            rating: None,
+            tokens_total: None,
+            elapsed_ms: None,
+            created_at: None,
+            attempts: self.attempts,
+            succeeded: self.succeeded,
+            unreadable: self.unreadable,
+            failed_scores: self.failed_scores,
+            best: None,
+        };
+        let merit = match (options.of_attempts, self.best) {
+            (OfAttempts::Best, Some((merit, best))) => {
+                entrant.score = best.score;
+                entrant.rating = best.rating;
+                entrant.tokens_total = best.tokens_total;
+                entrant.elapsed_ms = best.elapsed_ms;
+                entrant.created_at = best.created_at;
+                let Entered { case_id, iteration, attempt, .. } = best;
+                entrant.best = Some(BestAttempt { case_id, iteration, attempt });
+                merit
+            }
+            (OfAttempts::Best, None) => Merit::default(),
+            (OfAttempts::Mean, _) => {
+                entrant.score = self.score.get();
+                entrant.rating = self.rating.get();
+                entrant.tokens_total = self.tokens_total.get();
+                entrant.elapsed_ms = self.elapsed_ms.get();
+                entrant.created_at = self.earliest;
+                let value = match options.strategy {
+                    Strategy::First => None,
+                    Strategy::Fastest => entrant.elapsed_ms,
+                    Strategy::FewestTokens => entrant.tokens_total,
+                    Strategy::HighestRating => entrant.rating,
+                    Strategy::Weighted => entrant.score,
+                };
+                Merit { value, at: self.earliest_with_figure }
+            }
+        };
+        (merit, entrant)
+    }
+}
