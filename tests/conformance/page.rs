@@ -56,6 +56,7 @@ Beyond what the tests ask:
 - `pattern` and `patternProperties` are ECMA 262 with the flag `u`, and take escaped punctuation (`\\-`), `]` and `}` for themselves as
   without the flag. They know no look-around, no back references and no `(?m:…)`: a schema with one of those is an error, as is one with a
   pattern that is too large (10 MB when it is compiled). If a `$ref` leads into `patternProperties`, the keys there are in Rust's syntax.
+- `dependencies` holds in every draft, also in 2019-09 and 2020-12, which have `dependentRequired` and `dependentSchemas` in its place.
 - A schema that refers to itself without a step into the value, such as `{\"$ref\": \"#\"}`, is an error if all values of a kind come to
   that place. One that only some values come to compiles, and those values do not match it.
 ";

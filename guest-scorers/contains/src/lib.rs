@@ -31,7 +31,7 @@ const USUAL_REASON: usize = 64;
 /// string is searched as its compact JSON text. Every output contains the empty text.
 ///
 /// Equals promptfoo's `contains`, `contains-any` and `contains-all` (`mode`), `icontains…`
-/// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's
+/// (`ignoreCase`), `starts-with` (`at`) and `not-…` (`negate`), and Inspect's
 /// `includes` with `ignoreCase`. Scores as niceeval's `includes` does, which is a gate there; here
 /// a suite makes it one. Deliberate difference: a list without any text is refused, where
 /// promptfoo's `…-any` scores 0 and its `…-all` 1. `ignoreCase` folds case as Unicode says (`ß` is `ss`);

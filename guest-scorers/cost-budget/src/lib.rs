@@ -3,7 +3,7 @@
 //!
 //! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost;
 //! cost = (input tokens · input price + output tokens · output price) / 1 000 000, where the tokens that were read from a
-//! cache or written to one have prices of their own
+//! cache or written to one have prices of their own, and what a total has beyond all of them is output
 //!
 //! The rule is that of niceeval's `maxCost`, which is hard.
 
@@ -24,8 +24,10 @@ use serde_json::json;
 /// of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or
 /// the tokens that its trace states are used, also those read from a cache and written to one. If
 /// `prices` has no `cacheRead` or `cacheWrite` for them, they cost as much as input, and the reason
-/// says so; a case's own `usage` has no such tokens, so state its `costUsd`. A hard requirement: a
-/// gate that only 1 passes, unless the suite sets another threshold.
+/// says so. A case's own `usage` has no such tokens: if it has no cost, and the trace states some, the trace counts. If its `totalTokens` are more
+/// than input and output together, the rest costs as much as output (some models count their thinking
+/// in the total only), and the reason says so. A hard requirement: a gate that only 1 passes, unless
+/// the suite sets another threshold.
 ///
 /// Equals niceeval's `maxCost`.
 #[derive(Deserialize, JsonSchema)]
@@ -192,23 +194,40 @@ impl Price {
         let cost = input.saturating_sub(cached) as f64 * self.input
             + read as f64 * self.cache_read.unwrap_or(self.input)
             + written as f64 * self.cache_write.unwrap_or(self.input)
-            + output as f64 * self.output;
+            + output.saturating_add(uncounted(usage).unwrap_or(0)) as f64 * self.output;
         Ok(cost / 1e6)
     }
 
-    /// The tokens of a cache that have no price of their own, as the end of a sentence.
+    /// The tokens that have no price of their own, as the end of a sentence.
     fn unpriced(self, usage: &Usage) -> String {
         let mut words = String::new();
         for (tokens, price, what) in [
-            (usage.cache_read_tokens, self.cache_read, "read from a cache (no `cacheRead`)"),
-            (usage.cache_write_tokens, self.cache_write, "written to a cache (no `cacheWrite`)"),
+            (
+                usage.cache_read_tokens,
+                self.cache_read,
+                "read from a cache (no `cacheRead`) at the price of input",
+            ),
+            (
+                usage.cache_write_tokens,
+                self.cache_write,
+                "written to a cache (no `cacheWrite`) at the price of input",
+            ),
+            (uncounted(usage), None, "that only the total counts at the price of output"),
         ] {
             if let (Some(tokens @ 1..), None) = (tokens, price) {
-                words.push_str(&format!(", {tokens} tokens {what} at the price of input"));
+                words.push_str(&format!(", {tokens} tokens {what}"));
             }
         }
         words
     }
+}
+
+/// What the total has beyond input, cache and output, if it is known.
+fn uncounted(usage: &Usage) -> Option<u64> {
+    let beside = usage.cache_read_tokens.unwrap_or(0);
+    let beside = beside.saturating_sub(usage.cached_input_tokens.unwrap_or(0));
+    let counted = usage.input_tokens?.saturating_add(usage.output_tokens?).saturating_add(beside);
+    Some(usage.total_tokens?.saturating_sub(counted))
 }
 
 scorebox_sdk::export!(CostBudget);

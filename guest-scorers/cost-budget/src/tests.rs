@@ -210,3 +210,42 @@ fn cached_tokens_that_are_a_part_of_the_input_are_paid_once() {
     assert_eq!(cost(json!({"input": 2, "output": 8, "cacheRead": 0.5})), json!(3.0));
     assert_eq!(cost(json!({"input": 2, "output": 8})), json!(6.0));
 }
+
+#[test]
+fn thinking_that_is_counted_beside_the_answer_is_paid_as_output() {
+    let prices = || json!({"maxCost": 1, "prices": {"*": {"input": 1, "output": 10}}});
+    let google = json!([{"candidates": [{"content": {"role": "model", "parts": [{"text": "x"}]}}],
+        "usageMetadata": {"promptTokenCount": 1000, "candidatesTokenCount": 100,
+            "thoughtsTokenCount": 1_000_000, "totalTokenCount": 1_001_100}}]);
+    let xai = json!([{"role": "assistant", "content": "x", "usage": {"prompt_tokens": 1000,
+        "completion_tokens": 100, "total_tokens": 1_001_100,
+        "completion_tokens_details": {"reasoning_tokens": 1_000_000}}}]);
+    for trace in [google, xai] {
+        let score = run(prices(), &Case::new(json!("x")).with_trace(trace)).unwrap();
+        assert_eq!(score.score, Some(0.0));
+        assert_eq!(score.reason.as_deref(), Some("$10.0020 of at most $1"));
+    }
+    // In a case's own usage only the total shows it.
+    let total = Usage { total_tokens: Some(1_001_100), ..tokens(1000, 100) };
+    assert_eq!(
+        score(prices(), total).reason.as_deref(),
+        Some(
+            "$10.0020 of at most $1, 1000000 tokens that only the total counts at the price of \
+             output"
+        )
+    );
+    let less = Usage { total_tokens: Some(10), ..tokens(1000, 100) };
+    assert_eq!(score(prices(), less).reason.as_deref(), Some("$0.0020 of at most $1"));
+}
+
+#[test]
+fn the_cost_that_only_one_answer_states_is_not_that_of_all() {
+    let answer = |cost: Value| {
+        json!({"role": "assistant", "content": "x", "usage": {"prompt_tokens": 1_000_000,
+            "completion_tokens": 1_000_000, "cost_usd": cost}})
+    };
+    let case = Case::new(json!("x")).with_trace(json!([answer(json!(0.01)), answer(json!(null))]));
+    let prices = json!({"maxCost": 1, "prices": {"*": {"input": 1, "output": 10}}});
+    assert_eq!(run(prices, &case).unwrap().reason.as_deref(), Some("$22.0000 of at most $1"));
+    assert!(run(json!({"maxCost": 1}), &case).unwrap_err().message().contains("no `prices`"));
+}

@@ -27,7 +27,7 @@ use serde_json::Value;
 /// `null` is right, list it in `values`.
 ///
 /// `normalized` equals SQuAD's exact match. `words` equals Inspect's `exact`, except for
-/// answers of nothing but articles and punctuation, of which nothing is left there: here, each equals itself
+/// expected answers of nothing but articles and punctuation, which nothing equals there: here, each equals itself
 /// alone. `strict` with `parseJson` equals autoevals'
 /// `ExactMatch`, except that the order of keys never matters, that a number equals a string by
 /// value (`1` equals `"1.0"`), that booleans and `null` equal no string, and that any one item of a

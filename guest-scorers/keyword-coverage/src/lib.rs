@@ -30,8 +30,8 @@ use text::{Text, said};
 /// texts and numbers: words, or several words that must follow each other. Otherwise they are the
 /// words of a text (any other ground truth, or else the input) without English stop words, each
 /// counted once. Numbers of a ground truth are keywords like its words, as they are written: `1969`,
-/// `$1,969`, `0.95`, `-3` and `50%`. Those of an input are none. Of an input, output or ground truth that
-/// is no text, the texts inside are read; of chat messages, what they say. Case, tags of HTML and the
+/// `$1,969`, `0.95`, `-3` and `50%`; numbers of an input are not keywords. If an input, output or ground
+/// truth is not a text, the texts inside it are read; of chat messages, what they say. Case, tags of HTML and the
 /// punctuation around a word are ignored (`**Paris**`, `«Paris»`); punctuation inside a word counts
 /// (`3.5` is not `35`).
 ///

@@ -94,7 +94,7 @@ fn numbers_of_a_ground_truth_are_keywords_as_they_are_written() {
         (json!("50%"), "50", 0.0),
         // Landed, moon, 1969.
         (json!("They landed on the moon in 1969"), "The moon was reached in 1970.", 1.0 / 3.0),
-        // A stop word is a word, and a number is none.
+        // `Seven` is a stop word; `7` is not.
         (json!("Seven of 7"), "7", 1.0),
     ] {
         let case = Case::new(json!(output)).with_ground_truth(truth.clone());

@@ -3,7 +3,7 @@
 //!
 //! score = 1 from `min` to `max`, count / min below, max / count above
 //!
-//! With `outside: zero` the rule is that of promptfoo's `word-count` and `character-count`.
+//! With `outside: zero` the rule is that of promptfoo's `word-count`.
 
 use scorebox_sdk::{
     Case, ConfigError, Info, JsonObject, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt,
@@ -22,7 +22,7 @@ const USUAL_REASON: usize = 64;
 /// Half the minimum scores 0.5, and so does twice the maximum. An output that is not a string is
 /// measured as its compact JSON text. For an exact length, give it as both `min` and `max`.
 ///
-/// With `outside: zero`, equals promptfoo's `word-count` and `character-count`.
+/// With `outside: zero`, equals promptfoo's `word-count`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Length {

@@ -24,14 +24,15 @@ use serde_json::json;
 /// that is empty after that is in every output. With `numeric`, if the expected text is a number, a
 /// number of the output must equal it to five significant digits: the first one, the last one, any,
 /// or the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it are ignored, and
-/// so are brackets, quotes and `!?:;` around it, unless the location is `exact`: there `(42)` is a
-/// text. Fractions (`2½`), exponents (`10³`), digits of other scripts and Chinese numerals are
-/// understood. `60%` is not a number, because it may mean 60 or 0.6: accept it as a separate text.
+/// so are brackets, quotes and `!?:;` around it, but not around an output at `exact`: there `42` is
+/// the expected `(42)`, and `(42)` is not the expected `42`. Fractions (`2½`), exponents (`10³`),
+/// digits of other scripts and Chinese numerals are understood. `60%` is not a number, because it
+/// may mean 60 or 0.6: accept it as a separate text.
 ///
 /// The expected text is the case's ground truth or the configured `value`; if there are several,
 /// any one will do. Equals Inspect's `match`, except that with `numeric` an expected text that is
 /// not a number may also stand in the output as it is written, with its commas and full stops
-/// (`Paris, Texas`).
+/// (`Paris, Texas`), and that at `exact` an output that is the expected text matches (`(42)`).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

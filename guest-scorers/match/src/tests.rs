@@ -74,21 +74,22 @@ fn an_output_that_is_the_expected_text_matches() {
         for text in ["(42)", "42!", "[42]", "42:", "(5", "(1,000)", "$(7)", "60%, 70%"] {
             assert!(matches(config.clone(), text, text), "{location} {text}");
         }
-        // Inspect gives 0: it takes the comma out of the expected text only.
+        // Inspect gives 0 to `(42)` at `exact`, and to this: it takes the comma out of the expected text only.
         assert!(matches(config.clone(), "Paris, Texas", "Paris, Texas"), "{location}");
         assert!(matches(config, "Paris Texas", "Paris, Texas"), "{location}");
     }
 }
 
-// `match_str` of Inspect gives the same.
 #[test]
-fn a_whole_output_and_an_expected_number_in_brackets_are_compared_as_texts() {
+fn a_whole_output_is_the_number_of_an_expected_one_in_brackets() {
     let exact =
         |output, truth| matches(json!({"location": "exact", "numeric": true}), output, truth);
-    assert!(exact("42", "(42)"));
-    assert!(exact("[42]", "(42)"));
-    assert!(!exact("42.0", "(42)"));
-    assert!(!exact("(42) apples", "(42)"));
+    for truth in ["(42)", "[42]", "\"42\"", "42:", "$(42)"] {
+        assert!(exact("42", truth) && exact("42.0", truth), "{truth}");
+        for output in [">=42", "~42", "-42", "42%", "{42}", "(42) apples"] {
+            assert!(!exact(output, truth), "{output} {truth}");
+        }
+    }
 }
 
 #[test]

@@ -34,14 +34,9 @@ pub(crate) fn candidates(text: &str) -> Vec<&str> {
     candidates
 }
 
-/// What a ground truth may mean: what is in its last box, or all of it.
-pub(crate) fn expected_candidates(text: &str) -> Vec<&str> {
-    [last_box(text), Some(text)]
-        .into_iter()
-        .flatten()
-        .map(bare)
-        .filter(|text| !text.is_empty())
-        .collect()
+/// What a ground truth means: what is in its last box, or all of it.
+pub(crate) fn expected_answer(text: &str) -> Option<&str> {
+    [last_box(text), Some(text)].into_iter().flatten().map(bare).find(|text| !text.is_empty())
 }
 
 /// Without emphasis, the marks of a formula, and a full stop.

@@ -53,9 +53,6 @@ impl Parser<'_> {
         if self.take('!').is_some() {
             base = Expression::Call(Function::Factorial, vec![base]);
         }
-        if self.take('%').is_some() {
-            base = Expression::Product(vec![(false, base), (true, whole(100))]);
-        }
         match self.take('^') {
             Some(()) => {
                 let exponent = self.exponent()?;
@@ -231,7 +228,7 @@ fn is_whole(expression: &Expression) -> bool {
     matches!(expression, Expression::Number { value, .. } if value.is_integer())
 }
 
-fn whole(number: i64) -> Expression {
+pub(crate) fn whole(number: i64) -> Expression {
     Expression::Number { value: BigRational::from_integer(number.into()), is_decimal: false }
 }
 

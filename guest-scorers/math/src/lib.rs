@@ -16,9 +16,9 @@ mod value;
 
 use std::borrow::Cow;
 
-use answer::{candidates, expected_candidates};
+use answer::{candidates, expected_answer};
 use equal::equal;
-use read::{Answer, Unreadable, first, is_formula, read};
+use read::{Answer, Unreadable, as_written, first, is_formula, read};
 use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
     Part, Score, ScoreError, Scorer, excerpt, schemars,
@@ -36,18 +36,19 @@ use serde_json::json;
 /// intervals, sets, matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units
 /// are ignored. A unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text
 /// (`5\text{ m}`). Anything else is compared as text: words, and formulas with other commands
-/// (`A \subset B`).
+/// (`A \subset B`) or none that are understood (`C(5,2)`).
 ///
 /// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer
 /// is the case's ground truth or the configured `value`; if there are several, any one will do, and
-/// those that cannot be parsed are skipped.
+/// programs and texts over 4,096 bytes are skipped.
 ///
 /// Agrees with Inspect's `math`. Deliberate differences: it also finds equal values if one side is
 /// plain and the other LaTeX, and `x=1, y=2` is the answer `(1,2)`; the brackets of an interval
-/// always matter, `f'` is not `f`, `1/2x` is a half of `x`, and a small number that is written out
-/// is not 0 (`1e-12`). It also understands units, fractions such as `½`, superscript digits
-/// (`10²`), digits that repeat (`0.\overline{3}`, `0.1(6)`), "minus 5", "5 million" (which is not
-/// 5), `\bmod`, a box without braces (`\boxed 3`) and text after "is:", which Inspect does not.
+/// always matter, `f'` is not `f`, `1/2x` is a half of `x`, `\sqrt16` is 4, `3+4\%` is 3.04, and a
+/// small number that is written out is not 0 (`1e-12`). It also understands units, fractions such as
+/// `½`, superscript digits (`10²`), digits that repeat (`0.\overline{3}`, `0.1(6)`), "minus 5", "5
+/// million" (which is not 5), `\bmod`, a box without braces (`\boxed 3`) and text after "is:", which
+/// Inspect does not.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -124,13 +125,17 @@ impl Scorer for Math {
 /// The longest answer in `meta`, in characters.
 const ANSWER_SHOWN: usize = 1000;
 
-/// The expected answers that can be read. An error names the part and says what is wrong with it.
+/// The expected answers, without programs. What cannot be read is compared as it is written. An error
+/// names the part and says what is wrong with it.
 fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
     let mut expected = Vec::new();
     for part in parts {
         let text = part.text().map_err(|error| (part.name().to_owned(), error.to_string()))?;
-        if let Ok((text, answer)) = first(&expected_candidates(&text)) {
-            expected.push((text.to_owned(), answer));
+        let Some(text) = expected_answer(&text) else { continue };
+        match read(text) {
+            Ok(answer) => expected.push((text.to_owned(), answer)),
+            Err(Unreadable::Nothing) => expected.push((text.to_owned(), as_written(text))),
+            Err(Unreadable::Refused) => {}
         }
     }
     match (expected.is_empty(), parts) {
@@ -145,7 +150,18 @@ fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
 
 /// The answer among some candidates, and whether it is an expected one.
 fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, bool), Unreadable> {
-    let (found, answer) = first(candidates)?;
+    let is_written = |candidate: &str| {
+        read(candidate) == Err(Unreadable::Nothing) && is_right(&as_written(candidate), expected)
+    };
+    let found = first(candidates);
+    // Another one is only taken because the likeliest cannot be read.
+    if let Some(likeliest) = candidates.first()
+        && !found.as_ref().is_ok_and(|(found, _)| found == likeliest)
+        && is_written(likeliest)
+    {
+        return Ok((likeliest, true));
+    }
+    let (found, answer) = found?;
     if expected.iter().any(|(_, expected)| same(expected, &answer)) {
         return Ok((found, true));
     }
@@ -161,6 +177,7 @@ fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, 
             Ok(answer) if is_right(&answer, expected) => return Ok((candidate, true)),
             Ok(Answer::Expression(_)) => formulas.push(candidate),
             Ok(Answer::Text(text)) if is_formula(&text) => formulas.push(candidate),
+            _ if is_written(candidate) => return Ok((candidate, true)),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 //! `factor`. It computes nothing, and knows nothing of answers in sentences.
 
 use crate::expression::{Expression, Function, Relation};
-use crate::factor::begins_factor;
+use crate::factor::{begins_factor, whole};
 use crate::parser::Parser;
 use crate::tokens::{Token, tokens};
 
@@ -123,9 +123,17 @@ impl Parser<'_> {
     }
 
     fn factors(&mut self) -> Option<Expression> {
+        let mut has_percent = false;
         let mut factors = vec![(false, self.power()?)];
         loop {
             let divides = match self.peek() {
+                // Of all that stands before it: `2\frac12\%`, `1/2\%`, `2^3\%`. `50%/25%` is not understood.
+                Some(Token::Mark('%')) if !(has_percent && factors.last()?.0) => {
+                    self.next += 1;
+                    factors.push((true, whole(100)));
+                    has_percent = true;
+                    continue;
+                }
                 Some(Token::Mark('*')) => false,
                 Some(Token::Mark('/')) => true,
                 Some(token) if begins_factor(token) => {

@@ -53,6 +53,11 @@ pub(crate) fn read(candidate: &str) -> Result<Answer, Unreadable> {
     if has_word(&text) { Ok(Answer::Text(text)) } else { Err(Unreadable::Nothing) }
 }
 
+/// What cannot be read, as it is written but for white space: `C(5,2)`, `\text{A},\text{B}`.
+pub(crate) fn as_written(candidate: &str) -> Answer {
+    Answer::Text(words(candidate).split_whitespace().collect())
+}
+
 /// An expression that is not a word: `yes` is not the product of three variables.
 fn formula(text: &str) -> Option<Expression> {
     let is_word = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -180,6 +185,9 @@ fn grouped(text: &str) -> Option<String> {
 fn without_unit(text: &str) -> Option<&str> {
     const SHORT: &str = "cm mm km kg mg ft in mi lb lbs oz mph kph sec min hr hrs ml deg rad usd eur m/s km/h cm^2 \
         m^2 km^2 ft^2 in^2 cm^3 m^3";
+    if let Some(number) = without_ordinal(text) {
+        return Some(number);
+    }
     let commands = ["\\text{", "\\mathrm{", "\\mbox{", "\\textrm{"];
     let command = commands.iter().filter_map(|command| text.rfind(command)).max();
     if let Some(start) = command
@@ -192,6 +200,14 @@ fn without_unit(text: &str) -> Option<&str> {
     let (number, unit) = text.trim_end().rsplit_once([' ', '~', '\u{2009}'])?;
     let is_word = unit.len() > 3 && unit.bytes().all(|byte| byte.is_ascii_alphabetic());
     (is_word || SHORT.split(' ').any(|short| short == unit)).then(|| number.trim_end_matches('\\'))
+}
+
+/// A number without the raised end of an ordinal: `90^\text{th}`, `90^{\text{th}}`. `2^{nd}` has none.
+fn without_ordinal(text: &str) -> Option<&str> {
+    let (number, end) = text.trim_end().rsplit_once('^')?;
+    let (_, word) = end.trim_end_matches('}').rsplit_once('{')?;
+    let is_text = end.trim_start_matches('{').starts_with('\\');
+    (is_text && matches!(word.trim(), "st" | "nd" | "rd" | "th")).then_some(number)
 }
 
 /// Whether a word in braces says that what comes after the number is more than its unit.

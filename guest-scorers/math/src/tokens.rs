@@ -61,11 +61,12 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
         tokens.extend(token);
         rest = &rest[length..];
         if is_fraction {
-            // `\frac12` is a half.
+            // `\frac12` is a half, and so is `\frac 12`.
             for _ in 0..2 {
-                let Some(digit) = rest.chars().next().filter(char::is_ascii_digit) else { break };
+                let after = rest.trim_start();
+                let Some(digit) = after.chars().next().filter(char::is_ascii_digit) else { break };
                 tokens.push(Token::Number(digit.to_string()));
-                rest = &rest[1..];
+                rest = &after[1..];
             }
         }
         if let Some(Token::Name(name)) = tokens.last_mut() {

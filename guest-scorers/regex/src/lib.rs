@@ -38,7 +38,7 @@ use serde_json::json;
 /// `ignoreCase` does). Scores as niceeval's `includes` does with a regular expression, which is a
 /// gate there; here a suite makes it one. Deliberate difference: `$` without `multiLine` is the
 /// very end of the output, as in JavaScript; in Python it is also before a final line break, which
-/// is `\n?$` here. A pattern without groups compares its whole match with the expected text; Inspect scores 0.
+/// is `\n?$` here. A pattern without groups compares its whole match with the expected text.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -57,6 +57,9 @@ fn null_is_less_than_any_number_and_values_drops_it() {
     let of = |tokens| Usage { output_tokens: Some(tokens), ..Usage::default() };
     assert_eq!(score_of(few, &Case::new(json!(1)).with_usage(of(10_000))), Some(1.0));
     assert_eq!(score_of(few, &Case::new(json!(1)).with_usage(of(10_001))), Some(0.0));
+    // Without the tokens of the prompt the total is not known.
+    let all = ".usage.totalTokens | values | . <= 10000";
+    assert_eq!(score_of(all, &Case::new(json!(1)).with_usage(of(1))), None);
 }
 
 #[test]

@@ -16,7 +16,8 @@ use serde_json::json;
 /// Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with
 /// `mode` `proportional`, budget divided by use (twice the budget is 0.5).
 ///
-/// The tokens are those of the case's `usage` or, if it has none, those that its trace states. If only
+/// The tokens are those of the case's `usage` or, if it has none, or the trace states tokens of a
+/// cache beside a `usage` without a cost, those that the trace states. If only
 /// one of `inputTokens` and `outputTokens` is known, the total is not: the result is an error, unless
 /// that part alone is beyond a hard budget. Tokens that were written to a cache count as input. Those
 /// read from one count as far as the model counts them as input: OpenAI's do, Anthropic's do not.

@@ -159,3 +159,16 @@ fn one_over_the_budget_fails_the_gate() {
     let info = TokenBudget::INFO;
     assert_eq!(info, info.severity(Severity::Gate).threshold(1.0));
 }
+
+#[test]
+fn answers_without_a_total_count_too() {
+    let trace = json!([
+        {"role": "assistant", "content": "x", "usage": {"prompt_tokens": 1000,
+            "completion_tokens": 1000, "total_tokens": 2000}},
+        {"role": "assistant", "content": "x", "usage": {"prompt_tokens": 100_000,
+            "completion_tokens": 1_000_000}},
+    ]);
+    let scorer: TokenBudget = scorebox_sdk::configure(json!({"maxTokens": 5000})).unwrap();
+    let score = scorer.score(&Case::new(json!("x")).with_trace(trace)).unwrap();
+    assert_eq!(score.reason.as_deref(), Some("1102000 tokens of at most 5000"));
+}

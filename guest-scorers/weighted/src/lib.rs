@@ -18,7 +18,7 @@ use serde_json::json;
 /// The case's `metadata` provides `succeeded` (true or false, or 1 or 0), `rating` (usually 0 to
 /// 10), `tokens_total` and `elapsed_ms`, also written `tokensTotal` and `elapsedMs`. If the last two
 /// are absent, the case's `usage` and `latencyMs` are used; a `usage` with only one of `inputTokens`
-/// and `outputTokens` is an error. Anything unknown counts as 0. A case without `metadata`, `usage`
+/// and `outputTokens` is an error, unless `tokenPenalty` is 0. Anything unknown counts as 0. A case without `metadata`, `usage`
 /// and `latencyMs` gets no score.
 ///
 /// Equals dify's `WeightedScorer`.
@@ -118,7 +118,7 @@ impl Scorer for Weighted {
         };
         let tokens = match attempt.tokens_total.or(attempt.tokens_in_camel_case) {
             Some(tokens) => Some(tokens),
-            None => case.usage().map_or(Ok(None), tokens)?,
+            None => case.usage().map_or(Ok(None), |usage| self.tokens(usage))?,
         };
         let elapsed = attempt.elapsed_ms.or(attempt.elapsed_in_camel_case);
         let elapsed = elapsed.or_else(|| case.latency_ms());
@@ -147,16 +147,21 @@ impl Scorer for Weighted {
     }
 }
 
-/// All tokens of a usage: half of them would make the rest free.
-fn tokens(usage: &Usage) -> Result<Option<f64>, ScoreError> {
-    let missing = match (usage.total_tokens, usage.input_tokens, usage.output_tokens) {
-        (None, Some(_), None) => "outputTokens",
-        (None, None, Some(_)) => "inputTokens",
-        _ => return Ok(usage.total().map(|tokens| tokens as f64)),
-    };
-    Err(ScoreError::invalid_input(format!(
-        "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`; it has no `{missing}`"
-    )))
+impl Weighted {
+    /// All tokens of a usage: half of them would make the rest free, unless tokens cost nothing anyway.
+    fn tokens(&self, usage: &Usage) -> Result<Option<f64>, ScoreError> {
+        let missing = match (usage.total(), usage.input_tokens, usage.output_tokens) {
+            (None, Some(tokens), _) | (None, _, Some(tokens)) if self.token_penalty == 0.0 => {
+                return Ok(Some(tokens as f64));
+            }
+            (None, Some(_), _) => "outputTokens",
+            (None, _, Some(_)) => "inputTokens",
+            (total, ..) => return Ok(total.map(|tokens| tokens as f64)),
+        };
+        Err(ScoreError::invalid_input(format!(
+            "the usage should have `totalTokens`, or `inputTokens` and `outputTokens`; it has no `{missing}`"
+        )))
+    }
 }
 
 /// The sum in words.

@@ -96,6 +96,12 @@ fn half_a_usage_is_no_total() {
     assert_eq!(scorer.score(&with(cost)).unwrap().score, Some(100.0));
     let own = attempt(json!({"succeeded": true, "tokens_total": 0})).with_usage(input);
     assert_eq!(scorer.score(&own).unwrap().score, Some(100.0));
+    for half in [input, output] {
+        let free = score(json!({"tokenPenalty": 0}), &with(half));
+        assert_eq!(free.score, Some(100.0), "tokens that cost nothing need not be known");
+    }
+    let alone = Case::new(json!("x")).with_usage(input);
+    assert_eq!(score(json!({"tokenPenalty": 0}), &alone).score, Some(0.0));
 }
 
 #[test]

@@ -27,30 +27,23 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All tokens: the counted total, or else the sum of what is known.
+    /// All tokens: the counted total, or else the sum of input and output. Unknown if one of the two is.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
-        self.total_tokens.or(match (self.input_tokens, self.output_tokens) {
-            (None, None) => None,
-            (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
-        })
+        self.total_tokens.or_else(|| both(self.input_tokens, self.output_tokens))
     }
 
-    /// Two usages added up; what neither states stays unknown.
+    /// Two usages added up. What one of them does not state is unknown in the sum, too, except for the tokens of a
+    /// cache, which formats leave out where there are none.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
-        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
-            (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
-            (sum, more) => sum.or(more),
-        };
+        let add = |sum: Option<u64>, more: Option<u64>| both(sum, more).or(sum).or(more);
+        let counted = self.total_tokens.or(more.total_tokens);
         Self {
-            input_tokens: add(self.input_tokens, more.input_tokens),
-            output_tokens: add(self.output_tokens, more.output_tokens),
-            total_tokens: add(self.total_tokens, more.total_tokens),
-            cost_usd: match (self.cost_usd, more.cost_usd) {
-                (Some(sum), Some(more)) => Some(sum + more),
-                (sum, more) => sum.or(more),
-            },
+            input_tokens: both(self.input_tokens, more.input_tokens),
+            output_tokens: both(self.output_tokens, more.output_tokens),
+            total_tokens: counted.and_then(|_| both(self.total(), more.total())),
+            cost_usd: self.cost_usd.zip(more.cost_usd).map(|(sum, more)| sum + more),
             cache_read_tokens: add(self.cache_read_tokens, more.cache_read_tokens),
             cached_input_tokens: add(self.cached_input_tokens, more.cached_input_tokens),
             cache_write_tokens: add(self.cache_write_tokens, more.cache_write_tokens),
@@ -62,9 +55,15 @@ impl Usage {
     #[must_use]
     pub fn or(self, other: Option<Self>) -> Self {
         let other = other.unwrap_or_default();
-        let tokens = if self.total().is_some() { self } else { other };
+        let counted = self.total_tokens.or(self.input_tokens).or(self.output_tokens);
+        let tokens = if counted.is_some() { self } else { other };
         Self { cost_usd: self.cost_usd.or(other.cost_usd), ..tokens }
     }
+}
+
+/// The sum of two counts, if both are known.
+fn both(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+    Some(sum?.saturating_add(more?))
 }
 
 /// One case to judge, with the parts that the scorer's `Info` names under `reads`.
@@ -313,12 +312,50 @@ mod tests {
         assert!(matches!(case.require_input(), Err(ScoreError::InvalidInput(_))));
     }
 
+    fn usage(input: Option<u64>, output: Option<u64>, total: Option<u64>) -> Usage {
+        Usage {
+            input_tokens: input,
+            output_tokens: output,
+            total_tokens: total,
+            ..Usage::default()
+        }
+    }
+
     #[test]
-    fn total_usage_is_the_count_or_else_the_sum() {
-        let mut usage = Usage { input_tokens: Some(3), ..Usage::default() };
-        assert_eq!(usage.total(), Some(3));
-        usage.total_tokens = Some(9);
-        assert_eq!(usage.total(), Some(9));
+    fn total_usage_is_the_count_or_else_the_sum_of_both_parts() {
+        assert_eq!(usage(Some(3), Some(4), None).total(), Some(7));
+        assert_eq!(usage(Some(3), None, Some(9)).total(), Some(9));
+        assert_eq!(usage(Some(3), None, None).total(), None, "the output is not free");
+        assert_eq!(usage(None, Some(4), None).total(), None);
         assert_eq!(Usage::default().total(), None);
+    }
+
+    #[test]
+    fn a_sum_knows_what_both_usages_state() {
+        let counted = usage(Some(1), Some(2), Some(3));
+        assert_eq!(
+            counted.plus(usage(Some(10), Some(20), None)),
+            usage(Some(11), Some(22), Some(33))
+        );
+        assert_eq!(
+            usage(Some(10), Some(20), None).plus(counted),
+            usage(Some(11), Some(22), Some(33))
+        );
+        assert_eq!(counted.plus(usage(None, None, Some(30))), usage(None, None, Some(33)));
+        assert_eq!(counted.plus(usage(Some(10), None, None)), usage(Some(11), None, None));
+        let uncounted = usage(Some(1), Some(2), None);
+        assert_eq!(uncounted.plus(uncounted), usage(Some(2), Some(4), None));
+        let paid = Usage { cost_usd: Some(0.25), cache_read_tokens: Some(5), ..counted };
+        assert_eq!(paid.plus(paid).cost_usd, Some(0.5));
+        let sum = paid.plus(counted);
+        assert_eq!((sum.cost_usd, sum.cache_read_tokens), (None, Some(5)));
+    }
+
+    #[test]
+    fn a_usage_that_states_some_tokens_takes_none_from_another() {
+        let half = usage(Some(3), None, None);
+        assert_eq!(half.or(Some(usage(Some(1), Some(2), None))), half);
+        let paid = Usage { cost_usd: Some(0.25), ..Usage::default() };
+        assert_eq!(paid.or(Some(half)), Usage { cost_usd: Some(0.25), ..half });
     }
 }

@@ -230,11 +230,50 @@ pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
         cache_write_tokens: cached(
             &CACHE_WRITE_TOKENS,
             ["cache_write_tokens", "cache_creation", "cacheWriteTokens"],
-        ),
+        )
+        .max(written_by_lifetime(object)),
         cached_input_tokens: None,
     };
+    add_beside(object, &mut usage);
     relate_cache(object, &mut usage);
+    add_rest(&mut usage);
     (usage != Usage::default()).then_some(usage)
+}
+
+/// What LangChain has of Anthropic's writes to a cache: apart by lifetime, and none in all.
+fn written_by_lifetime(object: &Object) -> Option<u64> {
+    let details = object.get("input_token_details")?.as_object()?;
+    let [short, long] = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"]
+        .map(|key| count(details, &[key]));
+    short.or(long)?;
+    Some(short.unwrap_or(0).saturating_add(long.unwrap_or(0)))
+}
+
+/// Adds what Google counts beside prompt and answer: what the model's own tools fed back, and its thoughts. A total
+/// that has no room for them shows that they are counted already.
+fn add_beside(object: &Object, usage: &mut Usage) {
+    let counted = |tokens: Option<u64>| tokens.unwrap_or(0);
+    let sum = counted(usage.input_tokens).saturating_add(counted(usage.output_tokens));
+    let mut room = usage.total_tokens.map_or(u64::MAX, |total| total.saturating_sub(sum));
+    for (tokens, keys) in
+        [(&mut usage.input_tokens, &TOOL_TOKENS), (&mut usage.output_tokens, &THOUGHT_TOKENS)]
+    {
+        if let Some(beside) = count(object, keys) {
+            let beside = beside.min(room);
+            room -= beside;
+            *tokens = Some(counted(*tokens).saturating_add(beside));
+        }
+    }
+}
+
+/// What the total has beyond the prompt, the cache and the answer is thinking: xAI's models, and Google's behind
+/// OpenAI's interface, count it in the total only.
+fn add_rest(usage: &mut Usage) {
+    let (Some(input), Some(total)) = (usage.input_tokens, usage.total_tokens) else { return };
+    let within = usage.cached_input_tokens.unwrap_or(0);
+    let beside = usage.cache_read_tokens.unwrap_or(0).saturating_sub(within);
+    let rest = total.saturating_sub(input.saturating_add(beside));
+    usage.output_tokens = usage.output_tokens.max(Some(rest));
 }
 
 /// How the tokens of a cache relate to the input: OpenAI, Google, LangChain, OpenTelemetry and most others count
@@ -279,6 +318,12 @@ const OUTPUT_TOKENS: [&str; 7] = [
     "candidates_token_count",
     "total_completion_tokens",
 ];
+
+/// Beside the tokens of the prompt.
+const TOOL_TOKENS: [&str; 2] = ["toolUsePromptTokenCount", "tool_use_prompt_token_count"];
+
+/// Beside the tokens of the answer.
+const THOUGHT_TOKENS: [&str; 2] = ["thoughtsTokenCount", "thoughts_token_count"];
 
 const TOTAL_TOKENS: [&str; 4] =
     ["total_tokens", "totalTokens", "totalTokenCount", "total_token_count"];

@@ -138,13 +138,15 @@ impl Trace {
     }
 
     /// What a case consumed: its `usage` or, if it has none, the tokens and the cost that its trace
-    /// states. A scorer that calls this reads `Fields::USAGE` and `Fields::TRACE`.
+    /// states. Tokens of a cache have no place in a `usage`: if a trace states some, and the same output
+    /// tokens as a `usage` without a cost, its tokens are taken. A scorer that calls this reads
+    /// `Fields::USAGE` and `Fields::TRACE`.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if neither states any, or if the case's trace cannot be read.
     pub fn usage_of(case: &Case) -> Result<Usage, ScoreError> {
         let missing = match case.require_usage() {
-            Ok(usage) => return Ok(*usage),
+            Ok(usage) => return Ok(Self::with_cache(case, *usage)),
             Err(missing) => missing,
         };
         let stated = match Self::of(case) {
@@ -155,6 +157,17 @@ impl Trace {
         stated.ok_or_else(|| {
             ScoreError::invalid_input(format!("{missing}, and no trace that states one"))
         })
+    }
+
+    /// The usage, or what the trace states if that has tokens of a cache, and is of the same answers.
+    fn with_cache(case: &Case, usage: Usage) -> Usage {
+        if usage.cost_usd.is_some() || case.trace().is_none() {
+            return usage;
+        }
+        let stated = Self::of(case).ok().and_then(|trace| trace.usage());
+        let has_cache = |it: &Usage| it.cache_read_tokens.or(it.cache_write_tokens).is_some();
+        let is_of_the_same = |it: &Usage| it.output_tokens == usage.output_tokens;
+        stated.filter(|it| has_cache(it) && is_of_the_same(it)).unwrap_or(usage)
     }
 
     /// Reads a trace from JSON text, in any of the shapes that are understood. Whatever the text,

@@ -16,7 +16,7 @@ const DEPTH: usize = 127;
 pub struct Written<'c> {
     case: &'c Case,
     trace: &'c Trace,
-    /// By the text with sorted keys, the other texts that it is written as.
+    /// By the text with sorted keys, the other texts that it is written as: each once, however many calls have it.
     texts: OnceCell<Map<String, Value>>,
 }
 
@@ -30,7 +30,7 @@ impl<'c> Written<'c> {
     /// The other texts of arguments, or of a value in them, whose text with sorted keys this is.
     pub(super) fn texts(&self, sorted: &str) -> impl Iterator<Item = &str> {
         let texts = self.texts.get_or_init(|| self.find()).get(sorted);
-        texts.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+        texts.and_then(Value::as_object).into_iter().flat_map(Map::keys).map(String::as_str)
     }
 
     fn find(&self) -> Map<String, Value> {
@@ -68,7 +68,7 @@ impl Search {
             Value::Array(items) => items.iter().for_each(|item| self.want(item)),
             _ => return,
         }
-        self.texts.insert(value.to_string(), Value::Array(Vec::new()));
+        self.texts.insert(value.to_string(), Value::Object(Map::new()));
     }
 
     /// Looks through a JSON text, and through the texts in it that may be JSON themselves.
@@ -90,11 +90,11 @@ impl Search {
     fn found(&mut self, json: &str) {
         if let Some((value, written)) = first(json)
             && let sorted = value.to_string()
-            && let Some(Value::Array(texts)) = self.texts.get_mut(&sorted)
+            && let Some(Value::Object(texts)) = self.texts.get_mut(&sorted)
             && let Ok(text) = Part::new("trace", written).text()
             && text != sorted
         {
-            texts.push(Value::String(text.into_owned()));
+            texts.insert(text.into_owned(), Value::Null);
         }
     }
 

@@ -284,3 +284,16 @@ fn how_often_something_has_to_happen() {
     assert_eq!(count(Some(1), Some(1), None).unwrap_err().key(), Some("count"));
     assert_eq!(count(None, Some(3), Some(2)).unwrap_err().key(), Some("max"));
 }
+
+#[test]
+fn arguments_that_many_calls_have_are_one_text_for_each_order_of_their_keys() {
+    let call = |args: &str| format!(r#"{{"tool": "w", "args": {args}}}"#);
+    let (one, other) = (r#"{"c": 1, "a": 2, "b": 3}"#, r#"{"b": 3, "c": 1, "a": 2}"#);
+    let calls = [one, other].map(call).join(",");
+    let trace = format!("[{}]", vec![calls; 50].join(","));
+    let case = Case::new(json!("x")).with_trace(json!(trace));
+    let read = Trace::of(&case).unwrap();
+    let written = Written::new(&case, &read);
+    let texts: Vec<_> = written.texts(r#"{"a":2,"b":3,"c":1}"#).collect();
+    assert_eq!(texts, [r#"{"b":3,"c":1,"a":2}"#, r#"{"c":1,"a":2,"b":3}"#]);
+}

@@ -86,6 +86,10 @@ fn tokens_of_a_cache_that_a_format_counts_as_input_stay_in_it() {
         json!({"input_tokens": 97,
             "input_tokens_details": {"cached_tokens": 90, "cache_write_tokens": 5}}),
         json!({"input_tokens": 97, "input_token_details": {"cache_read": 90, "cache_creation": 5}}),
+        json!({"input_tokens": 97, "input_token_details": {"cache_read": 90, "cache_creation": 0,
+            "ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 2}}),
+        json!({"input_tokens": 97, "input_token_details": {"cache_read": 90, "cache_creation": 5,
+            "ephemeral_5m_input_tokens": 5}}),
         json!({"inputTokens": 97,
             "inputTokenDetails": {"cacheReadTokens": 90, "cacheWriteTokens": 5}}),
         json!({"input_tokens": 97, "cache_read_tokens": 90, "cache_write_tokens": 5}),
@@ -99,6 +103,77 @@ fn tokens_of_a_cache_that_a_format_counts_as_input_stay_in_it() {
     assert_eq!(cached(google), [Some(97), None, None, Some(90), Some(90)]);
     let codex = json!({"input_tokens": 97, "cached_input_tokens": 90});
     assert_eq!(cached(codex), [Some(97), None, None, Some(90), Some(90)]);
+}
+
+/// Input, output and total.
+fn counted(usage: Value) -> [Option<u64>; 3] {
+    let (input, output, total, ..) = stated(json!([says(usage)]));
+    [input, output, total]
+}
+
+#[test]
+fn thoughts_that_a_format_counts_beside_the_answer_are_output() {
+    for (usage, expected) in [
+        (
+            json!({"promptTokenCount": 10, "candidatesTokenCount": 3, "thoughtsTokenCount": 50,
+            "toolUsePromptTokenCount": 7, "totalTokenCount": 70}),
+            [Some(17), Some(53), Some(70)],
+        ),
+        (
+            json!({"prompt_token_count": 10, "candidates_token_count": 3, "thoughts_token_count": 50,
+            "tool_use_prompt_token_count": 7}),
+            [Some(17), Some(53), None],
+        ),
+        // Thinking took all that the answer could have.
+        (
+            json!({"promptTokenCount": 10, "thoughtsTokenCount": 50, "totalTokenCount": 60}),
+            [Some(10), Some(50), Some(60)],
+        ),
+        // A total without room for them has them in the answer.
+        (
+            json!({"promptTokenCount": 10, "candidatesTokenCount": 53, "thoughtsTokenCount": 50,
+            "totalTokenCount": 63}),
+            [Some(10), Some(53), Some(63)],
+        ),
+        // xAI, and Google's models behind OpenAI's interface.
+        (
+            json!({"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 63,
+            "completion_tokens_details": {"reasoning_tokens": 50}}),
+            [Some(10), Some(53), Some(63)],
+        ),
+        (
+            json!({"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 63}),
+            [Some(10), Some(53), Some(63)],
+        ),
+        // OpenAI, with and without a total.
+        (
+            json!({"prompt_tokens": 10, "completion_tokens": 53, "total_tokens": 63,
+            "completion_tokens_details": {"reasoning_tokens": 50}}),
+            [Some(10), Some(53), Some(63)],
+        ),
+        (
+            json!({"input_tokens": 10, "output_tokens": 53,
+            "output_tokens_details": {"reasoning_tokens": 50}}),
+            [Some(10), Some(53), None],
+        ),
+        // What the total has of a cache is no thinking.
+        (
+            json!({"input_tokens": 2, "output_tokens": 3, "total_tokens": 150, "reasoning_tokens": 50,
+            "input_tokens_cache_write": 5, "input_tokens_cache_read": 90}),
+            [Some(7), Some(53), Some(150)],
+        ),
+        (json!({"prompt_tokens": 10, "total_tokens": 10}), [Some(10), Some(0), Some(10)]),
+    ] {
+        assert_eq!(counted(usage.clone()), expected, "{usage}");
+    }
+}
+
+#[test]
+fn what_one_answer_does_not_state_is_unknown_in_the_sum() {
+    let whole = says(json!({"prompt_tokens": 9, "completion_tokens": 4, "cost_usd": 0.5}));
+    let uncounted = says(json!({"prompt_tokens": 1}));
+    assert_eq!(stated(json!([whole, whole])), (Some(18), Some(8), None, None, Some(1.0)));
+    assert_eq!(stated(json!([whole, uncounted])), (Some(10), None, None, None, None));
 }
 
 #[test]
@@ -208,4 +283,20 @@ fn a_case_without_usage_has_the_one_of_its_trace() {
     assert_eq!(Trace::usage_of(&traced).unwrap().input_tokens, Some(3));
     let own = traced.with_usage(Usage { input_tokens: Some(1), ..Usage::default() });
     assert_eq!(Trace::usage_of(&own).unwrap().input_tokens, Some(1));
+}
+
+#[test]
+fn tokens_of_a_cache_are_those_of_the_trace_beside_a_usage_without_a_cost() {
+    let cached = json!({"input_tokens": 3, "output_tokens": 1, "cache_read_input_tokens": 9});
+    let case = Case::new(json!("x")).with_trace(json!([says(cached)]));
+    let usage = |output: u64, cost: Option<f64>| Usage {
+        input_tokens: Some(3),
+        output_tokens: Some(output),
+        cost_usd: cost,
+        ..Usage::default()
+    };
+    let read = |own: Usage| Trace::usage_of(&case.clone().with_usage(own)).unwrap();
+    assert_eq!(read(usage(1, None)).cache_read_tokens, Some(9));
+    assert_eq!(read(usage(1, Some(0.5))), usage(1, Some(0.5)), "the cost is all that counts");
+    assert_eq!(read(usage(70, None)), usage(70, None), "the trace has a part of it only");
 }
