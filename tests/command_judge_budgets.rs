@@ -1,14 +1,17 @@
 //! What asking judges costs, and the budgets of calls, tokens and US dollars that end it: who may have one, and what makes it
 //! impossible to keep. With a real server of OpenAI's protocol on the loopback interface.
 
-use std::fs;
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+};
 
 use serde_json::{Value, json};
 
 use crate::{
     fixture::Folder,
     judge_fixture::{ONE, RUN, entry, folder, sh},
-    model_server::{CHARGED_ELSEWHERE, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
+    model_server::{CHARGED_ELSEWHERE, FAILS, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
 };
 
 /// A folder whose only judge is at this server and has these keys.
@@ -151,6 +154,25 @@ fn a_spent_budget_stops_the_run_and_a_larger_one_completes_it_without_asking_aga
 }
 
 #[test]
+fn a_spent_budget_ends_live_scoring_with_the_exit_code_and_the_advice_of_a_run() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
+    let options = "-q --judge-cache off --judge-budget calls=1";
+    let run = sh(&folder, &format!("scorebox run suite.toml cases.jsonl {options}"));
+    let live = sh(&folder, &format!("scorebox live suite.toml {options} <cases.jsonl"));
+    assert_eq!((run.code, live.code), (Some(1), Some(1)), "{live}");
+    let hint = |said: &str| {
+        said.lines().find(|line| line.starts_with("hint: if it may")).map(str::to_owned)
+    };
+    assert!(hint(&run.stderr).is_some(), "{run}");
+    assert_eq!(hint(&live.stderr), hint(&run.stderr), "{live}");
+    assert!(
+        live.stderr.contains("No more questions were asked. Scores so far are kept.\n"),
+        "{live}"
+    );
+}
+
+#[test]
 fn money_is_counted_by_the_price_and_ends_a_budget() {
     let server = ModelServer::saying(|_| "1".into());
     // An answer costs 12 and 2 tokens: 16 millionths of a dollar.
@@ -206,6 +228,42 @@ fn a_budget_of_money_stops_a_run_whose_server_refuses_and_counts_no_tokens() {
     assert!(run.stderr.contains("a budget of 1 US dollars cannot be kept"), "{run}");
     assert!(run.stderr.contains("hint: bound the calls in its place"), "{run}");
     assert_eq!(server.asked().len(), 1, "{run}");
+}
+
+/// A server that fails for the output `b`, for so many of its first questions, and counts no tokens of that; with the
+/// folder of a suite that tries again once.
+fn failing(times: usize) -> (ModelServer, Folder) {
+    let failed = AtomicUsize::new(0);
+    let server = ModelServer::saying(move |asked| match asked.text() {
+        "b" if failed.fetch_add(1, SeqCst) < times => FAILS.into(),
+        _ => "1".into(),
+    });
+    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
+    let suite = fs::read_to_string(folder.path("suite.toml")).unwrap();
+    folder.write("suite.toml", suite.replace("retries = 0", "retries = 1\nconcurrency = 1"));
+    (server, folder)
+}
+
+#[test]
+fn an_attempt_that_fails_and_counts_no_tokens_costs_as_much_as_the_dearest_question_and_ends_no_budget()
+ {
+    // Answered when it is tried again, and not even then.
+    for (times, scored, code) in [(1, "3", 0), (2, "2", 1)] {
+        let (server, folder) = failing(times);
+        let run = sh(&folder, &format!("{RUN} -j 1 --judge-budget usd=1"));
+        assert_eq!((run.code, server.asked().len()), (Some(code), 4), "{run}");
+        let count = "SELECT count(*) FROM scores WHERE status = 'scored'";
+        assert_eq!(folder.rows(count), [scored], "{run}");
+        // Nobody knows what it cost with its attempts.
+        let unknown = "SELECT count(*) FROM calls WHERE cost_usd IS NULL";
+        assert_eq!(folder.rows(unknown), [(2 - times).to_string()], "{run}");
+    }
+    // Each answer costs 16 millionths of a dollar: two of them and a failure take 48.
+    let (server, folder) = failing(1);
+    let run = sh(&folder, &format!("{RUN} -j 1 --judge-budget usd=0.000048")).exits_with(1);
+    let spent = "0.000048 US dollars are spent, of a budget of 0.000048; 0.000016 of them are what failed attempts may have cost, for each question as much as the dearest one";
+    assert!(run.stderr.contains(spent), "{run}");
+    assert_eq!(server.asked().len(), 3);
 }
 
 #[test]

@@ -39,6 +39,9 @@ pub(crate) const REFUSES: &str = "(refuses)";
 /// The same of a server that does not count tokens.
 pub(crate) const REFUSES_UNCOUNTED: &str = "(refuses, uncounted)";
 
+/// What a gateway says whose model fails while it answers, and which does not count the tokens of that.
+pub(crate) const FAILS: &str = "(fails)";
+
 /// What a server says that does not count tokens.
 pub(crate) const UNCOUNTED: &str = "1e0";
 
@@ -151,6 +154,11 @@ fn reply(asked: &Value, status: u16, text: &str) -> Value {
         });
         let data: Vec<Value> = vectors.collect();
         return json!({"model": model, "data": data, "usage": {"prompt_tokens": 3}});
+    }
+    if text == FAILS {
+        let choice =
+            json!({"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"});
+        return json!({"model": model, "choices": [choice]});
     }
     let message = match text {
         REFUSES | REFUSES_UNCOUNTED => {

@@ -1,7 +1,8 @@
 //! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the scorers, the
-//! first errors, and in `idle` the scorers that were for no case. The progress and the totals are each command's own.
+//! first errors, in `idle` the scorers that were for no case, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
 
 mod idle;
+pub(crate) mod stopped;
 
 use std::{collections::BTreeSet, time::Duration};
 

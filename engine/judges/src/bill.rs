@@ -30,11 +30,6 @@ impl Bill {
         }
     }
 
-    /// What all of them cost, if it is known of all.
-    pub(crate) fn cost_usd(&self) -> Option<f64> {
-        self.known_usd.filter(|_| self.of_unknown_cost == 0)
-    }
-
     /// Whether they cost more than is known.
     pub(crate) fn lacks_some(&self) -> bool {
         self.known_usd.is_some() && self.of_unknown_cost > 0
@@ -61,12 +56,12 @@ mod tests {
     #[test]
     fn what_one_answer_does_not_say_is_not_known_of_all() {
         let known = bill(&[(Some(2), Some(5.0)), (Some(3), Some(0.25))]);
-        assert_eq!((known.usage.input_tokens, known.cost_usd()), (Some(5), Some(5.25)));
+        assert_eq!((known.usage.input_tokens, known.known_usd), (Some(5), Some(5.25)));
         assert!(!known.lacks_some());
         let part = bill(&[(Some(2), None), (None, Some(0.25)), (Some(1), Some(0.25))]);
         assert_eq!((part.usage.input_tokens, part.usage.output_tokens), (None, Some(3)));
-        assert_eq!((part.cost_usd(), part.known_usd, part.lacks_some()), (None, Some(0.5), true));
+        assert_eq!((part.known_usd, part.lacks_some()), (Some(0.5), true));
         let unknown = bill(&[(Some(2), None)]);
-        assert_eq!((unknown.cost_usd(), unknown.lacks_some()), (None, false));
+        assert_eq!((unknown.known_usd, unknown.lacks_some()), (None, false));
     }
 }

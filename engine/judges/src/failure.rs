@@ -65,6 +65,11 @@ impl Failure {
         failure.uncounted()
     }
 
+    /// The provider has only asked to wait, for so long that no answer is to be expected.
+    pub(crate) fn limited(message: String) -> Failure {
+        Failure { kind: AskErrorKind::Limited, ..Failure::refused(message) }
+    }
+
     /// The caller stopped it while it waited.
     pub(crate) fn stopped() -> Failure {
         let message = "stopped before the question was sent".to_owned();

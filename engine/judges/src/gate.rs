@@ -34,6 +34,7 @@ pub(crate) struct Gate {
     running: AtomicU64,
     retried: AtomicU64,
     retries: u32,
+    endurance: Duration,
     price: Option<Price>,
 }
 
@@ -42,11 +43,12 @@ impl Gate {
         Gate {
             places: Semaphore::new(settings.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             pace: settings.requests_per_minute.map(Pace::new),
-            pause: Pause::default(),
+            pause: Pause::new(settings.retries, settings.endurance),
             waiting: AtomicU64::new(0),
             running: AtomicU64::new(0),
             retried: AtomicU64::new(0),
             retries: settings.retries,
+            endurance: settings.endurance,
             price: settings.price,
         }
     }
@@ -71,7 +73,7 @@ impl Gate {
     async fn turn(&self) -> Result<u32, Failure> {
         let mut first = None;
         loop {
-            self.pause.end(&mut first, self.retries).await?;
+            self.pause.end(&mut first).await?;
             if let Some(pace) = &self.pace {
                 pace.turn().await;
             }
@@ -114,6 +116,8 @@ impl<'a> Arrived<'a> {
             attempts: 0,
             failures: 0,
             time_outs: 0,
+            refusals: 0,
+            refused_since: None,
             bill: Bill::default(),
             is_uncounted: false,
         })
@@ -136,8 +140,12 @@ pub(crate) struct Call<'a> {
     /// How long it has waited since then because the server asked for it, or for the rate: that is nobody's answering.
     excused: Duration,
     attempts: u32,
+    /// Attempts that failed, without those after which the server asked all calls to wait.
     failures: u32,
     time_outs: u32,
+    /// How often the server asked for that in answer to this call, and since when.
+    refusals: u32,
+    refused_since: Option<Instant>,
     bill: Bill,
     /// Whether an attempt that has no answer may have cost something.
     is_uncounted: bool,
@@ -209,31 +217,15 @@ impl Call<'_> {
         if outcome.as_ref().map_or_else(|failure| failure.kind == AskErrorKind::Refused, |_| true) {
             self.gate.pause.note_answer();
         }
-        let Err(failure) = &outcome else { return Some(outcome) };
+        let failure = match outcome {
+            Ok(said) => return Some(Ok(said)),
+            Err(failure) => failure,
+        };
         self.is_uncounted |= failure.is_uncounted;
-        self.failures = self.failures.saturating_add(1);
-        let (no_sooner, slows_all) = match failure.remedy {
-            Remedy::Nothing => return Some(outcome),
-            Remedy::Again { no_sooner, slows_all } => (no_sooner, slows_all),
-            Remedy::AgainOnce => {
-                self.time_outs += 1;
-                if self.time_outs > 1 {
-                    return Some(outcome);
-                }
-                (Duration::ZERO, false)
-            }
+        let Wait { delay, is_asked_for } = match self.wait_after(failure) {
+            Ok(wait) => wait,
+            Err(failure) => return Some(Err(failure)),
         };
-        let delay = retry::delay(self.failures, no_sooner);
-        let pauses = match slows_all {
-            true => self.gate.pause.extend(delay, self.after_pause, &failure.message),
-            false => 0,
-        };
-        // What the server asks for takes nothing from the time in which it is to answer.
-        let is_asked_for = !no_sooner.is_zero();
-        let is_last = self.failures.max(pauses) > self.gate.retries;
-        if is_last || (!is_asked_for && delay >= self.time_left()) {
-            return Some(outcome);
-        }
         if self.stop.unless_ordered(sleep(delay)).await.is_none() {
             return Some(Err(Failure::stopped()));
         }
@@ -241,6 +233,51 @@ impl Call<'_> {
             self.excused += delay;
         }
         None
+    }
+
+    /// How long to wait for another attempt.
+    ///
+    /// # Errors
+    /// None follows: the failure that ends this.
+    fn wait_after(&mut self, failure: Failure) -> Result<Wait, Failure> {
+        let no_sooner = match failure.remedy {
+            Remedy::Nothing => return Err(failure),
+            Remedy::Again { no_sooner, slows_all: true } => {
+                return self.wait_with_all(failure, no_sooner);
+            }
+            Remedy::Again { no_sooner, slows_all: false } => no_sooner,
+            Remedy::AgainOnce => {
+                self.time_outs += 1;
+                if self.time_outs > 1 {
+                    return Err(failure);
+                }
+                Duration::ZERO
+            }
+        };
+        self.failures = self.failures.saturating_add(1);
+        let delay = retry::delay(self.failures, no_sooner);
+        let is_asked_for = !no_sooner.is_zero();
+        let is_too_late = !is_asked_for && delay >= self.time_left();
+        match self.failures > self.gate.retries || is_too_late {
+            true => Err(failure),
+            false => Ok(Wait { delay, is_asked_for }),
+        }
+    }
+
+    /// The same if the server asks all calls to wait. That is no failure of this one: it ends with the hope of all, or if others are
+    /// answered and this one is not for as long.
+    fn wait_with_all(&mut self, failure: Failure, no_sooner: Duration) -> Result<Wait, Failure> {
+        self.refusals = self.refusals.saturating_add(1);
+        let since = *self.refused_since.get_or_insert_with(Instant::now);
+        let hope = self.gate.pause.extend(no_sooner, self.after_pause, &failure.message);
+        if self.gate.retries == 0 {
+            return Err(failure);
+        }
+        hope?;
+        if self.refusals > self.gate.retries && since.elapsed() >= self.gate.endurance {
+            return Err(failure);
+        }
+        Ok(Wait { delay: retry::delay(self.refusals, no_sooner), is_asked_for: true })
     }
 
     /// Counts what an answer consumed, and cost by the price or else as the provider says. A call may have several: some answer
@@ -266,8 +303,8 @@ impl Call<'_> {
             reply,
             model,
             usage: self.bill.usage,
-            cost_usd: self.bill.cost_usd(),
-            is_uncounted: self.is_uncounted,
+            cost_usd: self.bill.known_usd,
+            is_uncounted: self.is_uncounted || self.bill.lacks_some(),
             latency: self.latency(),
             attempts: self.attempts,
         }
@@ -277,6 +314,14 @@ impl Call<'_> {
     pub(crate) fn latency(&self) -> Duration {
         self.began.map(|began| began.elapsed()).unwrap_or_default()
     }
+}
+
+/// How long a call waits for another attempt.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    delay: Duration,
+    /// Whether the server asks for it: then it takes nothing from the time in which it is to answer.
+    is_asked_for: bool,
 }
 
 /// One call in one of the counters, as long as this is not dropped.
@@ -358,14 +403,40 @@ mod tests {
         let command = ProviderSettings::Command { command: Vec::new() };
         let gate = Gate::new(&JudgeSettings::new(command));
         let within = Duration::from_millis(200);
-        let mut call = gate.arrive(Halt::default()).enter(within).await.unwrap();
-        call.begin().await.unwrap();
-        let no_sooner = within + Duration::from_millis(50);
-        let remedy = Remedy::Again { no_sooner, slows_all: true };
-        let asked = Failure { remedy, ..Failure::unavailable("429".to_owned()) };
-        assert!(call.settle::<()>(Err(asked)).await.is_none());
-        call.begin().await.unwrap();
-        assert!(call.latency() >= no_sooner);
-        assert!(!call.time_left().is_zero());
+        // A server need not say how long.
+        for no_sooner in [within + Duration::from_millis(50), Duration::ZERO] {
+            let mut call = gate.arrive(Halt::default()).enter(within).await.unwrap();
+            call.begin().await.unwrap();
+            let remedy = Remedy::Again { no_sooner, slows_all: true };
+            let asked = Failure { remedy, ..Failure::unavailable("429".to_owned()) };
+            assert!(call.settle::<()>(Err(asked)).await.is_none());
+            call.begin().await.unwrap();
+            assert!(call.latency() >= within);
+            assert!(!call.time_left().is_zero());
+        }
+    }
+    #[tokio::test]
+    async fn a_question_that_is_refused_while_others_are_answered_has_no_answer_and_the_others_have_hope()
+     {
+        let command = ProviderSettings::Command { command: Vec::new() };
+        let mut settings = JudgeSettings::new(command);
+        (settings.retries, settings.endurance) = (1, Duration::ZERO);
+        let gate = Gate::new(&settings);
+        let remedy = Remedy::Again { no_sooner: Duration::ZERO, slows_all: true };
+        let refused = Failure { remedy, ..Failure::unavailable("429".to_owned()) };
+        for (is_other_answered, kind) in
+            [(true, AskErrorKind::Unavailable), (false, AskErrorKind::Limited)]
+        {
+            let mut call = gate.arrive(Halt::default()).enter(Duration::MAX).await.unwrap();
+            call.begin().await.unwrap();
+            assert!(call.settle::<()>(Err(refused.clone())).await.is_none());
+            if is_other_answered {
+                gate.pause.note_answer();
+            }
+            call.begin().await.unwrap();
+            let failure = call.settle::<()>(Err(refused.clone())).await.unwrap().unwrap_err();
+            assert_eq!((failure.kind, call.attempts), (kind, 2));
+            gate.pause.note_answer();
+        }
     }
 }

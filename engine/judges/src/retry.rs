@@ -21,8 +21,18 @@ const LASTING: [&str; 2] = ["insufficient_quota", "billing_hard_limit_reached"];
 /// How long to wait after so many failed attempts, at least 1: any time up to a bound that doubles (full jitter), and not
 /// less than the server states.
 pub(crate) fn delay(failures: u32, no_sooner: Duration) -> Duration {
-    let doubled = FIRST_DELAY.saturating_mul(1 << failures.saturating_sub(1).min(16));
-    doubled.min(MOST_DELAY).mul_f64(fastrand::f64()).max(jittered(no_sooner))
+    doubled(failures).mul_f64(fastrand::f64()).max(jittered(no_sooner))
+}
+
+/// How long all calls wait if a server has asked so many times in a row to wait, at least 1: a time that doubles, and not less than
+/// the server states.
+pub(crate) fn delay_of_all(times: u32, no_sooner: Duration) -> Duration {
+    jittered(doubled(times).max(no_sooner))
+}
+
+/// The most that is waited for the attempt after so many.
+fn doubled(times: u32) -> Duration {
+    FIRST_DELAY.saturating_mul(1 << times.saturating_sub(1).min(16)).min(MOST_DELAY)
 }
 
 /// A time and up to a tenth of it, so that not all who wait for it come at once.
@@ -121,7 +131,11 @@ mod tests {
                 assert!(delay(failures, Duration::ZERO) <= most);
                 let stated = Duration::from_secs(2);
                 assert!(delay(failures, stated) >= stated);
+                // A server that asks all to wait has the whole time.
+                assert!(delay_of_all(failures, Duration::ZERO) >= most);
+                assert!(delay_of_all(failures, stated) >= most.max(stated));
             }
         }
+        assert!(delay_of_all(u32::MAX, MOST_STATED) <= MOST_STATED.mul_f64(1.1));
     }
 }

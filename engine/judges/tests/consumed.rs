@@ -85,8 +85,13 @@ async fn an_attempt_that_is_not_waited_for_is_uncounted_even_if_the_next_one_is_
     assert_eq!((unsent.kind, unsent.is_uncounted), (AskErrorKind::TimedOut, false));
 }
 
-/// The tokens and the cost of an answer after an attempt with this usage that failed, whose own is the other.
-async fn of_two(price: Option<Price>, failed: Value, answered: Value) -> (TokenUsage, Option<f64>) {
+/// The tokens and the cost of an answer after an attempt with this usage that failed, whose own is the other; and whether both may
+/// have cost more.
+async fn of_two(
+    price: Option<Price>,
+    failed: Value,
+    answered: Value,
+) -> (TokenUsage, Option<f64>, bool) {
     let server = Server::start(move |asked| {
         let (usage, reason) = match asked.number {
             0 => (&failed, "error"),
@@ -98,21 +103,25 @@ async fn of_two(price: Option<Price>, failed: Value, answered: Value) -> (TokenU
     .await;
     let judge = judge_with(&server, |settings| (settings.retries, settings.price) = (1, price));
     let answer = judge.ask(&question("Is it?"), LONG).await.unwrap();
-    (answer.usage, answer.cost_usd)
+    (answer.usage, answer.cost_usd, answer.is_uncounted)
 }
 
 #[tokio::test]
-async fn each_attempt_is_priced_by_itself_and_what_is_not_known_of_one_is_not_known_of_all() {
+async fn each_attempt_is_priced_by_itself_and_what_one_does_not_say_makes_the_cost_a_part_of_all() {
     let tokens = || json!({"prompt_tokens": 7, "completion_tokens": 2});
     let both = TokenUsage { input_tokens: Some(14), output_tokens: Some(4) };
     let price = Some(Price::new(1e6, 1e6));
-    assert_eq!(of_two(price, tokens(), tokens()).await, (both, Some(18.0)));
-    let of_one = (TokenUsage::default(), Some(14.0));
+    assert_eq!(of_two(price, tokens(), tokens()).await, (both, Some(18.0), false));
+    let of_one = (TokenUsage::default(), Some(14.0), false);
     assert_eq!(of_two(price, json!({"cost": 5.0}), tokens()).await, of_one);
     let part = TokenUsage { output_tokens: None, ..both };
-    assert_eq!(of_two(price, json!({"prompt_tokens": 7}), tokens()).await, (part, None));
-    let stated = (TokenUsage::default(), None);
+    let partly = of_two(price, json!({"prompt_tokens": 7}), tokens()).await;
+    assert_eq!(partly, (part, Some(9.0), true));
+    // A failed attempt says nothing, as OpenRouter's.
+    let silent = of_two(price, Value::Null, tokens()).await;
+    assert_eq!(silent, (TokenUsage::default(), Some(9.0), true));
+    let stated = (TokenUsage::default(), Some(0.25), true);
     assert_eq!(of_two(None, tokens(), json!({"cost": 0.25})).await, stated);
-    let stated = (TokenUsage::default(), Some(0.5));
+    let stated = (TokenUsage::default(), Some(0.5), false);
     assert_eq!(of_two(None, json!({"cost": 0.25}), json!({"cost": 0.25})).await, stated);
 }

@@ -2,10 +2,10 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use scorebox::judge::{AskErrorKind, Halt, Load};
@@ -162,12 +162,68 @@ async fn a_wait_that_the_server_asks_for_takes_nothing_from_the_time() {
     assert_eq!(answer.attempts, 2);
 }
 
+/// A server that says 429 for so long from its first question on, and then answers.
+async fn limited_for(limit: Duration) -> Server {
+    let first = OnceLock::new();
+    Server::start(move |_| {
+        let is_over = first.get_or_init(Instant::now).elapsed() >= limit;
+        Some(if is_over { says("Yes.") } else { refuses(429, "too many") })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_limit_that_lasts_longer_than_the_retries_costs_no_question_its_answer() {
+    // Two waits and part of a third one.
+    let server = limited_for(Duration::from_millis(1_200)).await;
+    let judge = judge_with(&server, |settings| {
+        settings.retries = 1;
+        settings.concurrency = 8;
+    });
+    let tasks: Vec<_> = (0..40)
+        .map(|number| {
+            let judge = Arc::clone(&judge);
+            let question = question(&format!("Is it {number}?"));
+            tokio::spawn(async move { judge.ask(&question, LONG).await })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    assert!(server.count() > 40);
+}
+
+#[tokio::test]
+async fn a_limit_is_no_failed_attempt() {
+    let server = Server::start(|asked| {
+        Some(match asked.number {
+            0 => refuses(429, "too many"),
+            1 => refuses(500, "down"),
+            _ => says("Yes."),
+        })
+    })
+    .await;
+    let judge = judge_with(&server, |settings| settings.retries = 1);
+    assert_eq!(judge.ask(&question("Is it?"), LONG).await.unwrap().attempts, 3);
+}
+
+#[tokio::test]
+async fn without_retries_a_limit_is_not_waited_for_either() {
+    let server = limited_for(LONG).await;
+    let judge = judge_with(&server, |settings| settings.retries = 0);
+    let error = asked(&*judge, &question("Is it?")).await.unwrap_err();
+    assert_eq!((error.kind, server.count()), (AskErrorKind::Unavailable, 1));
+}
+
 #[tokio::test]
 async fn each_pause_counts_as_an_attempt_of_all_who_wait_if_the_server_answers_nobody() {
     let server =
         Server::start(|_| Some(refuses(429, "the day is over").with("retry-after-ms", "300")))
             .await;
-    let judge = judge_with(&server, |settings| settings.retries = 1);
+    let judge = judge_with(&server, |settings| {
+        settings.retries = 1;
+        settings.endurance = Duration::ZERO;
+    });
     let question = question("Is it?");
     let mut first = judge.ask(&question, LONG);
     tokio::select! {
@@ -177,8 +233,9 @@ async fn each_pause_counts_as_an_attempt_of_all_who_wait_if_the_server_answers_n
     let (first, second) = tokio::join!(first, judge.ask(&question, LONG));
     let (first, second) = (first.unwrap_err(), second.unwrap_err());
     for error in [&first, &second] {
-        assert_eq!(error.kind, AskErrorKind::Unavailable);
-        assert!(error.message.contains("answered with status 429: the day is over"), "{error}");
+        assert_eq!(error.kind, AskErrorKind::Limited);
+        let words = "answered with status 429: the day is over (2 times in a row within ";
+        assert!(error.message.contains(words), "{error}");
     }
     // Each alone would be sent twice.
     assert!(server.count() < 4, "{} and {}", first.attempts, second.attempts);

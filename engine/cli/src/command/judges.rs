@@ -1,6 +1,6 @@
 //! `scorebox judges`: whether the judges of a suite answer, and make vectors. Scores nothing and records nothing.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use scorebox::judge::{
     Answer, Embedding, Generation, JudgeChoice, JudgeSettings, Message, Provider, ProviderSettings,
@@ -133,7 +133,10 @@ async fn check(name: &str, settings: &JudgeSettings) -> Vec<Checked> {
             Err(error) => Checked { error: Some(error.to_string()), ..checked },
         }];
     }
-    let provider = match connected(name, settings) {
+    // Whoever checks it wants to know now whether it answers.
+    let mut impatient = settings.clone();
+    impatient.endurance = Duration::ZERO;
+    let provider = match connected(name, &impatient) {
         Ok(provider) => provider,
         Err(failure) => return vec![Checked { error: Some(failure.message), ..checked }],
     };
@@ -178,6 +181,8 @@ fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Chec
         // Vectors have no form.
         _ => None,
     };
+    // What attempts before it cost may be a part of it.
+    let stated_usd = answer.cost_usd.filter(|_| !answer.is_uncounted);
     Checked {
         model: answer.model.clone(),
         latency_ms: Some(answer.latency.as_secs_f64() * 1000.0),
@@ -185,7 +190,7 @@ fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Chec
         attempts: Some(answer.attempts),
         input_tokens: answer.usage.input_tokens,
         output_tokens: answer.usage.output_tokens,
-        cost_usd: settings.price.and_then(|price| price.of(answer.usage)).or(answer.cost_usd),
+        cost_usd: settings.price.and_then(|price| price.of(answer.usage)).or(stated_usd),
         ..checked
     }
 }

@@ -31,7 +31,8 @@ use crate::{
     lock_file::{Locks, locks_while},
     locked, output,
     report::{counted, of_the_run},
-    run_end, setup,
+    run_end::{self, stopped},
+    setup,
     signals::Signalled,
     words,
 };
@@ -62,7 +63,7 @@ pub(crate) struct Live {
     #[arg(long, value_name = "ID", value_parser = run_id, help_heading = "Run")]
     run_id: Option<RunId>,
 
-    /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
+    /// Random seed of sampling: the same seed samples the same cases [default: the suite's `seed`, or else its name]
     #[arg(long, value_name = "SEED", help_heading = "Run")]
     seed: Option<String>,
 
@@ -313,7 +314,7 @@ impl Live {
             Some(Stop::Interrupted) => {
                 Ok(if exit == Exit::BrokenRequirement { exit } else { signalled.exit() })
             }
-            Some(stop) => Err(Failure::new(stop.to_string())),
+            Some(stop) => Ok(stopped::say(stop, None)),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use scorebox::{
-    advice::{Advice, Advised as _},
+    advice::Advised as _,
     case::CaseReader,
     judge::Judges,
     registry::Reference,
@@ -32,6 +32,7 @@ use crate::{
     locked,
     output::Format,
     report::shell_word,
+    run_end::stopped,
     setup,
     signals::Signalled,
     waiting::Waiting,
@@ -41,7 +42,7 @@ use crate::{
 /// Run a suite of scorers over cases and store the scores
 ///
 /// The suite is a TOML file, or is made of the scorers named with -s. Cases are JSON Lines, also
-/// compressed with gzip or zstd; `-` reads standard input. What other tools write is read as well: see --from.
+/// compressed with gzip or zstd; `-` reads standard input. Files of other tools are read as well: see --from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     /// Files with cases, in any format of --from, and at most one suite: a file (.toml; see --suite for JSON) or a bundle (.tar)
@@ -56,7 +57,7 @@ pub(crate) struct Run {
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
 
-    /// A scorer whose results the scorers of the suite score instead of the cases: an entry of the suite, or a scorer
+    /// Score the results of this scorer instead of the cases' outputs: an entry of the suite, or a scorer
     /// as in -s
     #[arg(long, value_name = "[NAME=]SCORER", add = completing::targets(), help_heading = "Scorers")]
     target: Option<String>,
@@ -85,7 +86,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ID", value_parser = run_id, add = completing::runs(), help_heading = "Run")]
     resume: Option<RunId>,
 
-    /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
+    /// Random seed of sampling: the same seed samples the same cases [default: the suite's `seed`, or else its name]
     #[arg(long, value_name = "SEED", help_heading = "Run")]
     seed: Option<String>,
 
@@ -214,10 +215,7 @@ impl Run {
             }
             Err(RunError::BrokeOff { run, error }) => {
                 words::error_with(&error.to_string(), error.advice().as_ref());
-                words::say(&format!(
-                    "Scores so far are kept. Resume with:\n  {}",
-                    resume_command(&run)
-                ));
+                stopped::say_what_is_kept("", "Resume with", Some(&resume_command(&run)));
                 return Ok(Exit::BadInput);
             }
             report => &report?,
@@ -246,40 +244,11 @@ impl Run {
         }
         match &report.stopped {
             Some(Stop::Interrupted) => {
-                words::say(&format!(
-                    "Interrupted. Scores so far are kept. Resume with:\n  {}",
-                    resume_command(&report.run)
-                ));
+                let resume = resume_command(&report.run);
+                stopped::say_what_is_kept("Interrupted.", "Resume with", Some(&resume));
                 return Ok(signalled.exit());
             }
-            Some(Stop::BadCase { message, advice } | Stop::Unreadable { message, advice }) => {
-                words::error_with(message, advice.as_ref());
-                words::say(&format!(
-                    "Stopped there. Scores so far are kept. Fix the input, then resume with:\n  {}",
-                    resume_command(&report.run)
-                ));
-                return Ok(Exit::BadInput);
-            }
-            Some(Stop::Incomplete { message, advice }) => {
-                words::error_with(message, advice.as_ref());
-                return Ok(Exit::BadInput);
-            }
-            Some(Stop::OverBudget { message, advice }) => {
-                words::error_with(message, advice.as_ref());
-                let budget = match advice {
-                    Some(Advice::BoundCalls) => "another",
-                    _ => "a larger",
-                };
-                words::say(&format!(
-                    "No more questions were asked. Scores so far are kept. With {budget} budget, resume with:\n  {}",
-                    resume_command(&report.run)
-                ));
-                return Ok(Exit::SomeErrors);
-            }
-            Some(stop) => {
-                words::error_with(&stop.to_string(), None);
-                return Ok(Exit::BadInput);
-            }
+            Some(stop) => return Ok(stopped::say(stop, Some(&resume_command(&report.run)))),
             None => {}
         }
         written?;

@@ -14,11 +14,11 @@ pub struct Answer {
     /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask counts
     /// that too.
     pub usage: TokenUsage,
-    /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price says. A provider that tried
-    /// more than once leaves out what is not known of all attempts that were answered, here and of the tokens.
+    /// What that cost in US dollars, as far as the provider says so itself; otherwise the judge's price says. Of a provider that tried
+    /// more than once: what those attempts cost of which it is known. Of the tokens it leaves out what is not known of all of them.
     pub cost_usd: Option<f64>,
-    /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it that had
-    /// none in time.
+    /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it that
+    /// failed.
     pub is_uncounted: bool,
     /// From the first attempt to the answer, waiting between attempts included, waiting for a place not.
     pub latency: Duration,

@@ -26,7 +26,7 @@ struct Used {
     under_way: u64,
     /// What the dearest call cost whose cost is known.
     dearest_usd: Option<f64>,
-    /// What calls without an answer may have cost, at most as much as the dearest one each.
+    /// What attempts that failed may have cost, for each call at most as much as the dearest one.
     guessed_usd: f64,
     /// A call cost something, and nobody says how much.
     is_cost_unknown: bool,
@@ -64,7 +64,8 @@ impl Used {
 pub(super) enum Beyond {
     /// Nothing.
     Nothing,
-    /// Questions that were sent and had no answer in time: they are taken to have cost as much as the dearest one so far.
+    /// Attempts that failed and do not say what they took: for each question they are taken to have cost as much as the dearest one
+    /// so far.
     Unanswered,
     /// Something, and nobody knows how much: no money is spent from here on, if there is a budget of it.
     Unknown,
@@ -122,7 +123,7 @@ pub enum Spent {
 fn of_guesses(guessed: f64) -> String {
     match guessed > 0.0 {
         true => format!(
-            "; {guessed:.6} of them are what questions without an answer in time may have cost, each as much as the dearest one"
+            "; {guessed:.6} of them are what failed attempts may have cost, for each question as much as the dearest one"
         ),
         false => String::new(),
     }

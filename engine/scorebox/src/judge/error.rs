@@ -34,6 +34,8 @@ pub enum JudgeErrorKind {
     Unavailable,
     /// No answer in time.
     TimedOut,
+    /// The provider has asked to wait for so long, and answered nobody, that asking more is of no use now.
+    Limited,
     /// It was stopped before the question was sent.
     Stopped,
     /// Only recorded answers are wanted, and this one is not recorded.
@@ -86,6 +88,7 @@ impl From<AskErrorKind> for JudgeErrorKind {
             AskErrorKind::Refused => JudgeErrorKind::Refused,
             AskErrorKind::Unavailable => JudgeErrorKind::Unavailable,
             AskErrorKind::TimedOut => JudgeErrorKind::TimedOut,
+            AskErrorKind::Limited => JudgeErrorKind::Limited,
             AskErrorKind::Stopped => JudgeErrorKind::Stopped,
         }
     }

@@ -14,7 +14,7 @@ use crate::digest::Digest;
 /// What a call waits for that is asked at this moment.
 pub(super) type Slot = OnceCell<Ended>;
 
-/// What became of a call, and how it was asked.
+/// The outcome of a call, and how it was asked.
 pub(super) struct Ended {
     pub(super) outcome: Result<Arc<Recording>, JudgeError>,
     /// The judge's name.

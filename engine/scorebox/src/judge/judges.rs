@@ -296,11 +296,6 @@ impl Judges {
         }
     }
 
-    /// Whether something of the run's budget is left.
-    pub fn is_within_budget(&self) -> bool {
-        self.0.meter.as_ref().is_none_or(|meter| !meter.is_spent())
-    }
-
     pub(super) fn judge(&self, name: &str) -> Option<&Judge> {
         self.0.judges.get(name)
     }
@@ -449,7 +444,9 @@ impl Judges {
         let is_said = cost_usd.is_some() || error.usage == TokenUsage::default();
         let beyond = match error.kind {
             _ if is_free(settings) || (is_said && !error.is_uncounted) => Beyond::Nothing,
-            AskErrorKind::TimedOut if is_said => Beyond::Unanswered,
+            // A model's refusal is an answer: if this one does not say what it took, no answer does.
+            AskErrorKind::Refused if cost_usd.is_none() => Beyond::Unknown,
+            _ if is_said => Beyond::Unanswered,
             _ => Beyond::Unknown,
         };
         permit.ended(cost_usd, error.usage, beyond);

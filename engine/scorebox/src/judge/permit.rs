@@ -158,7 +158,7 @@ mod tests {
         let spent = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(
             spent.message,
-            "the run: 1.000000 US dollars are spent, of a budget of 1; 0.500000 of them are what questions without an answer in time may have cost, each as much as the dearest one"
+            "the run: 1.000000 US dollars are spent, of a budget of 1; 0.500000 of them are what failed attempts may have cost, for each question as much as the dearest one"
         );
     }
 

@@ -199,6 +199,8 @@ pub enum AskErrorKind {
     Unavailable,
     /// No answer within the time-out.
     TimedOut,
+    /// The provider has asked all calls to wait for so long, and answered none, that asking more is of no use now.
+    Limited,
     /// The caller stopped it while it waited for its turn.
     Stopped,
 }

@@ -38,6 +38,8 @@ pub struct JudgeSettings {
     pub timeout: Duration,
     /// How long questions wait for the first one, which finds out how a server's model is asked.
     pub patience: Duration,
+    /// How long calls wait at least, if more than `retries` times in a row the server asks all of them to wait and answers nobody.
+    pub endurance: Duration,
     /// What tokens cost; `None` if that is not known.
     pub price: Option<Price>,
     /// What all calls of a run may consume together.
@@ -54,6 +56,9 @@ impl JudgeSettings {
     /// How long questions wait for the first one. A server refuses at once what it does not understand; what takes longer
     /// than this is an answer most of the time, for which no other question need wait.
     pub const DEFAULT_PATIENCE: Duration = Duration::from_millis(100);
+
+    /// How long calls wait at least for a server that asks to wait and answers nobody: longer than quotas of a minute last.
+    pub const DEFAULT_ENDURANCE: Duration = Duration::from_secs(300);
 
     /// A judge of this provider with all defaults.
     pub fn new(provider: ProviderSettings) -> JudgeSettings {
@@ -72,6 +77,7 @@ impl JudgeSettings {
             retries: JudgeSettings::DEFAULT_RETRIES,
             timeout: JudgeSettings::DEFAULT_TIMEOUT,
             patience: JudgeSettings::DEFAULT_PATIENCE,
+            endurance: JudgeSettings::DEFAULT_ENDURANCE,
             price: None,
             budget: Budget::default(),
         }

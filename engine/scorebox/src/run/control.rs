@@ -62,6 +62,11 @@ pub enum Stop {
         /// What to do about it.
         advice: Option<Advice>,
     },
+    /// A judge's provider has asked to wait for so long, and answered nobody, that asking more is of no use now.
+    JudgeLimited {
+        /// Which judge, and what its provider says.
+        message: String,
+    },
     /// A sink takes no more.
     Refused {
         /// Why not.
@@ -82,6 +87,7 @@ impl fmt::Display for Stop {
             | Stop::Unreadable { message, .. }
             | Stop::Incomplete { message, .. }
             | Stop::OverBudget { message, .. }
+            | Stop::JudgeLimited { message }
             | Stop::Refused { message }
             | Stop::Broken { message } => message,
         })
@@ -97,6 +103,7 @@ impl Stop {
             Stop::Unreadable { .. } => "unreadable",
             Stop::Incomplete { .. } => "incomplete",
             Stop::OverBudget { .. } => "over-budget",
+            Stop::JudgeLimited { .. } => "judge-limited",
             Stop::Refused { .. } => "refused",
             Stop::Broken { .. } => "broken",
         }
