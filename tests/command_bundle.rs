@@ -246,6 +246,12 @@ fn shards_that_were_scored_with_a_bundle_and_with_its_suite_are_of_one_run() {
     let merge = "scorebox merge out-*.parquet --db merged.db --suite suite.tar";
     let merged = sh_elsewhere(&there, merge).exits_with(0);
     assert!(merged.stderr.contains("with 4 cases of 2 shards"), "{merged}");
+    // Their plan has the seed that an option named, and the bundle its own.
+    let seeded = "scorebox shard suite.tar in-0.parquet -o seeded.parquet --seed 5";
+    sh_elsewhere(&there, seeded).exits_with(0);
+    let merge = "scorebox merge seeded.parquet --db seeded.db --suite suite.tar";
+    sh_elsewhere(&there, merge).exits_with(0);
+    sh_elsewhere(&there, "scorebox verify --db seeded.db").exits_with(0);
     sh_elsewhere(&there, "scorebox verify --db merged.db").exits_with(0);
 }
 
@@ -373,7 +379,7 @@ fn a_lock_that_was_edited_by_hand_is_refused_in_a_bundle_as_beside_a_suite() {
     let refused = sh(&folder, "scorebox bundle project/suites/main.toml -o suite.tar");
     allow_duplicates! { assert_snapshot!(refused.exits_with(2), @"
     [stderr]
-    error: `registry.test/team/word-f1:0.1.0` is not what it is locked as: besides the output it reads groundTruth; the lock says nothing
+    error: `registry.test/team/word-f1:0.1.0` is not what it is locked as: in addition to the output it reads groundTruth; the lock says nothing
     hint: scorebox.lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it
     [exit code 2]
     ") };

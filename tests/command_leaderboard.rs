@@ -403,6 +403,42 @@ fn figures_are_read_in_both_spellings_and_half_a_usage_is_no_total() {
     assert_eq!(figures(2), (Some("bob"), None, None));
 }
 
+/// As in records that a layer has enriched, which repeats dify's keys in the spelling of JSON.
+#[test]
+fn a_key_in_both_spellings_is_read_once_and_the_one_of_dify_counts() {
+    let folder = run_of(concat!(
+        r#"{"output": 1, "metadata": {"end_user_id": "ada", "endUserId": "x", "app_id": "chat", "appId": "y", "succeeded": true, "tokens_total": 10, "tokensTotal": 99}}"#,
+        "\n",
+        r#"{"output": 1, "metadata": {"end_user_id": null, "endUserId": "bob", "app_id": "chat", "succeeded": true, "tokens_total": null, "tokensTotal": 20}}"#,
+        "\n",
+    ));
+    let ranked = folder.sh("scorebox leaderboard --strategy fewest-tokens --format json").json();
+    let said = |place: usize| {
+        let entrant = &ranked[place];
+        (entrant["app"].as_str(), entrant["entrant"].as_str(), entrant["tokensTotal"].as_f64())
+    };
+    assert_eq!(said(0), (Some("chat"), Some("ada"), Some(10.0)));
+    assert_eq!(said(1), (Some("chat"), Some("bob"), Some(20.0)));
+}
+
+/// Who made the attempt stands beside its metadata, of which nothing is known: its verdict must not stand in.
+#[test]
+fn an_attempt_whose_metadata_says_a_key_twice_is_not_ranked() {
+    let folder = run_of(concat!(
+        r#"{"output": 1, "entrant": "ada", "metadata": {"succeeded": true, "succeeded": false}}"#,
+        "\n",
+        r#"{"output": 1, "entrant": "bob", "metadata": {"succeeded": true}}"#,
+        "\n",
+    ));
+    let shown = folder.sh("scorebox leaderboard").exits_with(0);
+    assert!(
+        shown.stderr.contains("1 attempt is not ranked: its `metadata` cannot be read\n"),
+        "{shown}"
+    );
+    let json = folder.sh("scorebox leaderboard --format json").json();
+    assert_eq!((&json[1]["entrant"], &json[1]["rank"]), (&"ada".into(), &serde_json::Value::Null));
+}
+
 /// What says something of all cases only has no score to rank by.
 #[test]
 fn a_scorer_without_scores_is_not_proposed() {

@@ -315,6 +315,29 @@ fn a_followed_file_is_judged_when_a_signal_ends_it() {
     }
 }
 
+/// The next case may be one of the node: with the next start, it is in the same run.
+#[test]
+fn a_gate_that_had_no_case_yet_holds_where_a_followed_file_goes_on() {
+    let folder = judged();
+    folder.write("suite.toml", "[scorers.exact-match]\nseverity = \"gate\"\nnodes = [\"n\"]\n");
+    append(&folder, &line("a"));
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    // By then it listens to signals.
+    until_position(&folder, 1);
+    signal(&following, "-INT");
+    let output = following.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("exact-match (gate, at least 1.0000): decided none of 1 case\n"),
+        "{said}"
+    );
+    assert!(!said.contains("error: "), "{said}");
+    // A stream that ended is whole.
+    folder.sh("scorebox live suite.toml -q --run-id ended < agent.jsonl").exits_with(3);
+}
+
 /// What is not whole is not held to what is required of it.
 #[test]
 fn a_stream_that_a_signal_cuts_off_is_not_judged() {

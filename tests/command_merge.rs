@@ -429,6 +429,19 @@ fn shards_that_have_their_plan_are_held_against_the_suite_that_is_named() {
     folder.sh(&format!("{merge} --suite suite.toml")).exits_with(0);
 }
 
+#[test]
+fn shards_of_two_seeds_are_not_of_one_run_and_the_seeds_are_named() {
+    let folder = with_shards();
+    let seeded = format!("{SHARD} --seed 5 in-1.parquet -o seeded.parquet");
+    folder.sh(&seeded).exits_with(0);
+    let mixed = folder.sh("scorebox merge out-0.parquet seeded.parquet -o m.parquet").exits_with(2);
+    assert!(mixed.stderr.contains("are not of one run: the seed is `"), "{mixed}");
+    assert!(mixed.stderr.contains("` and `5`\n"), "{mixed}");
+    // The suite is the same.
+    let alone = "scorebox merge seeded.parquet --suite suite.toml -o m.parquet";
+    folder.sh(alone).exits_with(0);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_component_that_a_shard_says_is_at_a_pipe_is_not_waited_for() {

@@ -1,5 +1,7 @@
 //! Runs in which nothing decides: pass rates that nothing can break, gates that decide no case, cases that are all skipped.
 
+use std::fs;
+
 use insta::assert_snapshot;
 
 use crate::command_verdict::{CHECKS, folder};
@@ -101,16 +103,78 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
         "use = \"./null.js\"",
     ] {
         gate(idle);
-        let said = folder.sh("scorebox run idle.toml cases.jsonl -q").exits_with(3).stderr;
-        assert!(
-            said.contains(
-                "error: no case was decided: of 5 cases, the scorers that decide whether a case passes skip all, or apply \
-                 to none\nhint: look at `when`, `nodes` and `sampling` of these scorers"
-            ),
-            "{idle}: {said}"
-        );
+        let run = "scorebox run idle.toml cases.jsonl -q --run-id";
+        let said = folder.sh(&format!("{run} r --db a.db")).exits_with(3).stderr;
+        // The fifth case says `skip`.
+        for says in [
+            "\n  right (gate, at least 1.0000): decided none of 4 cases\n",
+            "error: `right`, which decides whether a case passes, decided none of 4 cases: it skips them, or does not apply \
+             to them\nhint: look at its `when` and `nodes` in the suite, and at why it does not apply: scorebox scores r --db \
+             a.db --scorer right; if none of these cases needs to be for it: --allow-idle right\n",
+        ] {
+            assert!(said.contains(says), "{idle}: {said}");
+        }
+        fs::remove_file(folder.path("a.db")).unwrap();
+        folder.sh("scorebox run idle.toml cases.jsonl -q --allow-idle right").exits_with(0);
         folder.sh("scorebox run idle.toml cases.jsonl -q --allow-failures").exits_with(0);
         folder.sh("scorebox live idle.toml -q < cases.jsonl").exits_with(3);
+        folder.sh("scorebox live idle.toml -q --allow-idle right < cases.jsonl").exits_with(0);
+    }
+    let refused = folder.sh("scorebox run idle.toml cases.jsonl -q --allow-idle rihgt");
+    assert!(refused.exits_with(2).stderr.contains("did you mean `right`?"));
+}
+
+/// A misspelt gate stays open whatever other scorers say, and a rate of what they decided is none of its own.
+#[test]
+fn a_gate_that_decides_no_case_does_not_hold_whatever_others_decide() {
+    let folder = folder();
+    let cases = ["a", "b"].map(|id| format!("{{\"id\": \"{id}\", \"output\": \"x\"}}\n"));
+    folder.write("cases.jsonl", cases.concat());
+    let idle = "severity = \"gate\"\nthreshold = 1.0\nwhen = '.metadata.split == \"tset\"'\n";
+    let length = "[scorers.length]\nconfig = { max = 9 }\nthreshold = 0.5\n";
+    for severity in ["soft", "gate"] {
+        let suite = format!("[scorers.exact-match]\n{idle}{length}severity = \"{severity}\"\n");
+        folder.write("idle.toml", suite);
+        for (options, code) in [
+            ("", 3),
+            ("--min-pass-rate 0.9", 3),
+            ("--allow-idle length", 3),
+            ("--allow-idle exact-match", 0),
+            ("--min-pass-rate 0.9 --allow-idle exact-match", 0),
+            // It requires nothing of the cases.
+            ("--min-pass-rate 0", 0),
+        ] {
+            let run =
+                format!("scorebox run idle.toml cases.jsonl -q --report junit=r.xml {options}");
+            let said = folder.sh(&run);
+            assert_eq!(said.code, Some(code), "{severity} {options}: {said}");
+            assert!(said.stderr.contains("\nverdict: 2 of 2 cases passed"), "{said}");
+            let broken = "error: `exact-match`, which decides whether a case passes, decided none of 2 cases";
+            assert_eq!(said.stderr.contains(broken), code == 3, "{said}");
+            let junit = fs::read_to_string(folder.path("r.xml")).unwrap();
+            let named = "name=\"requirement: a case that exact-match decides\"";
+            assert_eq!(junit.contains(named), code == 3, "{junit}");
+        }
+    }
+}
+
+/// An error is known without, and of a sample it is not known how many cases it has.
+#[test]
+fn a_gate_on_results_that_an_error_or_sampling_took_from_it_is_not_idle() {
+    let folder = folder();
+    folder.write("cases.jsonl", "{\"output\": \"x\"}\n");
+    let gate = "[scorers.explained]\nuse = \"satisfies\"\nconfig = { expression = \".output.score == 1\" }\nseverity = \"gate\"\n";
+    let subject = "[scorers.answer]\nuse = \"exact-match\"\nmeta = [\"explained\"]\n";
+    for (more, cases, code) in [
+        // No `groundTruth`, which it needs.
+        ("", "{\"output\": \"x\"}\n", 1),
+        ("sampling = { type = \"none\" }\n", "{\"output\": \"x\"}\n", 0),
+        ("nodes = [\"misspelt\"]\n", "{\"output\": \"x\"}\n", 3),
+    ] {
+        folder.write("cases.jsonl", cases);
+        folder.write("meta.toml", format!("{subject}{more}{gate}"));
+        let run = folder.sh("scorebox run meta.toml cases.jsonl -q");
+        assert_eq!(run.code, Some(code), "{more}: {run}");
     }
 }
 

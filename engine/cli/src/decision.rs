@@ -3,7 +3,7 @@
 
 use scorebox::{
     aggregate::{Aggregate, DecidedRun, VerdictOptions, aggregate, verdicts},
-    store::{RunId, ScoreFilter, Store, StoreError},
+    store::{RunId, RunState, ScoreFilter, Store, StoreError},
     verdict::{Broken, Requirements, ScorerMean},
 };
 
@@ -13,8 +13,8 @@ use crate::{arguments::Database, report::verdict, words};
 const HOW_TO_DECIDE: &str = "in the suite, give a scorer `severity = \"gate\"`, or a `threshold` with --strict; or require a mean: --fail-below NAME=X";
 /// The same where soft scores count as failures.
 const HOW_TO_DECIDE_STRICTLY: &str = "in the suite, give a scorer a `threshold` or `severity = \"gate\"`, or require a mean: --fail-below NAME=X";
-/// What to do where a gate saw no case.
-const WHAT_SPARES: &str = "look at `when`, `nodes` and `sampling` of these scorers in the suite, and at why they do not apply";
+/// What to do where the scorers that decide saw no case.
+const WHAT_SPARES: &str = "look at `when`, `nodes` and `sampling` of the scorers in the suite, and at why they do not apply";
 
 /// The verdict of a stored run, and which requirements of it do not hold.
 pub(crate) struct Decision {
@@ -36,7 +36,8 @@ impl Decision {
         let aggregates = aggregate(store, &filter)?;
         let options = VerdictOptions::default().with_strict(strict);
         let decided = verdicts(store, run.as_str(), options, |_| true)?;
-        let broken = broken(requirements, &decided, &aggregates, strict);
+        let is_finished = store.run(run.as_str())?.state == RunState::Finished;
+        let broken = broken(requirements, &decided, &aggregates, (strict, is_finished));
         Ok(Decision { aggregates, decided, broken, is_strict: strict })
     }
 
@@ -72,7 +73,14 @@ impl Decision {
                     Some(HOW_TO_DECIDE_STRICTLY.to_owned())
                 }
                 Broken::NothingDecides { .. } => Some(HOW_TO_DECIDE.to_owned()),
-                Broken::NothingDecided { .. } | Broken::PassRate { rate: None, .. }
+                Broken::NothingDecided { scorer_id, .. } => {
+                    let scores = database.command("scores", run.as_str());
+                    Some(format!(
+                        "look at its `when` and `nodes` in the suite, and at why it does not apply: {scores} --scorer {scorer_id}; \
+                         if none of these cases needs to be for it: --allow-idle {scorer_id}"
+                    ))
+                }
+                Broken::PassRate { rate: None, .. }
                     if self.decided.verdict.skipped
                         > self.decided.verdict.skipped_by_themselves =>
                 {
@@ -88,12 +96,12 @@ impl Decision {
     }
 }
 
-/// The requirements that do not hold.
+/// The requirements that do not hold. As long as a run is not finished, the cases that a scorer is for may still come.
 fn broken(
     requirements: &Requirements,
     decided: &DecidedRun,
     aggregates: &[Aggregate],
-    strict: bool,
+    (strict, is_finished): (bool, bool),
 ) -> Vec<Broken> {
     let means: Vec<ScorerMean<'_>> = decided
         .scorers
@@ -106,7 +114,7 @@ fn broken(
                 mean: of_it.and_then(|it| it.mean),
                 errors: of_it.map_or(0, |it| it.errors),
                 can_fail: scorer.can_fail(strict),
-                is_sampled: scorer.is_sampled,
+                idle_of: scorer.idle_of().filter(|_| is_finished),
             }
         })
         .collect();

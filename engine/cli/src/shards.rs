@@ -19,12 +19,7 @@ pub(crate) fn failure(error: ShardError) -> Failure {
     let message = error.to_string();
     let hint = match error {
         ShardError::Table(error) => table_hint(&error),
-        ShardError::BadRow { error } => error.advice.as_ref().and_then(advice::words).or_else(|| {
-            let has_no_id = error.message.ends_with("has no id");
-            has_no_id.then(|| {
-                "each row needs an id that is its own on all machines: a name, or file and row".into()
-            })
-        }),
+        ShardError::BadRow { error } => error.advice.as_ref().and_then(advice::words),
         ShardError::AsksJudge { .. } => {
             Some("use `scorebox run`, which records answers; or leave the scorer out of the suite".into())
         }
@@ -51,7 +46,8 @@ pub(crate) fn failure(error: ShardError) -> Failure {
             "shards of one run need one suite, the same components and one version of scorebox".into(),
         ),
         ShardError::NotThePlan { .. } => Some(
-            "name the suite and the run that it was scored with, with the same options; a shard that names its plan needs neither".into(),
+            "name the suite and the run that it was scored with; a shard that names its plan needs neither, but for components that are not here"
+                .into(),
         ),
         ShardError::Another { .. } => {
             Some("name another file, or remove this one to have it made again".into())

@@ -4,7 +4,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use scorebox::{
-    advice::Advised as _,
+    advice::{Advice, Advised as _, Form},
     case::{Case, Key, Location, Mapping},
     contract::Fields,
     row::AnswerError,
@@ -199,7 +199,7 @@ impl Columns {
                 })
             });
             let case = case.and_then(|case| match self.needs_ids && case.raw(Key::Id).is_none() {
-                true => Err(AnswerError::new(INVALID, format!("{location}: the row has no id"))),
+                true => Err(without_id(&location)),
                 false => Ok(case),
             });
             let id = case.as_ref().map(|case| case.id().to_owned());
@@ -287,6 +287,13 @@ fn write_first(
         line.truncate(start);
     }
     Ok(false)
+}
+
+/// A row that other machines could not tell from theirs.
+fn without_id(location: &Location) -> AnswerError {
+    let mut error = AnswerError::new(INVALID, format!("{location}: the row has no id"));
+    error.advice = Some(Advice::Write(Form::RowId));
+    error
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub enum ShardError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// A batch of results cannot be made.
-    #[error("the results make no table: {0}")]
+    #[error("the results cannot be written as a table: {0}")]
     Results(#[from] ArrowError),
     /// A file cannot be opened, read or written.
     #[error("`{}`: {error}", path.display())]
@@ -66,7 +66,7 @@ pub enum ShardError {
         why: String,
     },
     /// The file that a shard is to be made of is not a Parquet file.
-    #[error("`{}` is not a Parquet file, which a shard is made of", path.display())]
+    #[error("`{}` is not a Parquet file; a shard is scored from one", path.display())]
     InputOfAnotherKind {
         /// The file.
         path: PathBuf,

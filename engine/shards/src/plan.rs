@@ -12,6 +12,7 @@ use scorebox::{
     suite::Suite,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::schema::{self, SCHEMA_VERSION};
 
@@ -126,6 +127,12 @@ impl Plan {
                 return Some(format!("the configuration of `{}` differs", one.scorer_id));
             }
         }
+        if let (Some(one), Some(of_other)) = (&self.seed, &other.seed)
+            && one != of_other
+            && self.is_of_the_same_suite(other)
+        {
+            return Some(format!("the seed is `{one}` and `{of_other}`"));
+        }
         let (one, other) = (self.suite_digest.short(), other.suite_digest.short());
         Some(match one == other {
             true => "their plans differ".to_owned(),
@@ -133,7 +140,8 @@ impl Plan {
         })
     }
 
-    /// The same for a plan of the same suite: which run it is and which versions it was scored with do not count.
+    /// The same for a plan of the same suite: which run it is, which versions it was scored with and the seed, which an option
+    /// may have replaced, do not count.
     pub(crate) fn difference_of_suite(&self, other: &Plan) -> Option<String> {
         let mut other = other.clone();
         other.version = self.version;
@@ -141,7 +149,22 @@ impl Plan {
         other.engine_version.clone_from(&self.engine_version);
         other.wasmtime_version.clone_from(&self.wasmtime_version);
         other.contract_version.clone_from(&self.contract_version);
+        if self.is_of_the_same_suite(&other) {
+            other.seed.clone_from(&self.seed);
+            other.suite_json.clone_from(&self.suite_json);
+            other.suite_digest = self.suite_digest;
+        }
         self.difference(&other)
+    }
+
+    /// Whether both have one suite, whatever its seed is.
+    fn is_of_the_same_suite(&self, other: &Plan) -> bool {
+        let without_seed = |plan: &Plan| {
+            let mut suite: Value = serde_json::from_str(&plan.suite_json).ok()?;
+            suite.as_object_mut()?.remove("seed");
+            Some(suite)
+        };
+        without_seed(self).is_some_and(|suite| without_seed(other) == Some(suite))
     }
 
     /// A scorer that it names more than once.

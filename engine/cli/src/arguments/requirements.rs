@@ -27,6 +27,10 @@ pub(crate) struct RequirementArguments {
     #[arg(long, value_name = "N")]
     max_errors: Option<u64>,
 
+    /// Accept that this scorer, which can fail a case, decides none of them; may be repeated
+    #[arg(long, value_name = "NAME", add = super::completing::suite_entries())]
+    allow_idle: Vec<String>,
+
     /// Exit with 0 even if cases fail or a requirement is broken
     #[arg(long)]
     allow_failures: bool,
@@ -48,7 +52,8 @@ impl RequirementArguments {
         &self,
         scorers: &[ScorerSpec],
     ) -> Result<Option<Requirements>, Failure> {
-        let is_any = self.strict || self.allow_failures || !self.fail_below.is_empty();
+        let names_any = !self.fail_below.is_empty() || !self.allow_idle.is_empty();
+        let is_any = self.strict || self.allow_failures || names_any;
         if !is_any && self.min_pass_rate.is_none() && self.max_errors.is_none() {
             return Ok(None);
         }
@@ -81,6 +86,9 @@ impl RequirementArguments {
                 Failure::new(format!("--fail-below {written}: not a number of 0 or more"))
             })?;
             requirements.worst_means.push((name, worst));
+        }
+        for name in &self.allow_idle {
+            requirements.may_be_idle.push(id_of(name)?);
         }
         Ok(requirements)
     }

@@ -37,7 +37,7 @@ use crate::{
 ///
 /// All shards must be of one run: one suite, the same components, one version of scorebox. A case that is in several shards
 /// must have the same results in each; a result that a time-out ended is taken from another shard. If results differ, they
-/// are shown and nothing is written. A merge into a database that was interrupted is continued by the same command.
+/// are shown and nothing is written. Repeat the command to continue a merge that was interrupted.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("into").args(["db", "output"]).required(true)))]
 pub(crate) struct Merge {
@@ -45,7 +45,7 @@ pub(crate) struct Merge {
     #[arg(required = true, value_name = "SHARD")]
     shards: Vec<PathBuf>,
 
-    /// Refuse to go on unless there are N shards; a shard does not know how many others there are
+    /// Refuse to merge unless there are N shards; a shard does not know how many others there are
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=expected::MOST_EXPECTED), help_heading = "Run")]
     expect_shards: Option<u64>,
 
@@ -149,8 +149,10 @@ impl Merge {
     fn requirements(&self, shards: &Shards) -> Result<Option<Requirements>, Failure> {
         let requirements = self.requirements.of_scored(&shards.plan().scorers)?;
         match requirements.is_some() && self.db.is_none() {
-            true => Err(Failure::new("what is required of a run needs the run: shards have none")
-                .hint("store it with --db")),
+            true => Err(Failure::new(
+                "requirements such as --min-pass-rate need --db: a file of shards has no verdict",
+            )
+            .hint("store it with --db")),
             false => Ok(requirements),
         }
     }

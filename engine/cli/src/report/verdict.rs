@@ -29,8 +29,8 @@ pub(crate) fn undecided(case: &CaseVerdict) -> &'static str {
     }
 }
 
-/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case; nothing if the scorers only
-/// measure.
+/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case, or none though it can fail one;
+/// nothing if the scorers only measure.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
     let mut lines = match (decided.decides, decided.requires()) {
         (true, _) => vec![of_cases(&decided.verdict)],
@@ -91,14 +91,18 @@ fn with_interval(rate: Rate) -> String {
     format!("{}, 95 % interval {interval}", percent(rate.rate))
 }
 
-/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; `None` if it decided against no case.
+/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; of one that can fail a case and decided none,
+/// that. `None` if it decided against no case.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];
     let against = against.into_iter().filter(|(number, _)| *number > 0);
-    let against: Vec<String> = against
+    let mut against: Vec<String> = against
         .map(|(number, what)| format!("{} {what}", counted(number, "case", "cases")))
         .collect();
+    if let Some(cases) = scorer.idle_of().filter(|_| scorer.can_fail(false)) {
+        against.push(format!("decided none of {}", counted(cases, "case", "cases")));
+    }
     if against.is_empty() {
         return None;
     }

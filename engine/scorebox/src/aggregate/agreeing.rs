@@ -41,7 +41,7 @@ struct Pair {
 /// Computes how well the scores of a run's scorer agree with labels.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun) and troubles of reading; a scorer that the run does not have; a pointer that is not one; no labels, or no
+/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a scorer that the run does not have; a pointer that is not one; no labels, or no
 /// scores; labels that are words of which none is known to be positive; more than a million cases with both.
 pub fn agreement(
     store: &Store,

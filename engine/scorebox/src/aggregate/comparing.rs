@@ -24,7 +24,7 @@ const QUESTIONS_COMPARED: u64 = 1000;
 /// Compares two runs, of one database or of two, on the cases that both have: by id, with the attempts at a case as one.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun) and troubles of reading; a run with itself; runs that share no case or no scorer; a scorer that
+/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a run with itself; runs that share no case or no scorer; a scorer that
 /// one of them does not have; more than 100,000 attempts at one case.
 pub fn comparison(
     a: RunIn<'_>,

@@ -62,46 +62,63 @@ pub(super) enum NotEntered {
     Incomplete,
 }
 
-/// What of metadata is read, in the spelling of dify or of JSON. Other keys are passed over; if one of these comes twice, nothing is known.
+/// What of metadata is read, in the spelling of dify and in that of JSON, which may stand beside each other: dify's counts first. Other
+/// keys are passed over; if one of these comes twice, nothing is known.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Stated<'a> {
     #[serde(borrow)]
     entrant: Option<&'a RawValue>,
-    #[serde(borrow, alias = "endUserId")]
+    #[serde(borrow)]
     end_user_id: Option<&'a RawValue>,
-    #[serde(borrow, alias = "accountId")]
+    #[serde(borrow, rename = "endUserId")]
+    end_user_id_in_json: Option<&'a RawValue>,
+    #[serde(borrow)]
     account_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "accountId")]
+    account_id_in_json: Option<&'a RawValue>,
     #[serde(borrow)]
     tenant: Option<&'a RawValue>,
-    #[serde(borrow, alias = "tenantId")]
+    #[serde(borrow)]
     tenant_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "tenantId")]
+    tenant_id_in_json: Option<&'a RawValue>,
     #[serde(borrow)]
     app: Option<&'a RawValue>,
-    #[serde(borrow, alias = "appId")]
+    #[serde(borrow)]
     app_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "appId")]
+    app_id_in_json: Option<&'a RawValue>,
     #[serde(borrow)]
     challenge: Option<&'a RawValue>,
-    #[serde(borrow, alias = "challengeId")]
+    #[serde(borrow)]
     challenge_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "challengeId")]
+    challenge_id_in_json: Option<&'a RawValue>,
     #[serde(borrow)]
     succeeded: Option<&'a RawValue>,
     #[serde(borrow)]
     rating: Option<&'a RawValue>,
-    #[serde(borrow, alias = "tokensTotal")]
+    #[serde(borrow)]
     tokens_total: Option<&'a RawValue>,
-    #[serde(borrow, alias = "elapsedMs")]
+    #[serde(borrow, rename = "tokensTotal")]
+    tokens_total_in_json: Option<&'a RawValue>,
+    #[serde(borrow)]
     elapsed_ms: Option<&'a RawValue>,
-    #[serde(borrow, alias = "createdAt")]
+    #[serde(borrow, rename = "elapsedMs")]
+    elapsed_ms_in_json: Option<&'a RawValue>,
+    #[serde(borrow)]
     created_at: Option<&'a RawValue>,
+    #[serde(borrow, rename = "createdAt")]
+    created_at_in_json: Option<&'a RawValue>,
 }
 
 impl<'a> Stated<'a> {
-    /// What an object says; nothing if it is something else.
-    fn by(json: Option<&'a Json>) -> Stated<'a> {
+    /// What an object says, nothing if it is something else; `None` if it cannot be read.
+    fn by(json: Option<&'a Json>) -> Option<Stated<'a>> {
         // A list would be read by position.
         let object = json.map(Json::get).filter(|text| text.trim_start().starts_with('{'));
-        object.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        object.map_or_else(|| Some(Stated::default()), |text| serde_json::from_str(text).ok())
     }
 }
 
@@ -115,10 +132,14 @@ impl Entered {
         entry: &CaseEntry,
         verdict: &CaseVerdict,
     ) -> Result<Entered, NotEntered> {
-        let (own, stated) = (Stated::by(entry.other.as_ref()), Stated::by(entry.metadata.as_ref()));
-        let entrants = [own.entrant, stated.entrant, stated.end_user_id, stated.account_id];
-        let entrant = name(entrants).ok_or(NotEntered::WithoutEntrant)?;
-        let mut unreadable = Vec::new();
+        let (own, metadata) =
+            (Stated::by(entry.other.as_ref()), Stated::by(entry.metadata.as_ref()));
+        let mut unreadable: Vec<_> = metadata.is_none().then_some("metadata").into_iter().collect();
+        let (own, stated) = (own.unwrap_or_default(), metadata.unwrap_or_default());
+        let users = [stated.end_user_id, stated.end_user_id_in_json];
+        let accounts = [stated.account_id, stated.account_id_in_json];
+        let entrants = [[own.entrant, stated.entrant], users, accounts];
+        let entrant = name(entrants.as_flattened()).ok_or(NotEntered::WithoutEntrant)?;
         let mut read = |key, value: Option<&RawValue>| match value.map(number) {
             Some(None) => {
                 unreadable.push(key);
@@ -127,9 +148,10 @@ impl Entered {
             number => number.flatten(),
         };
         let rating = read("rating", stated.rating);
-        let tokens_total = read("tokens_total", stated.tokens_total);
-        let elapsed_ms = read("elapsed_ms", stated.elapsed_ms);
-        let created_at = read("created_at", stated.created_at);
+        let tokens_total =
+            read("tokens_total", stated.tokens_total.or(stated.tokens_total_in_json));
+        let elapsed_ms = read("elapsed_ms", stated.elapsed_ms.or(stated.elapsed_ms_in_json));
+        let created_at = read("created_at", stated.created_at.or(stated.created_at_in_json));
         let succeeded = match (stated.succeeded, stated.succeeded.map(flag)) {
             (Some(_), Some(Some(stated))) => stated,
             (Some(_), _) => {
@@ -139,16 +161,17 @@ impl Entered {
             (None, _) if verdict.is_incomplete => return Err(NotEntered::Incomplete),
             (None, _) => verdict.verdict == Verdict::Passed,
         };
-        let mut named = |key, values: [Option<&RawValue>; 2]| {
-            let name = name(values);
+        let mut named = |key, values: [Option<&RawValue>; 3]| {
+            let name = name(&values);
             if name.is_none() && values.iter().flatten().any(|raw| raw.get() != EMPTY) {
                 unreadable.push(key);
             }
             name
         };
-        let app = named("app", [stated.app, stated.app_id]);
-        let challenge = named("challenge", [stated.challenge, stated.challenge_id]);
-        let tenant = named("tenant", [stated.tenant, stated.tenant_id]);
+        let app = named("app", [stated.app, stated.app_id, stated.app_id_in_json]);
+        let challenges = [stated.challenge, stated.challenge_id, stated.challenge_id_in_json];
+        let challenge = named("challenge", challenges);
+        let tenant = named("tenant", [stated.tenant, stated.tenant_id, stated.tenant_id_in_json]);
         let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
         let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
         Ok(Entered {
@@ -172,8 +195,8 @@ impl Entered {
 }
 
 /// The first of these values that is a name: a string of 1 to 512 bytes, as the id of a case, or an integer.
-fn name<const N: usize>(values: [Option<&RawValue>; N]) -> Option<String> {
-    values.into_iter().flatten().find_map(|raw| {
+fn name(values: &[Option<&RawValue>]) -> Option<String> {
+    values.iter().flatten().find_map(|raw| {
         let raw = raw.get();
         // Escapes make a string at most six times as long as it is.
         let is_short = raw.len() <= 6 * MAX_ID_BYTES + 2;

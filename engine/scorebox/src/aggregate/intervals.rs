@@ -33,7 +33,7 @@ pub fn aggregate_with_intervals(
 /// cases' ids.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; troubles of reading.
+/// [`StoreError::NoSuchRun`]; the database cannot be read.
 pub fn add_intervals(
     store: &Store,
     run: &str,

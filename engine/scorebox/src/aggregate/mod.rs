@@ -1,7 +1,7 @@
 //! What many stored scores say together: what `stats` and `verdict` compute, over what `store` streams. Memory stays
 //! flat.
 //!
-//! - `verdicts`: the verdicts of a run's cases, and of the run.
+//! - `verdicts`, `deciding`: the verdicts of a run's cases, and of the run: what is asked and said, and how it is computed.
 //! - `leaderboard`, `ranking`: who did best at a challenge: what is asked and said, and how it is computed.
 //! - `entry`: what a case says about an attempt at a challenge.
 //! - `repeats`: the attempts at each case taken together.
@@ -9,7 +9,7 @@
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
 //! - `pairs`: the scores of both in pairs.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
-//! - `yes_or_no`: what passes against what is positive.
+//! - `yes_or_no`: what passes against what is positive; `categorized`: scores and labels in categories.
 //! - `drawing`: the intervals of figures of agreement.
 //! - `labels`: what a label is, and which ones are positive.
 //! - `raters`: how well several people's labels agree with each other.
@@ -25,6 +25,7 @@ mod bias;
 mod categorized;
 mod comparing;
 mod comparison;
+mod deciding;
 mod drawing;
 mod entry;
 mod intervals;
@@ -59,6 +60,7 @@ pub use comparison::{
     ACCEPTED_ERROR, Change, ComparedQuestions, ComparedRun, ComparedScorer, ComparedScores,
     Comparison, ComparisonError, ComparisonOptions, Finding, RunIn,
 };
+pub use deciding::{decides, verdicts, verdicts_from};
 pub use entry::Entered;
 pub use intervals::{add_intervals, aggregate_with_intervals};
 pub use labels::{Positive, With};
@@ -72,10 +74,7 @@ pub use repeats::{
     repeated_verdicts, repeats,
 };
 pub use trend::{ScorerChange, Trend, TrendOptions, TrendPoint, trend};
-pub use verdicts::{
-    Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions, decides, verdicts,
-    verdicts_from,
-};
+pub use verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions};
 
 /// Buckets of a distribution.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
+    deciding::Decider,
     entry::{Entered, NotEntered},
     leaderboard::{
         BestAttempt, Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, MOST_ENTRANTS,
         OfAttempts, Strategy,
     },
-    verdicts::Decider,
 };
 use crate::{
     contract::{Direction, Scale},
@@ -24,7 +24,7 @@ const CHALLENGES_NAMED: usize = 20;
 /// Ranks the entrants of a run.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`] and troubles of reading; a scorer that the run does not have, or none where several could decide;
+/// [`StoreError::NoSuchRun`], or the database cannot be read; a scorer that the run does not have, or none where several could decide;
 /// the mean of [`Strategy::First`]; more than 50,000 entrants.
 pub fn leaderboard(
     store: &Store,

@@ -3,7 +3,10 @@
 
 use serde::Serialize;
 
-use super::verdicts::{Decider, VerdictOptions, decides};
+use super::{
+    deciding::{Decider, decides},
+    verdicts::VerdictOptions,
+};
 use crate::{
     advice::{Advice, Advised},
     contract::Severity,
@@ -171,7 +174,7 @@ impl Advised for RepeatsError {
 /// false; answers with all that was taken so far.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`] and troubles of reading; a threshold that is off the scorer's scale; more than 100,000
+/// [`StoreError::NoSuchRun`], or the database cannot be read; a threshold that is off the scorer's scale; more than 100,000
 /// attempts at one case, if scores are reduced.
 pub fn repeats(
     store: &Store,
@@ -218,7 +221,7 @@ pub fn repeats(
 /// the task, was tried more than once.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`] and troubles of reading.
+/// [`StoreError::NoSuchRun`], or the database cannot be read.
 pub fn repeated_verdicts(
     store: &Store,
     run: &str,

@@ -3,7 +3,7 @@
 
 use std::{cmp::Ordering, collections::VecDeque};
 
-use super::verdicts::Decider;
+use super::deciding::Decider;
 use crate::{
     row::Status,
     stats::Reducer,

@@ -147,7 +147,7 @@ impl ScorerChange {
 /// The figures of scorers over the runs of a database, in the order in which scorers first came.
 ///
 /// # Errors
-/// Troubles of reading.
+/// The database cannot be read.
 pub fn trend(store: &Store, options: TrendOptions<'_>) -> Result<Vec<Trend>, StoreError> {
     store.snapshot(|store| {
         let mut trends: Vec<Growing> = Vec::new();

@@ -1,17 +1,13 @@
-//! The verdicts of a run's stored cases: what `verdict` decides, over what `store` streams. Memory stays flat.
+//! What is asked of the verdicts of a run's stored cases, and what they say. Decides nothing: see `deciding`.
 
-use std::{collections::HashMap, fmt};
+use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::{
     contract::{Assertion, Severity},
-    row::{Json, Status},
-    stats::{ClusteredMean, Rate},
-    store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
-    verdict::{
-        CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, RunVerdict, Standing, Verdict,
-    },
+    store::CaseToDecide,
+    verdict::{CaseVerdict, Policy, RunVerdict, Standing},
 };
 
 /// How the verdicts of a run's cases are computed.
@@ -95,9 +91,16 @@ pub struct DecidedScorer {
     /// Whether an assertion of it can fail a case whatever its score is.
     #[serde(skip)]
     pub has_gates: bool,
-    /// Whether it is for a sample of the cases only, which may be none of few.
+    /// Whether it is for a sample of the cases only, which may be none of few: it, or the scorer whose results it scores.
     #[serde(skip)]
     pub is_sampled: bool,
+    /// Cases that it has a score or an error for.
+    #[serde(skip)]
+    pub decided: u64,
+    /// Cases that it skips or does not apply to. Neither those that say `skip` are among them, nor those of which an error left it no
+    /// result to score.
+    #[serde(skip)]
+    pub spared: u64,
 }
 
 impl DecidedScorer {
@@ -109,6 +112,11 @@ impl DecidedScorer {
     /// Whether a case can fail or be errored because of it; if `strict`, a soft regression fails it too.
     pub fn can_fail(&self, strict: bool) -> bool {
         self.policy.can_fail(strict) || self.has_gates || (strict && self.has_deciding_assertions)
+    }
+
+    /// Of how many cases it decided none; `None` if it decided one, if there was none, or if it is for a sample of them.
+    pub fn idle_of(&self) -> Option<u64> {
+        (self.decided == 0 && self.spared > 0 && !self.is_sampled).then_some(self.spared)
     }
 }
 
@@ -217,278 +225,4 @@ impl fmt::Display for Decisive {
         write!(f, "{name} {score}, threshold {threshold}")?;
         reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
-}
-
-/// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with what was
-/// decided so far.
-///
-/// # Errors
-/// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] if assertions are not valid; troubles of reading.
-pub fn verdicts(
-    store: &Store,
-    run: &str,
-    options: VerdictOptions<'_>,
-    take: impl FnMut(DecidedCase<'_>) -> bool,
-) -> Result<DecidedRun, StoreError> {
-    decide(store, run, None, options, take)
-}
-
-/// [`DecidedRun::decides`], before a case is handed over. Reads cases only if no score can fail one, until an assertion can.
-///
-/// # Errors
-/// As [`verdicts`].
-pub fn decides(store: &Store, run: &str, options: VerdictOptions<'_>) -> Result<bool, StoreError> {
-    store.snapshot(|store| {
-        let run = store.run(run)?.key;
-        let mut decider = Decider::new(store, run)?;
-        if decider.can_fail(options.strict) {
-            return Ok(true);
-        }
-        let mut damaged = None;
-        store.for_each_case(run, options.node, |case| {
-            damaged = decider.case(case).err();
-            damaged.is_none() && !decider.can_fail(options.strict)
-        })?;
-        match damaged {
-            Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
-            None => Ok(decider.can_fail(options.strict)),
-        }
-    })
-}
-
-/// As [`verdicts`], beginning with the case `from`: what the run decided is of the cases from there on.
-///
-/// # Errors
-/// As [`verdicts`].
-pub fn verdicts_from(
-    store: &Store,
-    run: &str,
-    from: CaseKey,
-    take: impl FnMut(DecidedCase<'_>) -> bool,
-) -> Result<DecidedRun, StoreError> {
-    decide(store, run, Some(from), VerdictOptions::default(), take)
-}
-
-fn decide(
-    store: &Store,
-    run: &str,
-    from: Option<CaseKey>,
-    options: VerdictOptions<'_>,
-    mut take: impl FnMut(DecidedCase<'_>) -> bool,
-) -> Result<DecidedRun, StoreError> {
-    store.snapshot(|store| {
-        let run = store.run(run)?.key;
-        let mut decider = Decider::new(store, run)?;
-        let (mut tally, mut damaged) = (RunTally::default(), None);
-        let (mut may_repeat, mut is_whole) = (false, from.is_none());
-        store.for_each_case_from(run, from, options.node, |case| match decider.case(case) {
-            Err(what) => {
-                damaged = Some(what);
-                false
-            }
-            Ok((verdict, against)) => {
-                let verdict = if options.strict { verdict.strict() } else { verdict };
-                tally.add(verdict, effort(case));
-                may_repeat |= case.iteration > 0 || case.attempt > 0;
-                let is_wanted =
-                    take(DecidedCase { case, verdict, against: decider.named(against) });
-                is_whole &= is_wanted;
-                is_wanted
-            }
-        })?;
-        match damaged {
-            Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
-            None => {
-                let mut verdict = tally.verdict();
-                let decides = decider.can_fail(options.strict);
-                if !decides {
-                    verdict.pass_rate = None;
-                } else if may_repeat && is_whole {
-                    verdict.pass_rate = verdict
-                        .pass_rate
-                        .map(|it| of_cases(store, run, options, it))
-                        .transpose()?;
-                }
-                Ok(DecidedRun { decides, verdict, scorers: decider.scorers })
-            }
-        }
-    })
-}
-
-/// A rate of attempts, with the interval that its cases show: attempts at one are alike.
-fn of_cases(
-    store: &Store,
-    run: RunKey,
-    options: VerdictOptions<'_>,
-    rate: Rate,
-) -> Result<Rate, StoreError> {
-    let mut decider = Decider::new(store, run)?;
-    let mut mean = ClusteredMean::around(rate.rate);
-    let (mut case_id, mut damaged) = (String::new(), None);
-    store.for_each_attempt(run, options.node, |attempt| {
-        if attempt.case_id != case_id {
-            mean.end_case();
-            case_id.clone_from(&attempt.case_id);
-        }
-        match decider.case(attempt) {
-            Err(what) => damaged = Some(what),
-            Ok((verdict, _)) => {
-                let verdict = if options.strict { verdict.strict() } else { verdict };
-                if verdict.is_judged() {
-                    mean.add(f64::from(verdict.verdict == Verdict::Passed));
-                }
-            }
-        }
-        damaged.is_none()
-    })?;
-    mean.end_case();
-    if let Some(what) = damaged {
-        return Err(StoreError::Corrupt { path: store.path().to_owned(), what });
-    }
-    // The attempts at a single case show nothing of others.
-    let (low, high) = mean.interval(0.0..=1.0).map_or((0.0, 1.0), |it| (it.low, it.high));
-    Ok(Rate { rate: rate.rate, low, high })
-}
-
-/// Computes the verdict of one case after the other.
-pub(super) struct Decider {
-    /// The scorers, in the suite's order, and what they decided so far.
-    pub(super) scorers: Vec<DecidedScorer>,
-    places: HashMap<ScorerKey, usize>,
-    /// By place, what the assertion that is named first decided.
-    first: Vec<Standing>,
-}
-
-/// A row that decided against its case.
-pub(super) struct Decided {
-    /// The scorer's place.
-    place: usize,
-    standing: Standing,
-    score: Option<f64>,
-    assertions: Vec<Decisive>,
-}
-
-impl Decider {
-    /// The scorers of a run, which decided nothing yet.
-    pub(super) fn new(store: &Store, run: RunKey) -> Result<Decider, StoreError> {
-        let stored = store.scorers(run)?;
-        let places = stored.iter().enumerate().map(|(place, scorer)| (scorer.key, place)).collect();
-        let scorers = stored.into_iter().map(|scorer| {
-            let policy = scorer.spec.policy();
-            DecidedScorer {
-                severity: policy.severity(),
-                threshold: policy.threshold(),
-                scorer_id: scorer.spec.scorer_id,
-                held: 0,
-                regressed: 0,
-                failed: 0,
-                errored: 0,
-                by_assertions: 0,
-                first_assertion: None,
-                policy,
-                has_deciding_assertions: false,
-                has_gates: false,
-                is_sampled: scorer.spec.sampling_json.is_some(),
-            }
-        });
-        let scorers: Vec<DecidedScorer> = scorers.collect();
-        Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, places })
-    }
-
-    /// Whether a scorer can keep a case from passing.
-    pub(super) fn can_fail(&self, strict: bool) -> bool {
-        self.scorers.iter().any(|scorer| scorer.can_fail(strict))
-    }
-
-    /// The verdict of a case, and what decided against it.
-    ///
-    /// # Errors
-    /// What in the database is not a valid assertion.
-    pub(super) fn case(
-        &mut self,
-        case: &CaseToDecide,
-    ) -> Result<(CaseVerdict, Vec<Decided>), String> {
-        let mut tally = match case.skip {
-            Some(_) => CaseTally::skipped(),
-            None => CaseTally::new(),
-        };
-        let (mut against, mut missing) = (Vec::new(), self.scorers.len());
-        for row in &case.rows {
-            // A row of no scorer of the run is for a verification to find.
-            let Some(place) = self.places.get(&row.scorer) else { continue };
-            missing = missing.saturating_sub(1);
-            let scorer = &mut self.scorers[*place];
-            let assertions = assertions(case, row)?;
-            scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
-            scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
-            let counted = match (row.status, row.score) {
-                (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
-                (Status::Error, _) => Counted::Error,
-                (Status::Skipped, _) => Counted::Skipped,
-                _ => Counted::Nothing,
-            };
-            let standing = tally.add(&scorer.policy, counted);
-            match standing {
-                Standing::Holds => scorer.held += u64::from(row.status == Status::Scored),
-                Standing::Regressed => scorer.regressed += 1,
-                Standing::Failed => scorer.failed += 1,
-                Standing::Errored => scorer.errored += 1,
-            }
-            if standing == Standing::Holds {
-                continue;
-            }
-            let decisive = Decisive::of(&scorer.policy, standing, &assertions);
-            let alone = row.score.map(|score| scorer.policy.score_standing(score));
-            if let Some(first) = decisive.first().filter(|_| alone != Some(standing)) {
-                scorer.by_assertions += 1;
-                if standing > self.first[*place] {
-                    self.first[*place] = standing;
-                    scorer.first_assertion = Some(first.name.clone());
-                }
-            }
-            against.push(Decided {
-                place: *place,
-                standing,
-                score: row.score,
-                assertions: decisive,
-            });
-        }
-        tally.lacks(u32::try_from(missing).unwrap_or(u32::MAX));
-        Ok((tally.verdict(), against))
-    }
-
-    /// A scorer's place among the scorers.
-    pub(super) fn place(&self, scorer: ScorerKey) -> Option<usize> {
-        self.places.get(&scorer).copied()
-    }
-
-    fn named(&self, against: Vec<Decided>) -> Vec<Against<'_>> {
-        let named = |decided: Decided| Against {
-            scorer_id: &self.scorers[decided.place].scorer_id,
-            standing: decided.standing,
-            score: decided.score,
-            threshold: self.scorers[decided.place].threshold,
-            assertions: decided.assertions,
-        };
-        against.into_iter().map(named).collect()
-    }
-}
-
-fn assertions(case: &CaseToDecide, row: &RowToDecide) -> Result<Vec<Assertion>, String> {
-    let Some(json) = &row.assertions else { return Ok(Vec::new()) };
-    serde_json::from_str(json.get()).map_err(|error| {
-        format!("the assertions stored for `{}` are not valid: {error}", case.case_id)
-    })
-}
-
-fn effort(case: &CaseToDecide) -> Effort {
-    /// The part of a usage that is counted here.
-    #[derive(Deserialize)]
-    struct Cost {
-        #[serde(rename = "costUsd", alias = "cost_usd", alias = "costUSD")]
-        cost_usd: Option<f64>,
-    }
-    let cost = |usage: &Json| serde_json::from_str::<Cost>(usage.get()).ok()?.cost_usd;
-    let cost_usd = case.usage.as_ref().and_then(cost).filter(|cost| cost.is_finite());
-    Effort { latency_ms: case.latency_ms, cost_usd }
 }

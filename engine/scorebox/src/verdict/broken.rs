@@ -39,10 +39,12 @@ pub enum Broken {
         /// The least rate that passes.
         least: f64,
     },
-    /// A scorer decides whether a case passes, and none of the cases was decided: it skips them all, or applies to none.
+    /// A scorer decides whether a case passes, and decided none: it skips them all, or applies to none.
     #[serde(rename_all = "camelCase")]
     NothingDecided {
-        /// How many cases there are.
+        /// The scorer.
+        scorer_id: String,
+        /// How many cases there were for it; those that say `skip` are not among them.
         cases: u64,
     },
     /// A rate of passing cases is required, and no scorer decides whether a case passes.
@@ -68,7 +70,7 @@ impl Broken {
             Broken::Cases { .. } => "all cases".to_owned(),
             Broken::Mean { scorer_id, .. } => format!("mean of {scorer_id}"),
             Broken::PassRate { .. } | Broken::NothingDecides { .. } => "pass rate".to_owned(),
-            Broken::NothingDecided { .. } => "a decided case".to_owned(),
+            Broken::NothingDecided { scorer_id, .. } => format!("a case that {scorer_id} decides"),
             Broken::Errors { .. } => "errors".to_owned(),
         }
     }
@@ -95,9 +97,9 @@ impl fmt::Display for Broken {
                 write!(f, "{rate} of the cases passed; required: {least}")
             }
             Broken::PassRate { rate: None, .. } => f.write_str("no case was decided"),
-            Broken::NothingDecided { cases } => write!(
+            Broken::NothingDecided { scorer_id, cases } => write!(
                 f,
-                "no case was decided: of {}, the scorers that decide whether a case passes skip all, or apply to none",
+                "`{scorer_id}`, which decides whether a case passes, decided none of {}: it skips them, or does not apply to them",
                 counted(*cases, "case", "cases")
             ),
             Broken::NothingDecides { least } => write!(

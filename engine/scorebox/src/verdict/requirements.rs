@@ -13,6 +13,8 @@ pub struct Requirements {
     pub least_pass_rate: Option<f64>,
     /// The most rows without a score because something went wrong; none: no limit.
     pub most_errors: Option<u64>,
+    /// The scorers that may decide no case at all: by their names in the suite.
+    pub may_be_idle: Vec<String>,
 }
 
 impl Requirements {
@@ -36,6 +38,13 @@ impl Requirements {
         self.most_errors = most_errors.into();
         self
     }
+
+    /// The same with this one of those that [`may_be_idle`](Requirements::may_be_idle).
+    #[must_use]
+    pub fn with_idle(mut self, scorer_id: impl Into<String>) -> Requirements {
+        self.may_be_idle.push(scorer_id.into());
+        self
+    }
 }
 
 /// The scores of one scorer, as far as requirements need them.
@@ -55,25 +64,21 @@ pub struct ScorerMean<'a> {
     pub errors: u64,
     /// Whether a case can fail or be errored because of it: by its score, or by an assertion that it made.
     pub can_fail: bool,
-    /// Whether it is for a sample of the cases only, which may be none of few.
-    pub is_sampled: bool,
+    /// Of how many cases it decided none; `None` if it decided one, if there was none for it to decide, or if that says nothing of it:
+    /// it is for a sample of the cases, or further ones may come.
+    pub idle_of: Option<u64>,
 }
 
 impl Requirements {
     /// The requirements that do not hold, in the order in which they are said. If a rate of passing cases is required,
-    /// single cases may fail. A gate that decided no case at all does not hold, unless it is for a sample of them, or all cases say themselves that they are not
-    /// to be judged. Cases that are errored break nothing by themselves: that there are errors is known without. But
-    /// an error does not hide that another gate failed.
+    /// single cases may fail. A gate that decided no case at all does not hold, whatever the others decided. A rate of 0 requires
+    /// nothing of the cases, not even that. Cases that are errored break nothing by themselves: that there are errors is known
+    /// without. But an error does not hide that another gate failed.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
         let RunVerdict { failed, errored, errored_and_failed, .. } = *run;
         let cases = Broken::Cases { failed, errored, errored_and_failed };
-        let is_whole = run.incomplete() == 0;
-        let decided = run.passed + failed + errored;
-        let spared = run.skipped - run.skipped_by_themselves;
-        let decides = scorers.iter().any(|scorer| scorer.can_fail && !scorer.is_sampled);
-        let is_idle = decides && is_whole && decided == 0 && spared > 0;
-        let idle = is_idle && self.least_pass_rate.is_none();
-        let idle = idle.then_some(Broken::NothingDecided { cases: run.skipped });
+        let decides = scorers.iter().any(|scorer| scorer.can_fail);
+        let idle = scorers.iter().filter_map(|scorer| self.idle(scorer));
         let has_bad_cases = failed + errored_and_failed > 0 && self.least_pass_rate.is_none();
         let means = self.worst_means.iter().filter_map(|(id, worst)| {
             let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
@@ -86,11 +91,8 @@ impl Requirements {
             (!holds).then(broken)
         });
         let rate = run.pass_rate.map(|rate| rate.rate);
-        // A rate of 0 requires nothing but that single cases may fail.
-        let is_broken = |least: &f64| match decides {
-            true => rate.is_none_or(|rate| rate < *least),
-            false => *least > 0.0,
-        };
+        let holds = |least: f64| decides && rate.is_some_and(|rate| rate >= least);
+        let is_broken = |least: &f64| *least > 0.0 && !holds(*least);
         let least = self.least_pass_rate.filter(is_broken);
         let errors = scorers.iter().map(|scorer| scorer.errors).sum();
         let most = self.most_errors.filter(|most| errors > *most);
@@ -103,6 +105,14 @@ impl Requirements {
         }));
         broken.extend(most.map(|most| Broken::Errors { errors, most }));
         broken
+    }
+
+    /// That a scorer which decides whether a case passes decided none.
+    fn idle(&self, scorer: &ScorerMean<'_>) -> Option<Broken> {
+        let cases = scorer.idle_of.filter(|_| scorer.can_fail)?;
+        let scorer_id = scorer.scorer_id.to_owned();
+        let is_allowed = self.least_pass_rate == Some(0.0) || self.may_be_idle.contains(&scorer_id);
+        (!is_allowed).then_some(Broken::NothingDecided { scorer_id, cases })
     }
 }
 
@@ -136,7 +146,7 @@ mod tests {
             mean: Some(mean),
             errors: 3,
             can_fail: true,
-            is_sampled: false,
+            idle_of: None,
         }
     }
 
@@ -164,34 +174,31 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_decided_no_case_at_all_does_not_hold() {
-        let gate = policy(Direction::HigherIsBetter);
-        let spared = |tallies: &[CaseTally]| {
-            let mut run = RunTally::default();
-            for tally in tallies {
-                let mut tally = *tally;
-                tally.add(&gate, Counted::Skipped);
-                run.add(tally.verdict(), Effort::default());
-            }
-            run.verdict()
-        };
-        let scorers = [scorer(Direction::HigherIsBetter, 1.0)];
+    fn each_gate_that_decided_no_case_at_all_does_not_hold() {
+        let gate = scorer(Direction::HigherIsBetter, 1.0);
+        let idle = ScorerMean { scorer_id: "b", idle_of: Some(4), ..gate };
+        let measures = ScorerMean { scorer_id: "c", can_fail: false, ..idle };
+        let passed = run(&[1.0]);
+        let nothing = |id: &str| Broken::NothingDecided { scorer_id: id.to_owned(), cases: 4 };
         let none = Requirements::default();
-        let (spared_only, by_itself) = ([CaseTally::new()], [CaseTally::skipped()]);
-        let both = [CaseTally::new(), CaseTally::skipped()];
-        let nothing = |cases| vec![Broken::NothingDecided { cases }];
-        assert_eq!(none.broken(&spared(&spared_only), &scorers), nothing(1));
-        assert_eq!(none.broken(&spared(&both), &scorers), nothing(2));
-        // Skipping all cases is deliberate, and without cases none was missed.
-        assert_eq!(none.broken(&spared(&by_itself), &scorers), []);
-        assert_eq!(none.broken(&spared(&[]), &scorers), []);
-        let measures = [ScorerMean { can_fail: false, ..scorers[0] }];
-        assert_eq!(none.broken(&spared(&spared_only), &measures), []);
-        let sampled = [ScorerMean { is_sampled: true, ..scorers[0] }];
-        assert_eq!(none.broken(&spared(&spared_only), &sampled), []);
-        let rate = Requirements { least_pass_rate: Some(0.5), ..Requirements::default() };
+        assert_eq!(none.broken(&passed, &[gate, idle, measures]), [nothing("b")]);
+        let another = ScorerMean { scorer_id: "d", ..idle };
+        assert_eq!(none.broken(&passed, &[idle, another]), [nothing("b"), nothing("d")]);
+        // Nor does a rate of what the others decided make up for it, unless the rate requires nothing.
+        let rate = |least| Requirements::default().with_least_pass_rate(least);
+        assert_eq!(rate(0.5).broken(&passed, &[gate, idle]), [nothing("b")]);
+        assert_eq!(rate(0.0).broken(&passed, &[gate, idle]), []);
+        let allowed = Requirements::default().with_idle("b");
+        assert_eq!(allowed.broken(&passed, &[idle, another]), [nothing("d")]);
+    }
+
+    #[test]
+    fn a_rate_of_no_case_is_not_met_unless_it_is_0() {
+        let idle = ScorerMean { idle_of: Some(4), ..scorer(Direction::HigherIsBetter, 1.0) };
+        let rate = |least| Requirements::default().with_least_pass_rate(least).with_idle("a");
         let without = Broken::PassRate { rate: None, least: 0.5 };
-        assert_eq!(rate.broken(&spared(&spared_only), &scorers), [without]);
+        assert_eq!(rate(0.5).broken(&run(&[]), &[idle]), [without]);
+        assert_eq!(rate(0.0).broken(&run(&[]), &[idle]), []);
     }
 
     #[test]

@@ -1,0 +1,319 @@
+//! The verdicts of a run's stored cases: what `verdict` decides, over what `store` streams. Memory stays flat.
+
+use std::{collections::HashMap, iter};
+
+use serde::Deserialize;
+
+use super::verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions};
+use crate::{
+    contract::Assertion,
+    row::{Json, Status},
+    stats::{ClusteredMean, Rate},
+    store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
+    verdict::{CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, Standing, Verdict},
+};
+
+/// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with what was
+/// decided so far.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] if assertions are not valid; the database cannot be read.
+pub fn verdicts(
+    store: &Store,
+    run: &str,
+    options: VerdictOptions<'_>,
+    take: impl FnMut(DecidedCase<'_>) -> bool,
+) -> Result<DecidedRun, StoreError> {
+    decide(store, run, None, options, take)
+}
+
+/// [`DecidedRun::decides`], before a case is handed over. Reads cases only if no score can fail one, until an assertion can.
+///
+/// # Errors
+/// As [`verdicts`].
+pub fn decides(store: &Store, run: &str, options: VerdictOptions<'_>) -> Result<bool, StoreError> {
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let mut decider = Decider::new(store, run)?;
+        if decider.can_fail(options.strict) {
+            return Ok(true);
+        }
+        let mut damaged = None;
+        store.for_each_case(run, options.node, |case| {
+            damaged = decider.case(case).err();
+            damaged.is_none() && !decider.can_fail(options.strict)
+        })?;
+        match damaged {
+            Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
+            None => Ok(decider.can_fail(options.strict)),
+        }
+    })
+}
+
+/// As [`verdicts`], beginning with the case `from`: what the run decided is of the cases from there on.
+///
+/// # Errors
+/// As [`verdicts`].
+pub fn verdicts_from(
+    store: &Store,
+    run: &str,
+    from: CaseKey,
+    take: impl FnMut(DecidedCase<'_>) -> bool,
+) -> Result<DecidedRun, StoreError> {
+    decide(store, run, Some(from), VerdictOptions::default(), take)
+}
+
+fn decide(
+    store: &Store,
+    run: &str,
+    from: Option<CaseKey>,
+    options: VerdictOptions<'_>,
+    mut take: impl FnMut(DecidedCase<'_>) -> bool,
+) -> Result<DecidedRun, StoreError> {
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let mut decider = Decider::new(store, run)?;
+        let (mut tally, mut damaged) = (RunTally::default(), None);
+        let (mut may_repeat, mut is_whole) = (false, from.is_none());
+        store.for_each_case_from(run, from, options.node, |case| match decider.case(case) {
+            Err(what) => {
+                damaged = Some(what);
+                false
+            }
+            Ok((verdict, against)) => {
+                let verdict = if options.strict { verdict.strict() } else { verdict };
+                tally.add(verdict, effort(case));
+                may_repeat |= case.iteration > 0 || case.attempt > 0;
+                let is_wanted =
+                    take(DecidedCase { case, verdict, against: decider.named(against) });
+                is_whole &= is_wanted;
+                is_wanted
+            }
+        })?;
+        match damaged {
+            Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
+            None => {
+                let mut verdict = tally.verdict();
+                let decides = decider.can_fail(options.strict);
+                if !decides {
+                    verdict.pass_rate = None;
+                } else if may_repeat && is_whole {
+                    verdict.pass_rate = verdict
+                        .pass_rate
+                        .map(|it| of_cases(store, run, options, it))
+                        .transpose()?;
+                }
+                Ok(DecidedRun { decides, verdict, scorers: decider.scorers })
+            }
+        }
+    })
+}
+
+/// A rate of attempts, with the interval that its cases show: attempts at one are alike.
+fn of_cases(
+    store: &Store,
+    run: RunKey,
+    options: VerdictOptions<'_>,
+    rate: Rate,
+) -> Result<Rate, StoreError> {
+    let mut decider = Decider::new(store, run)?;
+    let mut mean = ClusteredMean::around(rate.rate);
+    let (mut case_id, mut damaged) = (String::new(), None);
+    store.for_each_attempt(run, options.node, |attempt| {
+        if attempt.case_id != case_id {
+            mean.end_case();
+            case_id.clone_from(&attempt.case_id);
+        }
+        match decider.case(attempt) {
+            Err(what) => damaged = Some(what),
+            Ok((verdict, _)) => {
+                let verdict = if options.strict { verdict.strict() } else { verdict };
+                if verdict.is_judged() {
+                    mean.add(f64::from(verdict.verdict == Verdict::Passed));
+                }
+            }
+        }
+        damaged.is_none()
+    })?;
+    mean.end_case();
+    if let Some(what) = damaged {
+        return Err(StoreError::Corrupt { path: store.path().to_owned(), what });
+    }
+    // The attempts at a single case show nothing of others.
+    let (low, high) = mean.interval(0.0..=1.0).map_or((0.0, 1.0), |it| (it.low, it.high));
+    Ok(Rate { rate: rate.rate, low, high })
+}
+
+/// Computes the verdict of one case after the other.
+pub(super) struct Decider {
+    /// The scorers, in the suite's order, and what they decided so far.
+    pub(super) scorers: Vec<DecidedScorer>,
+    places: HashMap<ScorerKey, usize>,
+    /// By place, what the assertion that is named first decided.
+    first: Vec<Standing>,
+    /// By place, the scorer whose results the scorer scores.
+    subjects: Vec<Option<usize>>,
+}
+
+/// A row that decided against its case.
+pub(super) struct Decided {
+    /// The scorer's place.
+    place: usize,
+    standing: Standing,
+    score: Option<f64>,
+    assertions: Vec<Decisive>,
+}
+
+impl Decider {
+    /// The scorers of a run, which decided nothing yet.
+    pub(super) fn new(store: &Store, run: RunKey) -> Result<Decider, StoreError> {
+        let stored = store.scorers(run)?;
+        let places = stored.iter().enumerate().map(|(place, scorer)| (scorer.key, place)).collect();
+        let subjects = stored.iter().map(|scorer| {
+            let subject = scorer.spec.subject.as_ref()?;
+            stored.iter().position(|other| other.spec.scorer_id == *subject)
+        });
+        let subjects: Vec<Option<usize>> = subjects.collect();
+        let mut are_sampled: Vec<bool> = Vec::with_capacity(stored.len());
+        for (scorer, subject) in stored.iter().zip(&subjects) {
+            // Subjects come first.
+            let by_subject = subject.and_then(|place| are_sampled.get(place).copied());
+            are_sampled.push(scorer.spec.sampling_json.is_some() || by_subject == Some(true));
+        }
+        let scorers = stored.into_iter().zip(are_sampled).map(|(scorer, is_sampled)| {
+            let policy = scorer.spec.policy();
+            DecidedScorer {
+                severity: policy.severity(),
+                threshold: policy.threshold(),
+                scorer_id: scorer.spec.scorer_id,
+                held: 0,
+                regressed: 0,
+                failed: 0,
+                errored: 0,
+                by_assertions: 0,
+                first_assertion: None,
+                policy,
+                has_deciding_assertions: false,
+                has_gates: false,
+                is_sampled,
+                decided: 0,
+                spared: 0,
+            }
+        });
+        let scorers: Vec<DecidedScorer> = scorers.collect();
+        Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, places, subjects })
+    }
+
+    /// Whether a scorer can keep a case from passing.
+    pub(super) fn can_fail(&self, strict: bool) -> bool {
+        self.scorers.iter().any(|scorer| scorer.can_fail(strict))
+    }
+
+    /// The verdict of a case, and what decided against it.
+    ///
+    /// # Errors
+    /// What in the database is not a valid assertion.
+    pub(super) fn case(
+        &mut self,
+        case: &CaseToDecide,
+    ) -> Result<(CaseVerdict, Vec<Decided>), String> {
+        let mut tally = match case.skip {
+            Some(_) => CaseTally::skipped(),
+            None => CaseTally::new(),
+        };
+        let (mut against, mut missing) = (Vec::new(), self.scorers.len());
+        for row in &case.rows {
+            // A row of no scorer of the run is for a verification to find.
+            let Some(place) = self.places.get(&row.scorer) else { continue };
+            missing = missing.saturating_sub(1);
+            let is_spared = case.skip.is_none() && !self.lacks_a_result(*place, case);
+            let scorer = &mut self.scorers[*place];
+            let assertions = assertions(case, row)?;
+            scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
+            scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
+            let counted = match (row.status, row.score) {
+                (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
+                (Status::Error, _) => Counted::Error,
+                (Status::Skipped, _) => Counted::Skipped,
+                _ => Counted::Nothing,
+            };
+            match counted {
+                Counted::Score(..) | Counted::Error => scorer.decided += 1,
+                Counted::Nothing | Counted::Skipped => scorer.spared += u64::from(is_spared),
+            }
+            let standing = tally.add(&scorer.policy, counted);
+            match standing {
+                Standing::Holds => scorer.held += u64::from(row.status == Status::Scored),
+                Standing::Regressed => scorer.regressed += 1,
+                Standing::Failed => scorer.failed += 1,
+                Standing::Errored => scorer.errored += 1,
+            }
+            if standing == Standing::Holds {
+                continue;
+            }
+            let decisive = Decisive::of(&scorer.policy, standing, &assertions);
+            let alone = row.score.map(|score| scorer.policy.score_standing(score));
+            if let Some(first) = decisive.first().filter(|_| alone != Some(standing)) {
+                scorer.by_assertions += 1;
+                if standing > self.first[*place] {
+                    self.first[*place] = standing;
+                    scorer.first_assertion = Some(first.name.clone());
+                }
+            }
+            against.push(Decided {
+                place: *place,
+                standing,
+                score: row.score,
+                assertions: decisive,
+            });
+        }
+        tally.lacks(u32::try_from(missing).unwrap_or(u32::MAX));
+        Ok((tally.verdict(), against))
+    }
+
+    /// Whether a scorer of results has none to score because of an error: its subject's, or that of a subject further up.
+    fn lacks_a_result(&self, place: usize, case: &CaseToDecide) -> bool {
+        let subject_of = |place: &usize| self.subjects.get(*place).copied().flatten();
+        let mut above = iter::successors(subject_of(&place), subject_of).take(self.subjects.len());
+        let has_error = |place: usize| {
+            let of_it = |row: &&RowToDecide| self.places.get(&row.scorer) == Some(&place);
+            case.rows.iter().find(of_it).is_some_and(|row| row.status == Status::Error)
+        };
+        above.any(has_error)
+    }
+
+    /// A scorer's place among the scorers.
+    pub(super) fn place(&self, scorer: ScorerKey) -> Option<usize> {
+        self.places.get(&scorer).copied()
+    }
+
+    fn named(&self, against: Vec<Decided>) -> Vec<Against<'_>> {
+        let named = |decided: Decided| Against {
+            scorer_id: &self.scorers[decided.place].scorer_id,
+            standing: decided.standing,
+            score: decided.score,
+            threshold: self.scorers[decided.place].threshold,
+            assertions: decided.assertions,
+        };
+        against.into_iter().map(named).collect()
+    }
+}
+
+fn assertions(case: &CaseToDecide, row: &RowToDecide) -> Result<Vec<Assertion>, String> {
+    let Some(json) = &row.assertions else { return Ok(Vec::new()) };
+    serde_json::from_str(json.get()).map_err(|error| {
+        format!("the assertions stored for `{}` are not valid: {error}", case.case_id)
+    })
+}
+
+fn effort(case: &CaseToDecide) -> Effort {
+    /// The part of a usage that is counted here.
+    #[derive(Deserialize)]
+    struct Cost {
+        #[serde(rename = "costUsd", alias = "cost_usd", alias = "costUSD")]
+        cost_usd: Option<f64>,
+    }
+    let cost = |usage: &Json| serde_json::from_str::<Cost>(usage.get()).ok()?.cost_usd;
+    let cost_usd = case.usage.as_ref().and_then(cost).filter(|cost| cost.is_finite());
+    Effort { latency_ms: case.latency_ms, cost_usd }
+}
