@@ -95,7 +95,15 @@ fn a_file_without_a_case_is_an_error_beside_others() {
             assert!(said.starts_with(&expected), "{command}: {said}");
         }
         assert!(!folder.path("out.jsonl").exists());
+        // An empty file is known from its size, before anything is scored.
+        assert_eq!(folder.path("scorebox.db").exists(), empty != "empty.jsonl", "{empty}");
     }
+    let run = "scorebox run suite.toml -q --run-id r slow.jsonl";
+    assert_snapshot!(refused(&folder, &format!("{run} empty.jsonl.gz")), @"
+    error: empty.jsonl.gz: there are no cases in it
+    hint: if there are other files, name them without this one
+    ");
+    folder.sh("scorebox run suite.toml -q --resume r slow.jsonl").exits_with(0);
     let said = refused(&folder, "scorebox run suite.toml -q - slow.jsonl </dev/null");
     assert!(said.starts_with("error: <stdin>: there are no cases in it\n"), "{said}");
 }
@@ -124,7 +132,7 @@ fn what_is_no_file_of_cases_says_what_it_is() {
     hint: `scorebox migrate config.yaml` makes a suite of a configuration of promptfoo
     error: `config.yaml` is YAML, and a suite is TOML or JSON
     hint: `scorebox migrate config.yaml` makes a suite of a configuration of promptfoo
-    error: log.json: this is no Inspect log: it has neither `eval` nor `samples`
+    error: log.json: this is not an Inspect log: it has neither `eval` nor `samples`
     error: log.json: this is not a zip archive, which an Inspect log (.eval) is
     error: `10` is not NAME=VALUE
     hint: it bounds one score, for instance `--limit meta=4MiB`; `scorebox convert FILE | head -10` writes the first cases of a file

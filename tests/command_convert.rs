@@ -255,6 +255,54 @@ fn a_scorer_of_traces_reads_the_spans_of_a_case() {
     }
 }
 
+/// A dollar for a token, and half of it for one that was read from a cache.
+const PRICED: &str = r#"
+[scorers.cost]
+use = "cost-budget"
+config = { maxCost = 1000, prices = { "*" = { input = 1000000, output = 1000000, cacheRead = 500000 } } }
+
+[scorers.input]
+use = "token-budget"
+config = { maxTokens = 1000, count = "input" }
+"#;
+
+#[test]
+fn budgets_know_the_tokens_that_a_log_says_were_read_from_a_cache_or_written_to_one() {
+    let folder = with_files();
+    folder.write("suite.toml", PRICED);
+    let usage = json!({"input_tokens": 4, "output_tokens": 1, "total_tokens": 35,
+        "input_tokens_cache_write": 10, "input_tokens_cache_read": 20});
+    let messages = json!([{"role": "user", "content": "q"}, {"role": "assistant", "content": "x"}]);
+    let sample = json!({"id": "a", "input": "q", "target": "x", "messages": messages,
+        "output": {"completion": "x"}, "model_usage": {"m": usage, "grader": {"input_tokens": 9}}});
+    let eval = json!({"task": "t", "model": "m"});
+    let log =
+        format!(r#"{{"version": 2, "status": "success", "eval": {eval}, "samples": [{sample}]}}"#);
+    folder.write("log.json", log);
+    let input = "\"gen_ai.usage.input_tokens\": 40";
+    let spans = fs::read_to_string(folder.path("spans.jsonl")).unwrap();
+    let read = format!("{input}, \"gen_ai.usage.cache_read.input_tokens\": 30");
+    folder.write("spans.jsonl", spans.replace(input, &read));
+    let first = |file: &str| {
+        let run = format!("scorebox run suite.toml {file} -q --db {file}.db");
+        folder.sh(&run).exits_with(0);
+        let scores = folder.sh(&format!("scorebox scores --format jsonl --db {file}.db"));
+        let said = |row: &Value| row["reason"].as_str().unwrap_or_default().to_owned();
+        cases(&scores).iter().take(2).map(said).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(
+        first("log.json"),
+        "$25.0000 of at most $1000, 10 tokens written to a cache (no `cacheWrite`) at the price of input, 14 input tokens of at most 1000"
+    );
+    assert_eq!(
+        first("spans.jsonl"),
+        "$106.0000 of at most $1000, 100 input tokens of at most 1000"
+    );
+    let converted = converted(&folder, "spans.jsonl");
+    let known = json!({"inputTokens": 100, "outputTokens": 21});
+    assert_eq!(json!(values(&converted[..1], &["/usage"])), json!([[known]]));
+}
+
 #[test]
 fn arrow_with_compressed_buffers_is_refused_with_what_to_do() {
     let refused = with_files().sh("scorebox convert compressed.arrow").exits_with(2);

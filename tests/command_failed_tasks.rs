@@ -194,6 +194,31 @@ fn a_resumed_run_keeps_the_errors_unless_the_case_has_changed() {
     assert!(changed.stderr.contains("the content of the case `half` has changed"), "{changed}");
 }
 
+/// As of a scorebox before the key: the cases were stored and scored without their errors.
+#[test]
+fn a_run_that_began_without_errors_says_how_it_is_resumed_and_is() {
+    let folder = folder();
+    folder.write("suite.toml", "[scorers.length]\nconfig = { max = 9 }\n");
+    let tasks = |last: &str| {
+        let cases = ["a", "b"]
+            .map(|id| format!("{{\"id\": \"{id}\", \"output\": \"x\", \"error\": \"boom\"}}\n"));
+        folder.write("tasks.jsonl", format!("{}{last}\n", cases.concat()));
+    };
+    tasks("{");
+    let run = "scorebox run suite.toml tasks.jsonl -q";
+    folder.sh(&format!("{run} --run-id r --map error=/none")).exits_with(2);
+    tasks("{\"id\": \"c\", \"output\": \"x\"}");
+    assert_snapshot!(folder.sh(&format!("{run} --resume r")).exits_with(2).stderr, @"
+
+    run r: 0 cases, 0 scores in [time]
+    error: tasks.jsonl:1: the case `a` has an `error`, and an earlier session of this run stored it without one
+    hint: resume it as it began, without reading any `error`: `--map error=/none`; or start a new run, in which a case with an `error` is one whose task failed
+    ");
+    folder.sh(&format!("{run} --resume r --map error=/none")).exits_with(0);
+    assert_eq!(folder.rows("SELECT count(*), count(score) FROM scores"), ["3 | 3"]);
+    folder.sh("scorebox verify r --trust-cache").exits_with(0);
+}
+
 #[test]
 fn a_score_of_the_same_output_is_not_reused_for_a_task_that_failed() {
     let folder = folder();
@@ -251,7 +276,7 @@ fn an_error_is_found_by_a_mapping_and_in_the_column_of_a_table() {
         "other.jsonl",
         "{\"output\": \"x\"}\n{\"output\": null, \"response\": {\"error\": {\"code\": 429}}}\n",
     );
-    folder.write("table.csv", "output,error\nx,\ny,NaN\nz,Timeout\n");
+    folder.write("table.csv", "output,error\nv,0\nw,-\nx,\ny,NaN\nz,Timeout\n");
     let errors = |run: &str| {
         folder.rows(&format!(
             "SELECT error_message FROM scores WHERE run_id = '{run}' AND status = 'error'"

@@ -147,7 +147,7 @@ pub(crate) fn refused(py: Python<'_>, error: &TableError) -> PyErr {
     };
     let message = match error {
         TableError::UnknownKey { key } => {
-            format!("`columns` names `{key}`, which is no key of a case")
+            format!("`columns` names `{key}`, which is not a key of a case")
         }
         TableError::NoColumn { key, column, .. } => {
             format!("the table has no column `{column}`, which `columns` names for `{key}`")

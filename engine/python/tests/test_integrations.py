@@ -15,6 +15,8 @@ import math
 import os
 import pickle
 import socket
+import subprocess
+import sys
 
 import pytest
 from conftest import MISBEHAVE
@@ -44,9 +46,6 @@ def no_network(monkeypatch):
 
 
 def test_importing_the_package_imports_no_framework():
-    import subprocess
-    import sys
-
     program = (
         "import sys, scorebox, scorebox.integrations; "
         "print({'inspect_ai', 'autoevals', 'braintrust', 'langsmith', 'mlflow', 'deepeval', 'datasets'} & set(sys.modules))"
@@ -139,6 +138,32 @@ def test_inspect_counts_all_calls_of_a_samples_model(tmp_path):
     assert 100 <= told["latencyMs"] <= log.samples[0].total_time * 1000 + 1
 
 
+def test_inspect_has_the_tokens_of_a_cache_in_the_trace():
+    framework("inspect_ai")
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput, ModelUsage
+    from inspect_ai.scorer import Target
+    from inspect_ai.solver import TaskState
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    output = ModelOutput.from_content("mockllm/model", "x")
+    output.usage = ModelUsage(
+        input_tokens=4, output_tokens=100, total_tokens=2_500_104,
+        input_tokens_cache_write=500_000, input_tokens_cache_read=2_000_000,
+    )  # fmt: skip
+    state = TaskState(
+        model=ModelName("mockllm/model"), sample_id="a", epoch=1, input="q",
+        messages=[ChatMessageUser(content="q"), ChatMessageAssistant(content="x")], output=output,
+    )  # fmt: skip
+    prices = {"*": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}
+
+    def explained(scorer, config):
+        return asyncio.run(scorebox_scorer(scorer, config=config)(state, Target("x"))).explanation
+
+    assert explained("cost-budget", {"maxCost": 1, "prices": prices}) == "$2.4765 of at most $1"
+    assert explained("token-budget", {"maxTokens": 1000, "count": "input"}) == "500004 input tokens of at most 1000"
+
+
 def test_inspect_does_not_take_the_last_of_several_calls_for_all_of_them():
     framework("inspect_ai")
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput, ModelUsage
@@ -186,6 +211,72 @@ def test_the_log_of_inspect_says_what_scored(tmp_path):
     assert third.options["config"] == {"ignoreCase": True} and third.options["suite"] == "suite"
     of_second = {key: second.metadata[key] for key in ("id", "version", "digest")}
     assert of_second == {"id": same.info.id, "version": same.info.version, "digest": same.info.digest}
+
+
+def test_a_log_of_inspect_is_scored_again_with_what_it_says_of_its_scorers(tmp_path):
+    inspect_ai = framework("inspect_ai")
+    from inspect_ai.solver import generate
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    near = scorebox_scorer("contains", config={"value": "X", "ignoreCase": True}, name="near")
+    log = inspected(tmp_path, generate(), [scorebox_scorer("match", config={"value": "y"}), near], [("x", 1)])
+    again = [scorebox_scorer(**it.options, name=it.name) for it in log.eval.scorers]
+    scored = inspect_ai.score(log, again, action="overwrite", display="none")
+    assert {name: score.value for name, score in scored.samples[0].scores.items()} == {"match": 0.0, "near": 1.0}
+    assert [it.options for it in scored.eval.scorers] == [it.options for it in log.eval.scorers]
+
+
+def test_the_command_of_inspect_scores_a_log_again_with_a_scorer_that_it_names(tmp_path):
+    framework("inspect_ai")
+    from inspect_ai.log import read_eval_log
+    from inspect_ai.solver import generate
+
+    from scorebox.integrations.inspect_ai import scorebox_scorer
+
+    log = inspected(tmp_path, generate(), scorebox_scorer("exact-match"), [("x", 1)])
+    named = ["--scorer", "scorebox/scorebox", "-S", "source=contains", "-S", "config={value: X, ignoreCase: true}"]
+    command = [sys.executable, "-m", "inspect_ai", "score", log.location, *named]
+    options = ["--action", "overwrite", "--overwrite", "--display", "none"]
+    subprocess.run([*command, *options], cwd=tmp_path, check=True)
+    again = read_eval_log(log.location)
+    assert {name: score.value for name, score in again.samples[0].scores.items()} == {"scorebox": 1.0}
+
+
+def test_inspect_makes_a_scorer_again_that_a_function_of_the_task_gives(tmp_path):
+    framework("inspect_ai")
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    (tmp_path / "task.py").write_text(
+        "from inspect_ai import Task, task\n"
+        "from inspect_ai.dataset import Sample\n"
+        "from inspect_ai.model import ModelOutput\n"
+        "from inspect_ai.scorer import mean, scorer\n"
+        "from inspect_ai.solver import solver\n"
+        "from scorebox.integrations.inspect_ai import scorebox_scorer\n"
+        "@scorer(metrics=[mean()])\n"
+        "def says_x():\n"
+        "    return scorebox_scorer('contains', config={'value': 'x'})\n"
+        "@solver\n"
+        "def say():\n"
+        "    async def solve(state, generate):\n"
+        "        state.output = ModelOutput.from_content('mockllm/model', 'x')\n"
+        "        return state\n"
+        "    return solve\n"
+        "@task\n"
+        "def one():\n"
+        "    return Task(dataset=[Sample(input='q', target='x')], solver=say(), scorer=says_x())\n"
+    )
+
+    def inspect(*arguments):
+        command = [sys.executable, "-m", "inspect_ai", *arguments, "--display", "none"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+
+    inspect("eval", "task.py", "--model", "mockllm/model", "--log-dir", "logs")
+    (log,) = list_eval_logs(str(tmp_path / "logs"))
+    inspect("score", log.name, "--action", "overwrite", "--overwrite")
+    scores = read_eval_log(log).samples[0].scores
+    assert {name: score.value for name, score in scores.items()} == {"says_x": 1.0}
 
 
 def test_a_sample_of_inspect_without_an_output_is_unscored():
@@ -391,6 +482,22 @@ def test_deepevals_tools_tokens_and_metadata_are_those_of_the_case(tmp_path):
     called, *answered = told["trace"]
     assert [call["id"] for call in called["tool_calls"]] == ["call-1", "call-2", "call-3"]
     assert [message["tool_call_id"] for message in answered] == ["call-1", "call-2"]
+
+
+def test_deepevals_test_case_without_any_call_of_a_tool_has_a_trace():
+    framework("deepeval")
+    from deepeval.errors import MissingTestCaseParamsError
+    from deepeval.test_case import LLMTestCase
+
+    from scorebox.integrations.deepeval import ScoreboxMetric
+
+    none_called = LLMTestCase(input="?", actual_output="a", tools_called=[])
+    not_known = LLMTestCase(input="?", actual_output="a")
+    for scorer, score in [("not-called-tool", 1.0), ("called-tool", 0.0)]:
+        metric = ScoreboxMetric(scorer, config={"name": "rm"})
+        assert metric.measure(none_called) == score
+        with pytest.raises(MissingTestCaseParamsError, match="'tools_called' cannot be None"):
+            metric.measure(not_known)
 
 
 def test_deepeval_skips_a_test_case_that_lacks_a_parameter(tmp_path, monkeypatch):

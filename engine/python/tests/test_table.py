@@ -267,7 +267,7 @@ def test_columns_that_are_missing_or_not_json_are_refused_before_anything_is_sco
     error = refused(same.score_table, table, columns={"expected": "gold"})
     assert error.message == "the table has no column `gold`, which `columns` names for `expected`"
     error = refused(same.score_table, table, columns={"truth": "output"})
-    assert error.message == "`columns` names `truth`, which is no key of a case"
+    assert error.message == "`columns` names `truth`, which is not a key of a case"
     by_number = pyarrow.array([[(1, "a")]], pyarrow.map_(pyarrow.int64(), pyarrow.string()))
     error = refused(same.score_table, pyarrow.table({"output": by_number}))
     assert error.message == "the column `output` is not JSON: it has a map with keys of type Int64"

@@ -134,7 +134,7 @@ fn inner(name: &str) -> Result<&Path, Problem> {
     match (parts.next(), parts.next()) {
         (Some(std::path::Component::Normal(_)), None) => Ok(path),
         _ => Err(Problem::content(format!(
-            "the dataset names `{name}`, which is no file in its folder"
+            "the dataset names `{name}`, which is not a file in its folder"
         ))),
     }
 }

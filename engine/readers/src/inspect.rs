@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, mem};
 
-use serde::{Deserialize, de::Deserializer};
+use serde::{Deserialize, Serialize, de::Deserializer};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
@@ -77,13 +77,22 @@ struct Score {
     value: Value,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Usage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     total_tokens: Option<u64>,
+    input_tokens_cache_write: Option<u64>,
+    input_tokens_cache_read: Option<u64>,
     total_cost: Option<f64>,
+}
+
+/// The messages of a sample and what its model consumed, as a sample has them: a trace that states its usage.
+#[derive(Serialize)]
+struct Trace<'a> {
+    messages: &'a RawValue,
+    model_usage: BTreeMap<&'a str, Usage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,7 +166,7 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     match log.header {
         Some(_) => Ok(()),
         None => {
-            Err(Problem::content("this is no Inspect log: it has neither `eval` nor `samples`"))
+            Err(Problem::content("this is not an Inspect log: it has neither `eval` nor `samples`"))
         }
     }
 }
@@ -182,6 +191,7 @@ impl Sample {
         if kept + attached.sum::<usize>() > MOST_RECORD_BYTES {
             return Err(in_sample("it has more than 64 MiB without its events"));
         }
+        let messages = self.messages.take().filter(|raw| raw.get() != "[]");
         let attachments = self.attachments.take().unwrap_or_default();
         let attached = |raw: Box<RawValue>| attach(raw, &attachments);
         let output: Output = match &self.output {
@@ -195,13 +205,24 @@ impl Sample {
             .with("runId", header.run_id.clone())
             .with("created", header.created.clone())
             .with("epoch", self.epoch);
+        let messages = messages.map(&attached).transpose()?;
+        let consumed = self.consumed(header, output.usage);
+        // A case's own usage has no place for the tokens of a cache.
+        let trace = match (messages, consumed) {
+            (Some(messages), Some((model, usage))) if usage.has_cache() => {
+                Some(with_usage(&messages, model, usage)?)
+            }
+            (messages, _) => messages,
+        };
+        let usage = consumed.and_then(|(_, usage)| usage.of_case());
         origin = origin
             .with("choices", self.choices.take().unwrap_or_default())
             .with("limit", self.limit.take().unwrap_or_default())
             .with("scores", self.own_scores());
         let mut case = Record::new(id.clone(), origin);
         case.attempt = self.epoch.saturating_sub(1);
-        case.usage = self.usage(header, output.usage.as_ref());
+        case.usage = usage;
+        case.trace = trace.map(Part::from);
         let seconds = self.working_time.or(self.total_time);
         case.latency_ms = seconds.map(|seconds| seconds * 1000.0);
         case.error = self.error.as_ref().map(|error| error_of_sample(&error.message));
@@ -212,8 +233,6 @@ impl Sample {
             Value::Array(targets) if targets.is_empty() => None,
             target => Some(target.into()),
         };
-        let messages = self.messages.take().filter(|raw| raw.get() != "[]");
-        case.trace = messages.map(&attached).transpose()?.map(Part::from);
         case.input = Some(attached(self.input)?.into());
         Ok(case.with_metadata(self.metadata.unwrap_or_default()))
     }
@@ -225,14 +244,40 @@ impl Sample {
         Value::Object(all.map(|(name, score)| (name, score.value)).collect())
     }
 
-    /// What the model that was evaluated consumed; of a sample with graders, only its own.
-    fn usage(&self, header: &Header, of_output: Option<&Usage>) -> Option<Value> {
+    /// The model that was evaluated and what it consumed; of a sample with graders, only its own.
+    fn consumed<'a>(
+        &'a self,
+        header: &'a Header,
+        of_output: Option<Usage>,
+    ) -> Option<(&'a str, Usage)> {
+        let model = header.model.as_deref();
         let by_model = self.model_usage.as_ref();
-        let own = header.model.as_ref().and_then(|model| by_model?.get(model));
-        let only = by_model.filter(|it| it.len() == 1).and_then(|it| it.values().next());
-        let found = own.or(only).or(of_output)?;
-        usage(found.input_tokens, found.output_tokens, found.total_tokens, found.total_cost)
+        let own = model.and_then(|model| by_model?.get_key_value(model));
+        let only = || by_model.filter(|it| it.len() == 1)?.first_key_value();
+        let found = own.or_else(only).map(|(model, usage)| (model.as_str(), *usage));
+        found.or_else(|| Some((model.unwrap_or("model"), of_output?)))
     }
+}
+
+impl Usage {
+    /// Whether tokens were read from a cache of prompts or written to one.
+    fn has_cache(&self) -> bool {
+        [self.input_tokens_cache_write, self.input_tokens_cache_read]
+            .into_iter()
+            .flatten()
+            .any(|it| it > 0)
+    }
+
+    /// As much of it as the usage of a case has a place for.
+    fn of_case(&self) -> Option<Value> {
+        usage(self.input_tokens, self.output_tokens, self.total_tokens, self.total_cost)
+    }
+}
+
+/// The messages as a trace that states what the model consumed.
+fn with_usage(messages: &RawValue, model: &str, usage: Usage) -> Result<Box<RawValue>, Problem> {
+    let trace = Trace { messages, model_usage: BTreeMap::from([(model, usage)]) };
+    serde_json::value::to_raw_value(&trace).map_err(|error| Problem::json("a sample", &error))
 }
 
 impl Output {
@@ -301,15 +346,41 @@ mod tests {
 
     use super::*;
 
+    fn case(sample: &Value) -> Value {
+        let place = Place::of(std::path::Path::new("log.json"), Mapping::NONE);
+        // Raw parts are read of text only.
+        let sample: Sample = serde_json::from_str(&sample.to_string()).unwrap();
+        let header = Header { model: Some("m".to_owned()), ..Header::default() };
+        let case = sample.case(&header, 1, Format::InspectJson, &place).unwrap();
+        serde_json::to_value(case).unwrap()
+    }
+
+    #[test]
+    fn tokens_of_a_cache_are_stated_by_the_trace() {
+        let messages = json!([{"role": "user", "content": "q"}]);
+        let of = |usage: &Value, messages: &Value| {
+            let usage = json!({"m": usage, "grader": {"input_tokens": 9}});
+            case(&json!({"id": "a", "input": "?", "messages": messages, "model_usage": usage}))
+        };
+        let mut usage = json!({"input_tokens": 4, "output_tokens": 1, "total_tokens": 35,
+            "input_tokens_cache_write": 10, "input_tokens_cache_read": 20, "total_cost": null});
+        let known = json!({"inputTokens": 4, "outputTokens": 1, "totalTokens": 35});
+        let cached = of(&usage, &messages);
+        let stated = json!({"messages": messages, "model_usage": {"m": usage}});
+        assert_eq!((&cached["trace"], &cached["usage"]), (&stated, &known));
+        // Without messages there is no trace to state them.
+        assert_eq!(of(&usage, &json!([]))["usage"], known);
+        for way in ["read", "write"] {
+            usage[format!("input_tokens_cache_{way}")] = 0.into();
+        }
+        let plain = of(&usage, &messages);
+        assert_eq!((&plain["trace"], &plain["usage"]), (&messages, &known));
+    }
+
     #[test]
     fn a_target_that_says_nothing_is_no_ground_truth() {
-        let place = Place::of(std::path::Path::new("log.json"), Mapping::NONE);
         let truth = |target: Value| {
-            let sample = json!({"id": "a", "input": "?", "target": target});
-            // Raw parts are read of text only.
-            let sample: Sample = serde_json::from_str(&sample.to_string()).unwrap();
-            let case = sample.case(&Header::default(), 1, Format::InspectJson, &place).unwrap();
-            serde_json::to_value(case).unwrap().get("groundTruth").cloned()
+            case(&json!({"id": "a", "input": "?", "target": target})).get("groundTruth").cloned()
         };
         for nothing in [json!(""), json!([]), json!([""]), json!(null)] {
             assert_eq!(truth(nothing), None);

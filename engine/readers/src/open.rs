@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The format, if it is not to be found out.
+    /// The format, instead of detecting it.
     pub format: Option<Format>,
     /// Where the keys of a case are in a line, and so in a table which columns they are.
     pub mapping: Mapping,

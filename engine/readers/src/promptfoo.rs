@@ -210,10 +210,13 @@ impl EvaluateResult {
         case.attempt = repeat.attempt;
         case.input = (!raw.is_null()).then(|| raw.into());
         let response = self.response.unwrap_or_default();
+        // A blank error is none for promptfoo.
+        let said = |error: Option<String>| error.filter(|error| !error.trim().is_empty());
+        let (of_provider, of_result) = (said(response.error), said(self.error));
         // An error beside an output may be that of an assertion.
-        let is_failed = self.failure_reason == Some(ERROR) || response.error.is_some();
+        let is_failed = self.failure_reason == Some(ERROR) || of_provider.is_some();
         if is_failed || response.output.is_null() {
-            case.error = why_no_answer(response.error.as_deref(), self.error.as_deref(), is_failed);
+            case.error = why_no_answer(of_provider.as_deref(), of_result.as_deref(), is_failed);
         }
         let tokens = response.token_usage.unwrap_or_default();
         let cost = self.cost.or(response.cost);
@@ -298,5 +301,16 @@ mod tests {
             "promptfoo gave no answer: cut off"
         );
         assert_eq!(error(json!({"failureReason": 2})), "promptfoo gave no answer");
+    }
+
+    #[test]
+    fn a_blank_error_is_none() {
+        for blank in ["", " \n"] {
+            let response = json!({"output": "x", "error": blank});
+            let read = case(json!({"error": blank, "failureReason": 0, "response": response}));
+            assert_eq!((&read["output"], &read["error"]), (&"x".into(), &Value::Null));
+            let nothing = case(json!({"error": blank, "response": {"error": blank}}));
+            assert_eq!(nothing["error"], Value::Null);
+        }
     }
 }

@@ -34,8 +34,8 @@ class Run(NamedTuple):
             ``notApplicable``, ``skipped``, ``errors``, ``meanFuel``, ``meanDurationMs``, ``distribution`` and more.
         verdict: How many cases passed and failed, as ``scorebox run --format json`` has it; ``None`` if the scorers of the
             suite only measure.
-        passed: Whether ``scorebox run`` would end with the exit code 0: no case failed, and nothing is an error. What a program
-            or a test goes by: ``assert ended.passed, str(ended)``.
+        passed: Whether ``scorebox run`` would end with the exit code 0: no case failed, each gate decided one, and nothing is
+            an error. What a program or a test goes by: ``assert ended.passed, str(ended)``.
         verdict_lines: The verdict as the command says it; none if the scorers only measure.
     """
 
@@ -90,7 +90,7 @@ def run(
         reuse: Whether scores that an earlier run in the database has are copied.
         mapping: Where to find a part in each line, as JSON Pointers: ``{"output": "/response/text"}``; of a table, its
             column: ``{"output": "/answer"}``.
-        format: The format of the files (``"parquet"``, ``"inspect-eval"``, …), if it is not to be found out.
+        format: The format of the files (``"parquet"``, ``"inspect-eval"``, …), instead of detecting it.
         on_bad_case: What happens at a line that is not a valid case: ``"stop"`` or ``"skip"``.
         progress: Whether progress is shown on standard error: on a terminal and in a notebook unless something else is
             said; or what is called with it (``casesDone``, ``scoresWritten``, ``errors``, ``bytesRead``, ``bytesTotal``, …)

@@ -8,6 +8,14 @@
 //! Source ──> decode (gz, zst) ──> lines (bounded) ──> line (slices) ──> checks ──> Case
 //! ```
 //!
+//! - `source`: where bytes come from; `decode`, `gzip`: decompressed; `lines`: line by line; `reader`: the whole way. `stop` ends it.
+//! - `follow`, `follow_position`: a file that grows, and where its reading continues.
+//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how it gets there;
+//!   `unfound`: mappings that find nothing.
+//! - `checks`, `depth`, `reasons`: what the values must be, and mean.
+//! - `record`: the case; `builder`: one of single values; `trace_context`: the trace that it belongs to.
+//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole source.
+//!
 //! The rules, in one place:
 //!
 //! - `output` is required and may be `null`, unless `error` says that the task failed. In every other key, `null` is the same as no key.

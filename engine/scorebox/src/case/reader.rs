@@ -94,11 +94,11 @@ impl std::fmt::Debug for Open {
 
 impl CaseReader {
     /// Gets ready to read `sources`, one after the other, by the rules of `mapping`. Checks that every
-    /// file can be opened, so that a missing one is known before the first case; each is opened
-    /// for reading when its turn comes.
+    /// file can be opened and has a byte, so that a missing or an empty one is known before the first case; each is
+    /// opened for reading when its turn comes.
     ///
     /// # Errors
-    /// A path is not there, is a folder or may not be read, or standard input is named twice.
+    /// A path is not there, is a folder, may not be read or has nothing in it, or standard input is named twice.
     pub fn open(sources: Vec<Source>, mapping: Mapping) -> Result<CaseReader, SourceError> {
         if sources.iter().filter(|source| source.is_stdin()).count() > 1 {
             return Err(SourceError::StdinTwice);
@@ -333,7 +333,7 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
 
 /// The error of a source that ends without a case.
 fn empty(current: &Open) -> SourceError {
-    SourceError::Empty { name: current.name.to_string(), has_lines: !current.gives_reasons }
+    SourceError::Empty { name: current.name.to_string() }
 }
 
 /// Where the blank lines are that end the reading of `current`.

@@ -11,18 +11,26 @@ pub const MAX_ERROR_BYTES: usize = 4096;
 const CUT_ERROR_BYTES: usize = MAX_ERROR_BYTES - 16;
 
 /// Texts that say that a case is not to be skipped, or that its task did not fail, in capitals or not.
-const NO: [&str; 6] = ["no", "n", "false", "none", "null", "nan"];
+const NO: [&str; 10] = ["no", "n", "false", "none", "null", "nil", "nan", "na", "n/a", "-"];
 
-/// Whether a text gives no reason, as the cells of tables have them that say nothing or no.
+/// A text that says that a task did not fail, in capitals or not. It says nothing about skipping.
+const SUCCEEDED: &str = "ok";
+
+/// Whether a text gives no reason, as the cells of tables have them that say nothing, no or zero.
 pub(super) fn is_no(text: &str) -> bool {
-    is_blank(text) || NO.iter().any(|no| text.trim().eq_ignore_ascii_case(no))
+    let text = text.trim();
+    text.is_empty() || is_zero(text) || NO.iter().any(|no| text.eq_ignore_ascii_case(no))
 }
 
-/// Why the task failed: a text, the `message` of an object, or else the JSON that it is. `null`, `false` and a text that says
-/// nothing or no say that it did not.
+/// Why the task failed: a text, the `message` of an object, or else the JSON that it is. What says nothing, no or zero says
+/// that it did not.
 pub(super) fn error(raw: &str) -> Option<Box<str>> {
     let text = string(raw);
-    if matches!(raw, "null" | "false") || text.as_deref().is_some_and(is_no) {
+    let is_none = match &text {
+        Some(text) => is_no(text) || text.trim().eq_ignore_ascii_case(SUCCEEDED),
+        None => matches!(raw, "null" | "false") || is_zero(raw) || is_empty(raw),
+    };
+    if is_none {
         return None;
     }
     let text = text.or_else(|| message(raw));
@@ -42,8 +50,16 @@ fn message(raw: &str) -> Option<Box<str>> {
     read.ok().and(found)
 }
 
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
+/// Whether a text is a number, and it is zero, as exit codes and flags are where nothing failed.
+fn is_zero(text: &str) -> bool {
+    text.parse() == Ok(0.0)
+}
+
+/// Whether the JSON value `raw` is a list or an object without anything in it.
+fn is_empty(raw: &str) -> bool {
+    let inside = |open, close| raw.strip_prefix(open)?.strip_suffix(close);
+    let inside = inside('[', ']').or_else(|| inside('{', '}'));
+    inside.is_some_and(|inside| inside.trim().is_empty())
 }
 
 /// The content of the JSON string `raw`; `None` if it is not a string, or not Unicode.

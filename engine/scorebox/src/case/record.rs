@@ -233,7 +233,7 @@ impl Case {
     /// running. Id, node, iteration, attempt, `skip`, location and other keys do not
     /// count, nor do the files of the task, nor which spelling or mapping a part was found by.
     pub fn digest(&self) -> Digest {
-        let digest = self.scorer_input(Fields::ALL).digest(None);
+        let digest = self.digest_without_error();
         match &self.error {
             None => digest,
             Some(why) => Digest::of_parts([
@@ -242,6 +242,11 @@ impl Case {
                 why.as_bytes(),
             ]),
         }
+    }
+
+    /// What [`Case::digest`] is if the task did not fail.
+    pub(crate) fn digest_without_error(&self) -> Digest {
+        self.scorer_input(Fields::ALL).digest(None)
     }
 }
 

@@ -74,7 +74,7 @@ impl Source {
         matches!(self.origin, Origin::Stdin)
     }
 
-    /// Finds out whether it can be opened, without taking anything from it, and how many bytes it has;
+    /// Finds out whether it can be opened and is not empty, without taking anything from it, and how many bytes it has;
     /// none if that is not known before the end.
     pub(super) fn check(&self) -> Result<Option<u64>, SourceError> {
         let Origin::Path(path) = &self.origin else { return Ok(None) };
@@ -83,8 +83,12 @@ impl Source {
             // Opening a pipe and closing it again would break it off.
             Kind::Pipe => Ok(None),
             Kind::Regular { bytes } => {
-                input_file::open(path).map_err(failed)?;
-                Ok(Some(bytes))
+                let (mut file, _) = input_file::open(path).map_err(failed)?;
+                // The system's own files, in /proc and the like, say that they have no bytes.
+                match bytes == 0 && matches!(file.read(&mut [0]), Ok(0)) {
+                    true => Err(SourceError::Empty { name: self.name() }),
+                    false => Ok(Some(bytes)),
+                }
             }
         }
     }

@@ -93,8 +93,6 @@ pub enum SourceError {
     Empty {
         /// The name as it was given.
         name: String,
-        /// Whether its own lines are cases; they are not if it was made of something else.
-        has_lines: bool,
     },
     /// There are blank lines, and so many that no case is expected after them.
     #[error("{name}: nothing but blank lines from line {first} to line {last}")]
@@ -189,7 +187,7 @@ impl Advised for SourceError {
             SourceError::Directory { name } => Some(Advice::NameFilesIn(name.clone())),
             SourceError::StdinTwice => Some(Advice::Once(Thing::StandardInput)),
             SourceError::Unsupported { .. } => Some(Advice::Write(Form::Cases)),
-            SourceError::Empty { has_lines, .. } => has_lines.then_some(Advice::Write(Form::Case)),
+            SourceError::Empty { .. } => Some(Advice::NameOthers),
             SourceError::OnlyBlank { .. } => Some(Advice::Convert(Conversion::WithoutBlankLines)),
             SourceError::Truncated { name, .. } => {
                 Some(Advice::FetchAgain { name: Some(name.clone()), compression: None })

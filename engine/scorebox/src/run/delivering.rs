@@ -62,13 +62,15 @@ pub(super) struct Delivering {
     batch_time: Duration,
 }
 
-/// Why the run stops, if no more questions are asked: a judge's budget is spent, or it was stopped already.
+/// Why the run stops, if no more questions are asked: a judge's budget is spent, its provider only asks to wait, or the run was
+/// stopped already.
 fn no_more_questions(outcome: &sandbox::Outcome) -> Option<Stop> {
     let error = outcome.result.as_ref().err().filter(|error| error.kind.ends_asking())?;
     Some(match error.kind {
         ErrorKind::JudgeOverBudget => {
             Stop::OverBudget { message: error.message.clone(), advice: error.advice.clone() }
         }
+        ErrorKind::JudgeLimited => Stop::JudgeLimited { message: error.message.clone() },
         _ => Stop::Interrupted,
     })
 }
@@ -215,6 +217,15 @@ impl Delivering {
                     ),
                 };
                 let advice = Some(Advice::SameCases);
+                self.control.end_reading(Stop::Incomplete { message, advice });
+            }
+            Kept::ErrorIsNew => {
+                let (at, id) = (case.location(), case.id());
+                let message = format!(
+                    "{at}: the case `{id}` has an `error`, and an earlier session of this run stored it \
+                     without one"
+                );
+                let advice = Some(Advice::WithoutErrors);
                 self.control.end_reading(Stop::Incomplete { message, advice });
             }
         }

@@ -90,6 +90,7 @@ fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
             | Stop::Unreadable { message, .. }
             | Stop::Incomplete { message, .. }
             | Stop::OverBudget { message, .. }
+            | Stop::JudgeLimited { message }
             | Stop::Refused { message }
             | Stop::Broken { message },
         ) => (RunState::Stopped, Some(message)),

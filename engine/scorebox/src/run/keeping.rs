@@ -38,6 +38,9 @@ pub(super) enum Kept {
     Duplicate { first: String },
     /// Another case of this run is stored in its place.
     Changed { stored_id: String },
+    /// It is stored without its error: by a version that did not read it, with a mapping that did not find it, or because
+    /// the task failed later.
+    ErrorIsNew,
 }
 
 /// A case that is part of the run.
@@ -95,7 +98,14 @@ impl Keeper {
                 let first = Location::new(first.source_name, first.source_line).to_string();
                 Kept::Duplicate { first }
             }
-            CaseAdded::Changed { stored } => Kept::Changed { stored_id: stored.case_id },
+            CaseAdded::Changed { stored } => {
+                let is_same = stored.case_id == case.id() && stored.ordinal == case.ordinal();
+                let has_error = case.error().is_some();
+                match is_same && has_error && stored.digest == case.digest_without_error() {
+                    true => Kept::ErrorIsNew,
+                    false => Kept::Changed { stored_id: stored.case_id },
+                }
+            }
         })
     }
 

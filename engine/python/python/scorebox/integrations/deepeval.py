@@ -120,21 +120,21 @@ def _parts(test_case: Any) -> dict[str, Any]:
     def of(part: str) -> Any:
         return _first(test_case, _PARAMETERS[part])
 
-    seconds = of("latencyMs")
+    seconds, tools = of("latencyMs"), of("trace")
     return {
         "output": test_case.actual_output,
         "expected": of("groundTruth"),
         "input": of("input"),
         "context": jsonable(of("context")),
-        "trace": _messages(of("trace") or ()),
+        "trace": _messages(tools) if tools is not None else None,
         "metadata": jsonable(of("metadata") if hasattr(test_case, "metadata") else test_case.additional_metadata),
         "latency_ms": seconds * 1000 if seconds is not None else None,
         "usage": _usage(test_case),
     }
 
 
-def _messages(tools: Any) -> list[dict[str, Any]] | None:
-    """Calls of tools, with what they answered, as messages of a chat; ``None`` if there are none."""
+def _messages(tools: Any) -> list[dict[str, Any]]:
+    """Calls of tools, with what they answered, as messages of a chat; no message if no tool was called."""
     calls, answers = [], []
     for place, tool in enumerate(tools):
         identity = f"call-{place + 1}"
@@ -144,7 +144,7 @@ def _messages(tools: Any) -> list[dict[str, Any]] | None:
         if output is not None:
             text = output if isinstance(output, str) else json.dumps(jsonable(output), ensure_ascii=False)
             answers.append({"role": "tool", "tool_call_id": identity, "content": text})
-    return [{"role": "assistant", "content": None, "tool_calls": calls}, *answers] if calls else None
+    return [{"role": "assistant", "content": None, "tool_calls": calls}, *answers] if calls else []
 
 
 def _usage(test_case: Any) -> dict[str, Any] | None:

@@ -59,15 +59,16 @@ def _scoring(native: Scorer) -> Any:
         if not output.choices and not output.completion:
             return _unscored(NO_OUTPUT, {})
         targets = list(target)
+        trace, usage = _trace_and_usage(state)
         result = await _scored(
             native,
             output.completion,
             targets[0] if len(targets) == 1 else targets or None,
             input=state.input_text,
-            trace=[message.model_dump(exclude_none=True, mode="json") for message in state.messages],
+            trace=trace,
             metadata=_metadata(state.metadata),
             latency_ms=_latency_ms(state),
-            usage=_usage(state),
+            usage=usage,
         )
         details = {"fuel": result.fuel, "label": result.label, "meta": result.meta}
         metadata = {key: value for key, value in details.items() if value is not None}
@@ -108,7 +109,29 @@ def _latency_ms(state: Any) -> float | None:
     return seconds * 1000 if seconds is not None else None
 
 
-def _usage(state: Any) -> dict[str, Any] | None:
+def _trace_and_usage(state: Any) -> tuple[Any, dict[str, Any] | None]:
+    """The messages, and what the sample's model consumed.
+
+    A usage has no place for the tokens of a cache: the trace states them, as a sample of a log does.
+    """
+    messages = [message.model_dump(exclude_none=True, mode="json") for message in state.messages]
+    usage = _usage(state)
+    if usage is None:
+        return messages, None
+    trace: Any = messages
+    if messages and any(getattr(usage, f"input_tokens_cache_{way}", None) for way in ("read", "write")):
+        stated = usage.model_dump(exclude_none=True, mode="json")
+        trace = {"messages": messages, "model_usage": {str(state.model): stated}}
+    counts = {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "totalTokens": usage.total_tokens,
+        "costUsd": getattr(usage, "total_cost", None),
+    }
+    return trace, {key: count for key, count in counts.items() if count is not None}
+
+
+def _usage(state: Any) -> Any:
     """What the sample's model consumed, in all its calls; of a sample with other models, such as graders, only its own."""
     try:
         # Of what is public, nothing has more than the sum of all models.
@@ -122,15 +145,7 @@ def _usage(state: Any) -> dict[str, Any] | None:
         (usage,) = by_model.values()
     if usage is None and _has_one_answer(state):
         usage = state.output.usage
-    if usage is None:
-        return None
-    counts = {
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "totalTokens": usage.total_tokens,
-        "costUsd": getattr(usage, "total_cost", None),
-    }
-    return {key: count for key, count in counts.items() if count is not None}
+    return usage
 
 
 def _has_one_answer(state: Any) -> bool:

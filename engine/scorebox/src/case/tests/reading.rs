@@ -65,7 +65,7 @@ fn an_empty_source_is_an_error_that_names_it_alone_or_beside_others() {
         let mut reader = reader(empty);
         let error = reader.next_case().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "cases.jsonl: there are no cases in it");
-        assert_eq!(error.advice(), Some(Advice::Write(Form::Case)));
+        assert_eq!(error.advice(), Some(Advice::NameOthers));
         assert!(reader.next_case().is_none());
         assert_eq!(reader.cases_read(), 0);
         let sources = ["{\"output\":1}", empty, "{\"output\":2}"];
@@ -77,6 +77,16 @@ fn an_empty_source_is_an_error_that_names_it_alone_or_beside_others() {
     assert_eq!(all(reader("{}\n")).len(), 1);
     let mut none = CaseReader::open(Vec::new(), Mapping::NONE).unwrap();
     assert!(none.next_case().is_none());
+}
+
+#[test]
+fn an_empty_file_is_known_before_the_first_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.jsonl");
+    fs::write(&path, "").unwrap();
+    let sources = vec![source("f", "{\"output\":1}"), Source::path(&path)];
+    let error = CaseReader::open(sources, Mapping::NONE).unwrap_err();
+    assert_eq!(error.to_string(), format!("{}: there are no cases in it", path.display()));
 }
 
 #[test]
@@ -142,7 +152,7 @@ fn permission_is_an_error_of_its_own() {
 fn a_file_that_goes_away_ends_the_reading_when_its_turn_comes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.jsonl");
-    fs::write(&path, "").unwrap();
+    fs::write(&path, "{\"output\":2}").unwrap();
     let sources = vec![source("a", "{\"output\":1}"), Source::path(&path), source("c", "x")];
     let mut reader = CaseReader::open(sources, Mapping::NONE).unwrap();
     fs::remove_file(&path).unwrap();
