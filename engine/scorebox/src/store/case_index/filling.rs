@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use super::{CaseIndex, ending, itself, unspaced::spaced};
+use super::{CaseIndex, ending, itself, unspaced::as_indexed};
 use crate::{
     row::Status,
     store::{CaseKey, RunKey, RunRecord, ScorerKey, StoreError},
@@ -173,7 +173,7 @@ fn insert(
     }
     let mut insert =
         conn.prepare_cached("INSERT INTO words (rowid, said, marks) VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![case.key, spaced(&case.text), marks])?;
+    insert.execute(params![case.key, as_indexed(&case.text), marks])?;
     Ok(())
 }
 

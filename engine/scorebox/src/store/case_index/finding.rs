@@ -71,7 +71,7 @@ impl CaseIndex {
     /// The cases that a query names.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn finding(&self, query: &CaseQuery) -> Result<Finding<'_>, StoreError> {
         let many = match query.needs_words() && query.has_scores() {
             true => self.explained(self.matches(query))?,
@@ -97,7 +97,7 @@ impl CaseIndex {
     /// The cases that a query names, at most `limit`, beginning after `after`, where the page before ended.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn cases(
         &self,
         query: &CaseQuery,
@@ -110,7 +110,7 @@ impl CaseIndex {
     /// The verdict and the score of a case; `None` if it is not indexed.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case(&self, run: RunKey, key: CaseKey) -> Result<Option<FoundCase>, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached(
@@ -127,7 +127,7 @@ impl Finding<'_> {
     /// A page, at most `limit` cases, beginning after `after`, where the page before ended.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn cases(&self, after: Option<Place>, limit: usize) -> Result<Vec<FoundCase>, StoreError> {
         let found = match self.query.needs_words() && self.matches.is_none() {
             true => self.with_words(after, limit),
@@ -146,7 +146,7 @@ impl Finding<'_> {
     /// How many cases there are, counted up to `most`.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn count(&self, most: u64) -> Result<u64, StoreError> {
         let count = match (&self.matches, self.query.needs_words()) {
             (None, true) => self.counted_with_words(most),

@@ -5,7 +5,7 @@
 //! - `query`: which cases are meant.
 //! - `finding`: cases are found, page by page.
 //! - `matches`: which cases have the words of a search.
-//! - `unspaced`: scripts that set no spaces between words.
+//! - `unspaced`: text as it stands in the index, with scripts that set no spaces between words.
 //! - here: opening the file, and how far each run is in it.
 //!
 //! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
@@ -37,7 +37,7 @@ pub use finding::{Finding, FoundCase, Place};
 pub use query::{CaseOrder, CaseQuery, WordsError};
 
 /// The version of the tables below and of the figures that are kept; a file of another one is made again.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
 /// How long a statement waits for another process that fills the same index.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -66,9 +66,11 @@ const TABLES: &str = "
     -- What is found by its words is looked up here.
     CREATE INDEX entries_by_case ON entries (scorer, case_key, verdict, status, score);
 
-    -- The words of a case; `marks` has the combinations that it stands under above.
+    -- The words of a case; `marks` has the combinations that it stands under above. What is written as a mark (Mn, Mc) is part of a
+    -- word: vowels and tones of many scripts. Accents do not come here.
     CREATE VIRTUAL TABLE words USING fts5 (
-        said, marks, content = '', contentless_delete = 1, prefix = '3', tokenize = 'unicode61 remove_diacritics 2'
+        said, marks, content = '', contentless_delete = 1, prefix = '3',
+        tokenize = \"unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'\"
     );";
 
 /// An open index. It belongs to one thread at a time.
@@ -157,7 +159,7 @@ impl CaseIndex {
     /// The numbers of the runs that the index knows.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn runs(&self) -> Result<Vec<RunKey>, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached("SELECT run FROM runs")?;
@@ -169,7 +171,7 @@ impl CaseIndex {
     /// How far a run is indexed; nothing is known of another run that had its number.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn indexed(&self, run: &RunRecord) -> Result<Indexed, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached(

@@ -4,7 +4,7 @@
 use super::{
     filling::{STATUSES, VERDICTS, status_number, verdict_number},
     itself,
-    unspaced::{is_unspaced, spaced},
+    unspaced::{as_indexed, is_unspaced},
 };
 use crate::{
     row::Status,
@@ -106,8 +106,8 @@ impl CaseQuery {
         }
     }
 
-    /// The same with the words of a search: a word of three letters or more matches what begins
-    /// with it, a text in quotation marks as it is.
+    /// The same with the words of a search: a word of three letters or more, or with a Korean
+    /// syllable, matches what begins with it, a text in quotation marks as it is.
     ///
     /// # Errors
     /// The search is too long, or has no word.
@@ -168,8 +168,8 @@ impl CaseQuery {
     /// looked up there, and the marks have only what does not stand there. The words are quoted, so none of them is an operator.
     pub(super) fn expression(&self, with_entries: bool) -> String {
         let quoted = |word: &String| match word.strip_suffix('*') {
-            Some(begins) => format!("\"{}\" *", spaced(begins)),
-            None => format!("\"{}\"", spaced(word)),
+            Some(begins) => format!("\"{}\" *", as_indexed(begins)),
+            None => format!("\"{}\"", as_indexed(word)),
         };
         let said: Vec<String> = self.words.iter().map(quoted).collect();
         let any = |marks: Vec<String>| format!("({})", marks.join(" OR "));
@@ -197,6 +197,12 @@ impl CaseQuery {
     }
 }
 
+/// Whether it is a Korean syllable, which is two letters or more in one character. Particles hang on Korean words, most of which
+/// have two syllables.
+fn is_syllable(character: char) -> bool {
+    matches!(character, '\u{ac00}'..='\u{d7a3}')
+}
+
 /// The words of a search, without what FTS5 would take for more than a word; one that may be the beginning of another ends with `*`.
 fn words(search: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -211,8 +217,9 @@ fn words(search: &str) -> Vec<String> {
                     .map(|word| {
                         let word = word.trim_end_matches('*');
                         let letters = word.chars().filter(|it| it.is_alphanumeric()).count();
+                        let may_begin = letters >= LEAST_BEGINNING || word.contains(is_syllable);
                         // Where each character is a word, it is the beginning of no other.
-                        let is_whole = letters < LEAST_BEGINNING || word.ends_with(is_unspaced);
+                        let is_whole = !may_begin || word.ends_with(is_unspaced);
                         let mark = if is_whole { "" } else { "*" };
                         format!("{word}{mark}")
                     }),

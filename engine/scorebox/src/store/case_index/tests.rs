@@ -174,6 +174,55 @@ fn text_without_spaces_is_found_wherever_it_stands() {
     }
 }
 
+#[test]
+fn what_hangs_on_a_korean_word_does_not_hide_it() {
+    let (_folder, mut index, run) = index();
+    let cases: Vec<IndexedCase> = (0..)
+        .zip(["서울은 대한민국의 수도입니다", "물이 v2서울에 있다"])
+        .map(|(ordinal, text)| case(&run, ordinal, Verdict::Passed, 1.0, text))
+        .collect();
+    index.add(&run, &cases, CaseKey::at(run.key, 2).unwrap()).unwrap();
+    let search = |words: &str| asked(&run, |_| ()).with_search(words).unwrap();
+    for (words, expected) in [
+        ("서울", &[0][..]),
+        ("서울*", &[0]),
+        ("수도 대한", &[0]),
+        ("물", &[1]),
+        ("v2서", &[1]),
+        ("\"서울\"", &[]),
+        ("울은", &[]),
+    ] {
+        finds(&index, &search(words), expected);
+    }
+}
+
+#[test]
+fn vowels_and_tones_that_are_marks_count_and_accents_do_not() {
+    let (_folder, mut index, run) = index();
+    let texts =
+        ["ผมชอบข้าวผัด", "सेब का रस", "ខ្មែរ", "e\u{301}te\u{301} s\u{336}o\u{336} 1\u{fe0f}\u{20e3}"];
+    let cases: Vec<IndexedCase> = (0..)
+        .zip(texts)
+        .map(|(ordinal, text)| case(&run, ordinal, Verdict::Passed, 1.0, text))
+        .collect();
+    index.add(&run, &cases, CaseKey::at(run.key, 4).unwrap()).unwrap();
+    let search = |words: &str| asked(&run, |_| ()).with_search(words).unwrap();
+    for (words, expected) in [
+        ("ข้าว", &[0][..]),
+        ("ขาว", &[]),
+        ("का", &[1]),
+        ("की", &[]),
+        ("रस", &[1]),
+        ("ខ្មែរ", &[2]),
+        ("ខមរ", &[]),
+        ("été", &[3]),
+        ("so", &[3]),
+        ("1", &[3]),
+    ] {
+        finds(&index, &search(words), expected);
+    }
+}
+
 /// More cases than are looked up one by one have the word: their scores are gone through, with the same result.
 #[test]
 fn a_word_that_very_many_cases_have_is_found_with_everything_else() {
@@ -236,6 +285,7 @@ fn no_text_is_an_operator_of_the_search() {
         "NEAR(a b)",
         "- river",
         "marks : r1",
+        "\u{345}\u{345}\u{345}",
     ] {
         let query = asked(&run, |_| ()).with_search(text).unwrap();
         index.cases(&query, None, 10).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -1,5 +1,5 @@
-//! Scripts that set no spaces between words: each character stands for itself, in what is indexed as in what is looked for. Knows
-//! no word.
+//! Text as it stands in the index, in what is indexed as in what is looked for: each character of a script that sets no spaces
+//! between words stands for itself, and accents that are characters of their own are left out. Knows no word.
 
 use std::borrow::Cow;
 
@@ -26,20 +26,36 @@ pub(super) fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// The text with spaces around each character of these scripts.
-pub(super) fn spaced(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unspaced) {
+/// Whether it only says how the letter before it looks: a combining accent, or a variation selector. Vowels and tones that are
+/// written as marks, as in Thai and Hindi, are letters like others.
+fn is_decoration(character: char) -> bool {
+    matches!(
+        character,
+        '\u{300}'..='\u{36f}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fe20}'..='\u{fe2f}'
+            | '\u{e0100}'..='\u{e01ef}'
+    )
+}
+
+/// The text without decorations, and with spaces around each character of a script that sets none.
+pub(super) fn as_indexed(text: &str) -> Cow<'_, str> {
+    if !text.contains(|it| is_unspaced(it) || is_decoration(it)) {
         return Cow::Borrowed(text);
     }
-    let mut spaced = String::with_capacity(text.len() * 2);
+    let mut indexed = String::with_capacity(text.len() * 2);
     for character in text.chars() {
         if is_unspaced(character) {
-            spaced.extend([' ', character, ' ']);
-        } else {
-            spaced.push(character);
+            indexed.extend([' ', character, ' ']);
+        } else if !is_decoration(character) {
+            indexed.push(character);
         }
     }
-    Cow::Owned(spaced)
+    Cow::Owned(indexed)
 }
 
 #[cfg(test)]
@@ -48,7 +64,13 @@ mod tests {
 
     #[test]
     fn words_of_scripts_with_spaces_stay_whole() {
-        assert!(matches!(spaced("one deux τρία 하나"), Cow::Borrowed(_)));
-        assert_eq!(spaced("v2東京"), "v2 東  京 ");
+        assert!(matches!(as_indexed("one deux τρία 하나 हिन्दी"), Cow::Borrowed(_)));
+        assert_eq!(as_indexed("v2東京"), "v2 東  京 ");
+    }
+
+    #[test]
+    fn decorations_are_left_out() {
+        assert_eq!(as_indexed("e\u{301}te\u{301} 1\u{fe0f}\u{20e3}"), "ete 1");
+        assert_eq!(as_indexed("葛\u{e0100}飾"), " 葛  飾 ");
     }
 }
