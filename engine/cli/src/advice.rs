@@ -92,8 +92,14 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::FetchAgain { name: None, .. } => "download or build it again".into(),
         Advice::LeaveOut(why) => leave_out(*why)?.into(),
         Advice::Database(what) => database(*what)?.into(),
+        Advice::NameOthers => "if there are other files, name them without this one".into(),
         Advice::SameCases => {
             "resume it with all the files that it started with, in the same order".into()
+        }
+        Advice::WithoutErrors => {
+            "resume it as it began, without reading any `error`: `--map error=/none`; or start a new run, in which a case with \
+             an `error` is one whose task failed"
+                .into()
         }
         Advice::SameScorers => {
             "name the same scorers with the same configurations, limits, grants and judges, or start a new run"
@@ -115,7 +121,6 @@ fn key(limit: Limit) -> Option<&'static str> {
         Limit::Fuel => "fuel",
         Limit::Memory => "memory",
         Limit::Timeout => "timeout",
-        Limit::HostTimeout => "host-timeout",
         Limit::Reason => "reason",
         Limit::Meta => "meta",
         Limit::Assertions => "assertions",
@@ -128,7 +133,7 @@ fn key(limit: Limit) -> Option<&'static str> {
 fn value(limit: Limit) -> &'static str {
     match limit {
         Limit::Memory | Limit::Meta => "…MiB",
-        Limit::Timeout | Limit::HostTimeout => "…s",
+        Limit::Timeout => "…s",
         Limit::Reason | Limit::Log => "…KiB",
         _ => "…",
     }
@@ -157,9 +162,6 @@ fn setting(limit: Limit) -> Option<String> {
 fn raise(limit: Limit) -> Option<String> {
     Some(match limit {
         Limit::Timeout => format!("if it needs longer, raise it: {}", setting(limit)?),
-        Limit::HostTimeout => {
-            format!("if the answer is worth waiting for, raise it: {}", setting(limit)?)
-        }
         Limit::Fuel | Limit::Memory => format!("if it needs more, raise it: {}", setting(limit)?),
         Limit::Assertions => {
             format!("if that many are wanted, raise the limit: {}", setting(limit)?)
@@ -365,6 +367,9 @@ fn write(form: Form) -> Option<&'static str> {
         Form::PathInSuite => "a relative path in a suite file starts at the folder of that file",
         Form::ExcludePattern => {
             "name a path from a case's folder or a glob, such as `target` or `**/*.log`"
+        }
+        Form::RowId => {
+            "each row needs an id that is unique on all machines, such as a name, or file and row"
         }
         _ => return None,
     })

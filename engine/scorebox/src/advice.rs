@@ -104,8 +104,12 @@ pub enum Advice {
     LeaveOut(LeaveOut),
     /// Do this about the database or its file.
     Database(Database),
+    /// Name the other files without this one: there is no case in it.
+    NameOthers,
     /// Resume the run with all the cases that it began with, in the same order.
     SameCases,
+    /// Resume the run without reading the `error` of its cases, as it began, or begin another.
+    WithoutErrors,
     /// Resume the run with the same scorers, configurations, limits, grants and judges, or begin another.
     SameScorers,
     /// Have judges asked once, so that their answers are recorded.
@@ -147,7 +151,9 @@ impl Advice {
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
             Advice::FetchAgain { name: Some(name()), compression: None },
             Advice::FetchAgain { name: None, compression: None },
+            Advice::NameOthers,
             Advice::SameCases,
+            Advice::WithoutErrors,
             Advice::SameScorers,
             Advice::Record,
             Advice::AllowModel,
@@ -218,8 +224,6 @@ listed! {
         Memory,
         /// Wall-clock time that one score computes.
         Timeout,
-        /// Wall-clock time that the host may keep one score waiting.
-        HostTimeout,
         /// Bytes of a reason.
         Reason,
         /// Bytes of `meta`, and of a summary.
@@ -335,6 +339,8 @@ listed! {
         PathInSuite,
         /// A pattern of what to leave out of a workspace.
         ExcludePattern,
+        /// The id of a row that several machines may have: unique among all of them.
+        RowId,
     }
 }
 

@@ -2,7 +2,7 @@
 //! more. Here is what is given once; what one score has of it is [`Granted`]. Which import needs which grant is
 //! in `grants`, the host's side of the imports in `imports`.
 //!
-//! A capability reaches a guest in two ways. What can be had before the score begins is had then
+//! A capability reaches a guest in two ways. What can be read before the score begins is read then
 //! ([`Capabilities::for_score`]), so that a score's input has one digest. What depends on the guest's questions is
 //! asked for in the host call itself: a handle goes into [`Granted`]. If the guest must wait for it, its run ends, and it
 //! runs again when the answer is there (`asking`).

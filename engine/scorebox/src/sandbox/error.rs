@@ -49,6 +49,8 @@ pub enum ErrorKind {
     JudgeUnreadable,
     /// Only recorded answers are wanted, and the one that it asks for is not recorded.
     JudgeNotRecorded,
+    /// A judge's provider has asked to wait for so long, and answered nobody, that asking more is of no use now.
+    JudgeLimited,
     /// The run was stopped before the question was sent.
     JudgeStopped,
     /// The case says that the task failed, so there is nothing to score, and the scorer was not run.
@@ -57,7 +59,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [ErrorKind; 20] = [
+    pub const ALL: [ErrorKind; 21] = [
         ErrorKind::InvalidComponent,
         ErrorKind::MissingGrant,
         ErrorKind::InvalidConfig,
@@ -76,6 +78,7 @@ impl ErrorKind {
         ErrorKind::JudgeTimedOut,
         ErrorKind::JudgeUnreadable,
         ErrorKind::JudgeNotRecorded,
+        ErrorKind::JudgeLimited,
         ErrorKind::JudgeStopped,
         ErrorKind::TaskFailed,
     ];
@@ -101,6 +104,7 @@ impl ErrorKind {
             ErrorKind::JudgeTimedOut => "judge-timed-out",
             ErrorKind::JudgeUnreadable => "judge-unreadable",
             ErrorKind::JudgeNotRecorded => "judge-not-recorded",
+            ErrorKind::JudgeLimited => "judge-limited",
             ErrorKind::JudgeStopped => "judge-stopped",
             ErrorKind::TaskFailed => "task-failed",
         }
@@ -109,7 +113,10 @@ impl ErrorKind {
     /// Whether it says nothing about the case, but that no more questions are asked: no row is stored, and the score is computed
     /// when the run is resumed.
     pub(crate) const fn ends_asking(self) -> bool {
-        matches!(self, ErrorKind::JudgeOverBudget | ErrorKind::JudgeStopped)
+        matches!(
+            self,
+            ErrorKind::JudgeOverBudget | ErrorKind::JudgeLimited | ErrorKind::JudgeStopped
+        )
     }
 
     /// The kind with this word; `None` if no kind has it.

@@ -23,8 +23,8 @@ const LAST_WORDS_BYTES: usize = 2 << 10;
 
 /// What a failed call means, in the light of what the store has noted.
 pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -> ScoreError {
-    if let Some(time) = error.downcast_ref::<TimeIsUp>() {
-        return timed_out(*time, limits);
+    if error.is::<TimeIsUp>() {
+        return timed_out(limits);
     }
     if let Some(why) = error.downcast_ref::<NoAnswer>() {
         return no_answer(why, limits);
@@ -76,6 +76,7 @@ pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
                 (ErrorKind::JudgeUnavailable, None)
             }
             JudgeErrorKind::TimedOut => (ErrorKind::JudgeTimedOut, None),
+            JudgeErrorKind::Limited => (ErrorKind::JudgeLimited, None),
             JudgeErrorKind::Stopped => (ErrorKind::JudgeStopped, None),
             JudgeErrorKind::NotRecorded => (ErrorKind::JudgeNotRecorded, None),
         },
@@ -93,20 +94,10 @@ pub(super) fn mismatch(error: &wasmtime::Error) -> ScoreError {
 }
 
 /// A time-out, in the words of the limits.
-pub(super) fn timed_out(time: TimeIsUp, limits: &Limits) -> ScoreError {
-    let (message, limit) = match time {
-        TimeIsUp::Computing => {
-            let most = limits.timeout.as_millis();
-            (format!("no answer within {most} ms; the scorer was stopped"), Limit::Timeout)
-        }
-        TimeIsUp::InHost => {
-            let most = limits.host_timeout.as_millis();
-            let message =
-                format!("the scorer waited for the host longer than {most} ms and was stopped");
-            (message, Limit::HostTimeout)
-        }
-    };
-    ScoreError::new(ErrorKind::TimedOut, message).with(Advice::Raise(limit))
+pub(super) fn timed_out(limits: &Limits) -> ScoreError {
+    let most = limits.timeout.as_millis();
+    let message = format!("no answer within {most} ms; the scorer was stopped");
+    ScoreError::new(ErrorKind::TimedOut, message).with(Advice::Raise(Limit::Timeout))
 }
 
 /// A part of a result beyond its limit; `raise` is its name, if it can be raised.

@@ -1,4 +1,4 @@
-//! One guarded call of a guest: a place for it, a store with all limits set, both clocks, what it printed, what
+//! One guarded call of a guest: a place for it, a store with all limits set, its clock, what it printed, what
 //! it cost, and what a failure means. The same for every export; what is asked stands in `load`, `score` and
 //! `summarize`.
 
@@ -63,11 +63,11 @@ pub(super) struct Cost {
 impl<'a> Guest<'a> {
     /// Waits for a place; nothing runs yet.
     pub(super) async fn admit(shared: &'a Shared, limits: &'a Limits) -> Guest<'a> {
-        let clock = Clock::start(limits);
+        let clock = Clock::start(limits.timeout);
         Guest::admit_with(shared, limits, (Seed::OF_LOADING, clock), Granted::default()).await
     }
 
-    /// The same, for a case, with clocks that stand until it has its place.
+    /// The same, for a case, with a clock that stands until it has its place.
     pub(super) async fn admit_with(
         shared: &'a Shared,
         limits: &'a Limits,
@@ -100,9 +100,9 @@ impl<'a> Guest<'a> {
         };
         self.store.data_mut().collect_printed();
         let checked = match asked {
-            Err(time) => {
+            Err(TimeIsUp) => {
                 self.timed_out = true;
-                Err(fault::timed_out(time, self.limits))
+                Err(fault::timed_out(self.limits))
             }
             Ok(Err(Fault::Refused(message))) => {
                 let message = super::cut(&message, self.limits.reason_bytes);
@@ -157,10 +157,10 @@ fn bounded_store(shared: &Shared, limits: &Limits, state: State) -> Store<State>
     store.set_hostcall_fuel(limits.transfer_bytes());
     store.set_max_component_handles(COMPONENT_HANDLES);
     store.set_epoch_deadline(1);
-    store.epoch_deadline_callback(|context| match context.data().clock.over() {
-        Some(over) => Err(over.into()),
+    store.epoch_deadline_callback(|context| {
+        context.data().clock.check()?;
         // Others get their turn, and a time-out on this thread its chance to be seen.
-        None => Ok(UpdateDeadline::Yield(1)),
+        Ok(UpdateDeadline::Yield(1))
     });
     store
 }
@@ -198,8 +198,6 @@ impl GuestCall for Configure<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
-
     use wasmtime::component::{Component, Linker};
 
     use crate::sandbox::{Compiler, Sandbox, SandboxOptions};
@@ -210,54 +208,26 @@ mod tests {
         SandboxOptions { compiler: Compiler::InProcess, ..SandboxOptions::default() }
     }
 
-    /// A guest that asks the host, and computes without end when it has an answer.
-    struct AsksTheHost {
-        host_answers: bool,
-    }
+    /// A guest that computes without end.
+    struct Spins;
 
-    impl GuestCall for AsksTheHost {
+    impl GuestCall for Spins {
         type Answer = ();
 
         const EXPORT: Option<&'static str> = None;
 
         async fn ask(self, store: &mut Store<State>) -> Result<(), Fault> {
-            let asks = r#"(component
-                (import "ask" (func $ask))
-                (core func $ask (canon lower (func $ask)))
-                (core module $m
-                    (import "host" "ask" (func $ask))
-                    (func (export "f") (call $ask) (loop $l (br $l))))
-                (core instance $i (instantiate $m
-                    (with "host" (instance (export "ask" (func $ask))))))
+            let spins = r#"(component
+                (core module $m (func (export "f") (loop $l (br $l))))
+                (core instance $i (instantiate $m))
                 (func (export "f") (canon lift (core func $i "f"))))"#;
-            let component = Component::from_binary(store.engine(), &wat::parse_str(asks).unwrap())?;
-            let mut linker: Linker<State> = Linker::new(store.engine());
-            linker.root().func_wrap_async("ask", move |store, (): ()| {
-                let clock = store.data().clock.clone();
-                Box::new(async move {
-                    if !self.host_answers {
-                        clock.in_host(pending::<()>()).await;
-                    }
-                    clock.in_host(tokio::task::yield_now()).await;
-                    Ok(())
-                })
-            })?;
+            let component =
+                Component::from_binary(store.engine(), &wat::parse_str(spins).unwrap())?;
+            let linker: Linker<State> = Linker::new(store.engine());
             let instance = linker.instantiate_async(&mut *store, &component).await?;
             let f = instance.get_typed_func::<(), ()>(&mut *store, "f")?;
             Ok(f.call_async(&mut *store, ()).await?)
         }
-    }
-
-    async fn end_of(
-        host_answers: bool,
-        timeout: Duration,
-        host_timeout: Duration,
-    ) -> (ScoreError, Cost) {
-        let sandbox = Sandbox::new(&options()).unwrap();
-        let limits = Limits { fuel: u64::MAX, timeout, host_timeout, ..Limits::default() };
-        let mut guest = Guest::admit(sandbox.shared(), &limits).await;
-        let error = guest.ask(AsksTheHost { host_answers }, Ok).await.unwrap_err();
-        (error, guest.cost())
     }
 
     /// A guest that refuses its configuration when it is to say something of a run.
@@ -282,21 +252,15 @@ mod tests {
         assert_eq!(error.to_string(), "invalid-config: no such key");
     }
 
-    const LONG: Duration = Duration::from_secs(600);
-
     #[tokio::test]
-    async fn a_host_that_does_not_answer_is_waited_for_as_long_as_its_clock_says() {
-        let (error, cost) = end_of(false, LONG, Duration::from_millis(1)).await;
+    async fn a_guest_that_computes_without_end_is_ended_by_its_clock() {
+        let sandbox = Sandbox::new(&options()).unwrap();
+        let timeout = Duration::from_millis(20);
+        let limits = Limits { fuel: u64::MAX, timeout, ..Limits::default() };
+        let mut guest = Guest::admit(sandbox.shared(), &limits).await;
+        let error = guest.ask(Spins, Ok).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::TimedOut);
-        let message = "the scorer waited for the host longer than 1 ms and was stopped";
-        assert_eq!(error.message, message);
-        assert_eq!(cost.fuel, None);
-    }
-
-    #[tokio::test]
-    async fn a_guest_that_has_its_answer_is_ended_by_its_own_clock() {
-        let (error, cost) = end_of(true, Duration::from_millis(20), LONG).await;
         assert_eq!(error.message, "no answer within 20 ms; the scorer was stopped");
-        assert_eq!(cost.fuel, None);
+        assert_eq!(guest.cost().fuel, None);
     }
 }

@@ -14,11 +14,10 @@ pub struct Limits {
     pub fuel: u64,
     /// Bytes of all linear memories and tables of the instance together. Enforced on growth.
     pub memory_bytes: u64,
-    /// Wall-clock time that one score computes; it does not run while the host keeps the scorer waiting.
+    /// Wall-clock time that one score computes; it does not run while the scorer waits for a judge.
     #[serde(rename = "timeoutMs", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub timeout: Duration,
-    /// Wall-clock time that the host may keep one score waiting in all its host calls together; reading the
-    /// files of its case, before it begins, may take as long. Limits that were stored before this one existed have its
+    /// Wall-clock time that the host may take to read the files of its case before it begins. Limits that were stored before this one existed have its
     /// default, and the default is not stored, so that equal limits are equal texts.
     #[serde(
         rename = "hostTimeoutMs",

@@ -8,7 +8,7 @@
 //! - `error`: every reason why a score is missing.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
-//! - `clock`: the time that a guest computes and the time that the host keeps it waiting.
+//! - `clock`: the time that a guest may compute.
 //! - `compile`: where components are compiled: off the scoring path.
 //! - `compile_limits`: what compiling may use, and why a component was not compiled.
 //! - `compile_child`: a program that is its own compiler's process.

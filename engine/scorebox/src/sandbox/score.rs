@@ -145,7 +145,7 @@ impl LoadedScorer {
         };
         let files = granted.files_digest();
         let seed = if self.seeded { Seed::of(input.digest(files)) } else { Seed::OF_LOADING };
-        let clock = Clock::start(&self.limits);
+        let clock = Clock::start(self.limits.timeout);
         let mut run = self.run(input, (seed, clock.clone()), granted).await;
         let mut duration = run.cost.duration;
         // A guest that waits for a judge is gone meanwhile, and runs again with the answers.

@@ -1,4 +1,4 @@
-//! Built-in scorers loaded: an image is made again where it has to be, and a scorer's own words about a wrong
+//! Built-in scorers loaded: an image is made again where it must be, and a scorer's own words about a wrong
 //! configuration are its schema's. What a program meets stands in the end-to-end tests of loading.
 
 use std::path::Path;
