@@ -43,7 +43,7 @@ fn what_a_person_needs_to_decide_is_shown() {
                   minimum: number (default 0.0): The least score that is not 0.
     example       scores 0.5000, as it promises; twice the same
                   fuel [fuel], time [time]
-    signed by     nobody: nothing proves who published it
+    signed by     not signed: nothing proves who published it
     ");
     assert_snapshot!(shown.stderr, @"Added `word-f1` to suite.toml, locked in scorebox.lock.");
 }

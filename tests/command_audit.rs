@@ -69,8 +69,8 @@ fn what_is_not_signed_or_has_no_example_is_noted() {
     let Some(desk) = Desk::new() else { return };
     desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(0);
     assert_snapshot!(audit(&desk, 0).join("\n"), @"
-    signature note: nobody: nothing proves who published it
-    example skipped: it carries none: what it scores is not known
+    signature note: not signed: nothing proves who published it
+    example skipped: it has no example, so its score could not be checked
     ");
 }
 
@@ -79,7 +79,7 @@ fn a_component_that_is_missing_damaged_or_not_locked_fails() {
     let Some(desk) = desk() else { return };
     let lock = desk.read("scorebox.lock");
     desk.write("scorebox.lock", &lock.replace("reads = [", "reads = [\"input\", "));
-    assert_snapshot!(audit(&desk, 3).join("\n"), @"lock failed: `HOST/team/shown:0.1.0` is not what it is locked as: besides the output it reads groundTruth; the lock says input, groundTruth");
+    assert_snapshot!(audit(&desk, 3).join("\n"), @"lock failed: `HOST/team/shown:0.1.0` is not what it is locked as: in addition to the output it reads groundTruth; the lock says input, groundTruth");
     desk.write("scorebox.lock", &lock.replace("shown:0.1.0", "shown:0.2.0"));
     assert_snapshot!(audit(&desk, 3).join("\n"), @"lock failed: it is not locked which component this is");
     desk.write("scorebox.lock", &lock);

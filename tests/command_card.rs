@@ -531,7 +531,9 @@ fn a_published_scorer_that_is_locked_has_a_page() {
     desk.sh(card).exits_with(0);
     let page = desk.read("card.html");
     assert!(page.contains("<dd>oci://HOST/team/word-f1:0.1.0</dd>"));
-    assert!(page.contains("<dt>signed by</dt><dd>nobody: nothing proves who published it</dd>"));
+    assert!(
+        page.contains("<dt>signed by</dt><dd>not signed: nothing proves who published it</dd>")
+    );
     let first = "touch suite.toml && scorebox add HOST/team/word-f1:0.1.0";
     assert_eq!(command_lines(&page)[0], first);
     // As it is typed in a new folder.

@@ -168,8 +168,12 @@ fn a_lock_that_was_edited_by_hand_is_refused() {
     let truth = "reads = [\"groundTruth\"]";
     let own = digest(&guest("word-f1"));
     for (from, to, message) in [
-        (truth, "reads = []", "besides the output it reads groundTruth; the lock says nothing"),
-        (truth, "reads = [\"context\", \"groundTruth\"]", "besides the output it reads "),
+        (
+            truth,
+            "reads = []",
+            "in addition to the output it reads groundTruth; the lock says nothing",
+        ),
+        (truth, "reads = [\"context\", \"groundTruth\"]", "in addition to the output it reads "),
         (
             "imports = [",
             "imports = [\"wasi:io/poll@0.2.0\", ",
@@ -181,7 +185,7 @@ fn a_lock_that_was_edited_by_hand_is_refused() {
             "contract = \"0.1.1\"",
             "it is of version 0.1.0 of the contract; the lock says 0.1.1",
         ),
-        (&own, &digest(&guest("misbehave")), "besides the output it reads "),
+        (&own, &digest(&guest("misbehave")), "in addition to the output it reads "),
         (&own, &digest(b"unknown"), "is not on this machine"),
         ("component = \"sha256:", "component = \"sha256:0", "64 hexadecimal digits"),
         ("component = \"sha256:", "component = \"sha256:../", "64 hexadecimal digits"),

@@ -134,7 +134,7 @@ fn a_run_that_a_process_is_writing_stays_whatever_is_said() {
     }
     assert_snapshot!(folder.sh("scorebox rm r --yes --force"), @"
     [stderr]
-    error: another process writes the run `r` in scorebox.db
+    error: another process is writing the run `r` in scorebox.db
     hint: wait until that process ends, then remove the run
     [exit code 2]
     ");

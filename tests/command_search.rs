@@ -118,7 +118,7 @@ fn where_nothing_is_found_the_closest_name_is_suggested() {
     assert_eq!(shelf.search("qqq --format json").stdout, "[]\n");
     assert_snapshot!(shelf.search("' '"), @"
     [stderr]
-    error: no word is given to search for
+    error: name at least one word to search for
     [exit code 2]
     ");
 }
@@ -142,11 +142,11 @@ fn names_that_could_be_taken_for_others_are_pointed_out() {
     warning: `registry.test/crew/bleu:1.0.0` has the name of `bleu`, which is built in
     warning: `registry.test/crew/c0ntains:1.0.0` has a name close to `contains`, which is built in
     warning: `registry.test/crew/exactmatch:1.0.0` has a name close to `exact-match`, which is built in
-    warning: `registry.test/crew/xylometre:1.0.0` has a name close to `registry.test/team/xylometer`, which somebody else signed
-    warning: `registry.test/team/glockenspiel:1.0.0` has a name close to `registry.test/tearn/glockenspiel`, which somebody else signed
-    warning: `registry.test/team/xylometer:1.0.0` has a name close to `registry.test/crew/xylometre`, which somebody else signed
-    warning: `registry.test/team/xylometers:1.0.0` has a name close to `registry.test/crew/xylometre`, which somebody else signed
-    warning: `registry.test/tearn/glockenspiel:1.0.0` has a name close to `registry.test/team/glockenspiel`, which somebody else signed
+    warning: `registry.test/crew/xylometre:1.0.0` has a name close to `registry.test/team/xylometer`, which another key signed
+    warning: `registry.test/team/glockenspiel:1.0.0` has a name close to `registry.test/tearn/glockenspiel`, which another key signed
+    warning: `registry.test/team/xylometer:1.0.0` has a name close to `registry.test/crew/xylometre`, which another key signed
+    warning: `registry.test/team/xylometers:1.0.0` has a name close to `registry.test/crew/xylometre`, which another key signed
+    warning: `registry.test/tearn/glockenspiel:1.0.0` has a name close to `registry.test/team/glockenspiel`, which another key signed
     ");
     let rows = shelf.search("xylophone --format json").exits_with(0).json();
     let close_to = |address: &str| {

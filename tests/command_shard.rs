@@ -125,7 +125,7 @@ fn rows_that_are_no_cases_are_named() {
     write_texts(&folder.path("some-ids.parquet"), &some);
     assert_snapshot!(shard("some-ids.parquet"), @"
     error: some-ids.parquet:2: the row has no id
-    hint: each row needs an id that is its own on all machines: a name, or file and row
+    hint: each row needs an id that is unique on all machines, such as a name, or file and row
     ");
     write_texts(&folder.path("named.parquet"), &[("id", &[Some("a")]), ("answer", &[Some("x")])]);
     assert_snapshot!(shard("named.parquet"), @"
@@ -159,7 +159,7 @@ fn an_input_that_is_not_parquet_is_refused_for_what_it_is() {
     folder.write("lines.jsonl", "{\"output\": 1}\n{\"output\": 2}\n");
     assert_snapshot!(folder.sh("scorebox shard suite.toml lines.jsonl -o out.parquet").exits_with(2), @r#"
     [stderr]
-    error: `lines.jsonl` is not a Parquet file, which a shard is made of
+    error: `lines.jsonl` is not a Parquet file; a shard is scored from one
     hint: make lines of cases of it, and Parquet of them: `scorebox convert lines.jsonl -o cases.jsonl`, and `duckdb -c "COPY (FROM 'cases.jsonl') TO 'cases.parquet'"`; or score it on one machine: `scorebox run`
     [exit code 2]
     "#);

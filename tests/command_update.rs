@@ -131,7 +131,7 @@ fn what_an_update_changes_is_shown_with_the_scores_that_would_be_others() {
     configuration - max: whole number (default 10): The most words.
                   + max: whole number (default 8): The most words.
                   + unit: text
-    example       it carries none: what it scores is not known
+    example       it has no example, so its score could not be checked
     signed by     RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI (as before)
     scores        12 of 12 scores of run before computed again: 2 change
                   c9: 1.0000 → 0.0000

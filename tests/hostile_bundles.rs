@@ -221,7 +221,7 @@ fn a_published_scorer_is_what_the_lock_of_the_bundle_says() {
     let other = with_lock(lock(Digest::of(b"other"), "[\"groundTruth\"]"));
     assert!(other.stderr.contains("its lock has another component for"), "{other}");
     let less = with_lock(lock(component, "[]"));
-    assert!(less.stderr.contains("besides the output it reads groundTruth"), "{less}");
+    assert!(less.stderr.contains("in addition to the output it reads groundTruth"), "{less}");
     let damaged = with_lock(Some("version = 9\n".to_owned()));
     assert!(damaged.stderr.contains("`scorebox.lock` in `evil.tar` is not valid"), "{damaged}");
 }

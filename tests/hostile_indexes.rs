@@ -71,18 +71,18 @@ fn an_older_index_than_was_seen_before_is_not_used() {
     shelf.put_index("team.json", 1, &old);
     assert_snapshot!(uses_the_new_one(), @"
     warning: the index `team` at http://HOST/team.json is not used: it has the serial number 1, and 2 was seen before: it is older; this is its copy of [date] [time] UTC
-    hint: somebody may be holding back what is new; if its publisher says that this is right, delete data/indexes/[digest].index
+    hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
     shelf.put_index("team.json", 2, &old);
     assert_snapshot!(uses_the_new_one(), @"
     warning: the index `team` at http://HOST/team.json is not used: it has the serial number 2 of one that was seen before, and says something else; this is its copy of [date] [time] UTC
-    hint: somebody may be holding back what is new; if its publisher says that this is right, delete data/indexes/[digest].index
+    hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
     let other = Index::new("other", 3, old.to_vec()).unwrap();
     shelf.put("team.json", &other.text(), TEAM);
     assert_snapshot!(uses_the_new_one(), @"
     warning: the index `team` at http://HOST/team.json is not used: it is the index `other`, and `team` was seen before; this is its copy of [date] [time] UTC
-    hint: somebody may be holding back what is new; if its publisher says that this is right, delete data/indexes/[digest].index
+    hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
     // Its user takes the publisher's word for it.
     shelf.put_index("team.json", 1, &old);

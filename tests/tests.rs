@@ -151,6 +151,8 @@ mod conformance;
 mod documented_scorer;
 /// The library as a program embeds it: an engine, its scorers, a run and its events.
 mod embedding;
+/// The library with a judge of the program's own.
+mod embedding_judges;
 /// The library's `score_batch` and `score_live`: answers in hand, and scores in the background.
 mod embedding_live;
 /// A folder in which the `command_` tests type commands of the real binary.

@@ -4,7 +4,7 @@
 use scorebox::{
     case::Case,
     contract::{Example, Fields},
-    sandbox::{Anatomy, Limits, Outcome, Sandbox},
+    sandbox::{Anatomy, ErrorKind, Limits, Outcome, Sandbox},
 };
 use serde_json::json;
 
@@ -50,7 +50,7 @@ async fn scorers_have_the_same_scores_and_fuel() {
         let settings = serde_json::Value::Object(example.config.clone());
         let case = Case::from_json(example.case.get()).unwrap();
         let outcome = ways.score(&component, &settings, &case).await;
-        assert!(outcome.result.is_ok(), "{name}");
+        assert!(example.promises(outcome.result.unwrap().score), "{name}");
     }
 }
 
@@ -58,12 +58,15 @@ async fn scorers_have_the_same_scores_and_fuel() {
 async fn scorers_that_trap_have_the_same_errors() {
     let (ways, misbehave) = (Ways::new(), guest("misbehave"));
     let case = Case::from_json(r#"{"output": 1}"#).unwrap();
-    for deed in ["panic", "recurse", "spin"] {
-        let outcome = ways.score(&misbehave, &json!({ "then": deed }), &case).await;
-        assert!(outcome.result.is_err(), "{deed}");
+    for (deed, kind) in [
+        (json!({"then": "panic"}), ErrorKind::Trap),
+        (json!({"then": "recurse"}), ErrorKind::Trap),
+        (json!({"then": "spin"}), ErrorKind::OutOfFuel),
+        (json!({"then": "take-memory", "amount": 100 << 20}), ErrorKind::OutOfMemory),
+    ] {
+        let outcome = ways.score(&misbehave, &deed, &case).await;
+        assert_eq!(outcome.result.unwrap_err().kind, kind, "{deed}");
     }
-    let taken = json!({"then": "take-memory", "amount": 100 << 20});
-    assert!(ways.score(&misbehave, &taken, &case).await.result.is_err());
 }
 
 #[tokio::test]

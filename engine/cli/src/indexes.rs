@@ -106,7 +106,7 @@ async fn fetched_one(
             ));
             let file = kept.file(place, signer);
             words::hint(&format!(
-                "somebody may be holding back what is new; if its publisher says that this is right, delete {}",
+                "someone may be withholding newer entries; if its publisher confirms that this is intended, delete {}",
                 shell_word(&file)
             ));
             Ok(copy.signed)

@@ -8,15 +8,17 @@
 //! - `setup`: the sandbox and its cache folder, from options and the environment.
 //! - `user_configuration`: the user's configuration file.
 //! - `signals`: what ends a run early.
-//! - `report`: from data to text, safe for a terminal; pure functions.
+//! - `report`: from data to text, safe for a terminal.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `bundled`: a suite from a bundle, which brings its components.
 //! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `locked`: scorers that are loaded, held against it.
+//! - `published`: a published scorer before a suite uses it; `trust`: the policies about those.
 //! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
 //! - `signing_key`: signatures with a key in a file.
 //! - `suite_edit`: entries of a suite file, added and removed.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
+//! - `shards`: what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
@@ -178,7 +180,7 @@ pub struct Outcome {
     pub decided: DecidedRun,
     /// The verdict in lines of text; none if the scorers only measure.
     pub verdict: Vec<String>,
-    /// Whether the exit code of a run that ended is 0: no case failed, and nothing is an error.
+    /// Whether the exit code of a run that ended is 0: no case failed, each gate decided one, and nothing is an error.
     pub passed: bool,
 }
 

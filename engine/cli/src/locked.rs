@@ -153,7 +153,7 @@ fn differs(found: &Locked, locked: &Locked) -> String {
         format!("{what} {}; the lock says {}", list(found), list(locked))
     };
     if found.reads != locked.reads {
-        return both("besides the output it reads", &found.reads, &locked.reads);
+        return both("in addition to the output it reads", &found.reads, &locked.reads);
     }
     if found.imports != locked.imports {
         return both("it imports", &found.imports, &locked.imports);

@@ -18,7 +18,7 @@ pub(crate) fn in_words(known: &KnownName, likeness: Likeness) -> String {
     };
     match known {
         KnownName::BuiltIn(name) => format!("{how} `{name}`, which is built in"),
-        KnownName::Published(place) => format!("{how} `{place}`, which somebody else signed"),
+        KnownName::Published(place) => format!("{how} `{place}`, which another key signed"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The sandbox and its cache folder, from options and the environment. The only place that
-//! reads the environment (but for what clap reads).
+//! The sandbox and its cache folder, from options and the environment. Nothing else of the command line reads the environment, but for clap,
+//! the completions of a shell, and `report`, which asks whether a CI service reads the log.
 
 use std::{
     path::{Path, PathBuf},

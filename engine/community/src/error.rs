@@ -102,7 +102,7 @@ pub enum Failed {
     #[error("it redirects more than {0} times")]
     RedirectsTooOften(usize),
     /// It took the artifact, and gives something else back.
-    #[error("it took the artifact, and gives back something else")]
+    #[error("it accepted the artifact but returns different bytes")]
     NotKept,
 }
 

@@ -96,7 +96,7 @@ pub struct Exported {
 /// Memory is bounded by a case, and for Parquet by a group of rows (some 32 MiB).
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); troubles of reading and writing. What was written by then
+/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); the database cannot be read or written. What was written by then
 /// is not a whole table.
 pub fn export(
     store: &Store,

@@ -108,7 +108,7 @@ impl Room {
     /// Takes these cases.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub(crate) fn take(
         &mut self,
         all: &[Chosen],

@@ -106,7 +106,7 @@ impl Figures {
     /// The figures of a run, whose cases were decided with `options` as `decided` says. Takes three passes over its scores.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub(crate) fn of(
         store: &Store,
         run: &RunRecord,

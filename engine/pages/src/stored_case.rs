@@ -49,7 +49,7 @@ fn its_scores(case: &CaseInFull) -> Markup {
 /// Everything that is stored of a case.
 ///
 /// # Errors
-/// Troubles of reading.
+/// The database cannot be read.
 pub(crate) fn in_full(
     store: &Store,
     run: &RunRecord,

@@ -15,7 +15,7 @@ use crate::{failure::Failure, input::typed_input, report::printable, words};
 /// How files with cases are read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CaseFileArguments {
-    /// The format of the files, if it is not to be found out
+    /// The format of the files, instead of detecting it
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Cases")]
     from: Option<Format>,
 

@@ -4,9 +4,9 @@
 //! - `case_files`: files with cases, whatever wrote them.
 //! - `completing`: what a shell offers beyond the words that clap knows.
 //! - `database`: the database, a run in it, and names in that run.
-//! - `events`: the events of a run, and the file that they go to.
+//! - `events`: the events of a run, and the file that they go to; `event_writer`: writes them on a thread of its own.
 //! - `jobs`: how much runs at once.
-//! - `judge`: the language models that scorers ask.
+//! - `judge`: the language models that scorers ask; `one_judge`: the one that one scorer asks.
 //! - `labels`: labels that scores are compared with.
 //! - `locked`: whether a lock that is not up to date is refused.
 //! - `oci`: registries that scorers are published in.

@@ -61,7 +61,7 @@ impl OciArguments {
                 "its publisher has removed it, or the lock was changed by hand",
             ),
             Failed::OtherBytes(_) => failure.hint(
-                "nothing was kept: the registry is damaged, or somebody on the way changes what it sends",
+                "nothing was kept: the registry is damaged, or someone in between changes what it sends",
             ),
             Failed::Certificate(_) => failure.hint(
                 "if the registry is yours, SSL_CERT_FILE names a file with the certificate of its authority",

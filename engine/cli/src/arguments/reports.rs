@@ -156,7 +156,7 @@ impl Reported<'_> {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArguments {
     /// Also write a report: `html`, `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place
-    /// of the summary); can be repeated
+    /// of the summary); may be repeated
     #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Output")]
     reports: Vec<ReportTarget>,
 }

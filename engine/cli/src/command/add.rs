@@ -34,7 +34,7 @@ pub(crate) struct Add {
     #[arg(value_parser = address)]
     address: Address,
 
-    /// Its name in the suite [default: that of the entry that uses it, or else its own]
+    /// Its name in the suite [default: the name of the entry that already uses it, or else the scorer's id]
     #[arg(long = "as", value_name = "NAME", value_parser = ScorerId::new, help_heading = "Suite")]
     name: Option<ScorerId>,
 

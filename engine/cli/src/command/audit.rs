@@ -220,7 +220,7 @@ fn check_signature(checks: &mut Checks<'_>, locked: &Locked, component: &[u8]) {
             "signature",
             &format!("the lock names {signer} without a signature; `scorebox update` writes it"),
         ),
-        (Ok(None), _) => checks.note("signature", "nobody: nothing proves who published it"),
+        (Ok(None), _) => checks.note("signature", "not signed: nothing proves who published it"),
         (Err(error), _) => checks.failed("signature", &error.to_string()),
     }
 }

@@ -250,7 +250,7 @@ impl Card {
             return Err(Failure::new(
                 "the scorer asks a judge, and nothing says where its answers are kept",
             )
-            .hint("without them nobody can check the page; name a database: --db FILE"));
+            .hint("without the recorded answers the page cannot be checked; name a database: --db FILE"));
         }
         self.judge.judges_of(suite, self.judge.database())
     }
@@ -454,7 +454,7 @@ fn signer(scorer: &SuiteScorer, component: &[u8]) -> Result<Option<String>, Fail
     Ok(Some(match (proved, locked.signer()) {
         (Some(signer), _) => signer.to_string(),
         (None, Some(said)) => format!("{said}, as the lock says, without the signature"),
-        (None, None) => "nobody: nothing proves who published it".to_owned(),
+        (None, None) => "not signed: nothing proves who published it".to_owned(),
     }))
 }
 

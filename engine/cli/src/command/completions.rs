@@ -11,7 +11,7 @@ use crate::{
 
 /// Print a shell completion script
 ///
-/// The script has the shell ask scorebox itself, so that it knows the built-in
+/// The script makes the shell ask scorebox itself, so that it knows the built-in
 /// scorers, the runs in the database and the scorers of the suite. For bash, add
 /// this line to ~/.bashrc; docs/commands.md has the line for each shell:
 ///

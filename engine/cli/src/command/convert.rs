@@ -34,7 +34,7 @@ const MOST_SHOWN: usize = 10;
 const SAME_IDS: &str = "an id (with iteration and attempt) names one case of a run: score files with the same ids in a run each, or \
      take another id with --map id=POINTER";
 
-/// Write files of other tools as cases, and say what was read
+/// Convert files of other tools to cases, and report what was read
 ///
 /// What `scorebox run` reads of these files is written as JSON Lines; of cases with one id, iteration and attempt only the first.
 /// Words go to standard error: how many cases there are, and what was left out and why.

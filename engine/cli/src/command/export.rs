@@ -24,7 +24,7 @@ pub(crate) struct Export {
     #[arg(add = completing::runs())]
     run: Option<String>,
 
-    /// What to write: `csv`, `jsonl` (a JSON object for each score) or `parquet` [default: what the ending of the file says]
+    /// What to write: `csv`, `jsonl` (a JSON object for each score) or `parquet` [default: the file's extension]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Option<ExportFormat>,
 

@@ -45,11 +45,11 @@ pub(crate) struct Index {
     #[arg(long, short, value_name = "FILE", default_value = "index.json", help_heading = "Output")]
     output: PathBuf,
 
-    /// What the index is called [default: as in the file that is there]
+    /// What the index is called [default: the name in the existing file]
     #[arg(long, help_heading = "Output")]
     name: Option<String>,
 
-    /// Its serial number, which users never see fall [default: one more than in the file that is there]
+    /// Its serial number; users refuse a lower one than they have seen [default: one more than in the file that is there]
     #[arg(long, value_name = "NUMBER", help_heading = "Output")]
     serial: Option<u64>,
 

@@ -17,7 +17,7 @@ use crate::{
     words,
 };
 
-/// Write a suite of a promptfoo configuration's assertions
+/// Convert the assertions of a promptfoo configuration to a suite
 ///
 /// Assertions that have an equal become gates of the suite; those of one test are for the node `test-N`, as the results of promptfoo are read.
 /// What has no equal, or what the scorer refuses, is listed with the reason, and stands as a comment in the suite. If the suite needs an

@@ -125,8 +125,10 @@ fn asked_language() -> Result<Language, Failure> {
     match answer.as_str() {
         "" => Ok(Language::Javascript),
         answer => Language::from_str(answer, true).map_err(|_| {
-            Failure::new(format!("`{answer}` is not a language that scorers are made in here"))
-                .hint(hint)
+            Failure::new(format!(
+                "`{answer}` is not a language that `scorebox new` has a template for"
+            ))
+            .hint(hint)
         }),
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Report {
     #[arg(value_name = "RUN|FORMAT=FILE", add = completing::runs())]
     named: Vec<Named>,
 
-    /// The file that is written (`-`: standard output); its ending says the format: .html, .md, .xml, .jsonl, .csv
+    /// The file that is written (`-`: standard output); its extension selects the format: .html, .md, .xml, .jsonl, .csv
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 

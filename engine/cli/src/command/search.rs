@@ -97,7 +97,7 @@ impl Search {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let words = Words::new(self.words.iter().map(String::as_str));
         if words.is_empty() {
-            return Err(Failure::new("no word is given to search for"));
+            return Err(Failure::new("name at least one word to search for"));
         }
         let configuration = UserConfiguration::read()?;
         let Indexes { read, failures } = match self.offline {

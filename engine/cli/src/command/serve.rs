@@ -40,7 +40,7 @@ pub(crate) struct Serve {
     listen: SocketAddr,
 
     /// What every request must bring, as a bearer token or as the password that the browser asks for: at least 16
-    /// characters; better set as SCOREBOX_SERVE_TOKEN, which no list of processes shows
+    /// characters; better set as SCOREBOX_SERVE_TOKEN, which does not appear in process lists
     #[arg(
         long,
         value_name = "TOKEN",
@@ -50,7 +50,7 @@ pub(crate) struct Serve {
     )]
     token: Option<String>,
 
-    /// A name under which browsers reach the server, such as that of a proxy in front of it; can be repeated
+    /// A name under which browsers reach the server, such as that of a proxy in front of it; may be repeated
     #[arg(long = "name", value_name = "NAME", value_parser = host_name, help_heading = "Access")]
     names: Vec<String>,
 

@@ -31,14 +31,14 @@ pub(crate) struct Shard {
     /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
 
-    /// The Parquet file with the cases; each row needs an `id` of its own
+    /// The Parquet file with the cases; each row needs a unique `id`
     input: PathBuf,
 
     /// The Parquet file to write
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
 
-    /// The column of a key of a case, if it has another name: `output=answer`; may be repeated
+    /// Read a key of the case from this column: `output=answer`; may be repeated
     #[arg(long, value_name = "KEY=COLUMN", value_parser = key_and_column, help_heading = "Cases")]
     column: Vec<(String, String)>,
 
@@ -46,7 +46,7 @@ pub(crate) struct Shard {
     #[arg(long, value_name = "ID", value_parser = run_id, help_heading = "Run")]
     run_id: Option<RunId>,
 
-    /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
+    /// Random seed of sampling: the same seed samples the same cases [default: the suite's `seed`, or else its name]
     #[arg(long, value_name = "SEED", help_heading = "Run")]
     seed: Option<String>,
 

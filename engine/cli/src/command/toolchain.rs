@@ -21,7 +21,7 @@ use crate::{
     words,
 };
 
-/// Add what runs scripts in Python, and list what there is
+/// Install the engine for Python scripts, and list the installed engines
 ///
 /// Scripts in JavaScript and TypeScript need nothing.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ enum What {
     List(List),
 }
 
-/// Make what runs scripts in Python, in the user's data folder
+/// Build the engine for Python scripts in the user's data folder
 ///
 /// Needs Python 3.10 or later with pip, and a network: pip downloads componentize-py from the package registry that it is
 /// configured for, in the one version that is known here, and checks its digest. It is installed into a folder that is
@@ -65,7 +65,7 @@ enum Addable {
     Python,
 }
 
-/// List what runs scripts, and where it is
+/// List the script engines and where they are
 #[derive(Debug, clap::Args)]
 struct List {}
 

@@ -37,7 +37,7 @@ const DEFAULT_SUITE: &str = "suite.toml";
 ///
 /// Shows what is different in the newest compatible version of each: what it reads, imports and needs, its configuration, and how the scores
 /// of the last run would change. An update never widens: one that reads more of a case, needs another grant or has another signer is refused
-/// until that is said by name.
+/// until you allow it by name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Update {
     /// The names of scorers in the suite [default: all that are published]
@@ -63,7 +63,7 @@ pub(crate) struct Update {
     #[arg(long, value_name = "KEY", help_heading = "Suite")]
     signer: Option<Signer>,
 
-    /// Let it be without the signature that the version before has
+    /// Allow a version without a signature although the one before had one
     #[arg(long, conflicts_with = "signer", help_heading = "Suite")]
     unsigned: bool,
 
@@ -386,7 +386,7 @@ impl Update {
         let mut lock = LockFile::beside(&self.suite)?;
         let old = used.locked.address.to_string();
         if suite.published(&used.name) != Some(old.as_str()) {
-            return Err(Failure::new("somebody else has changed its entry meanwhile")
+            return Err(Failure::new("its entry was changed while this command ran")
                 .hint("look at the suite file, and update again"));
         }
         // Others may have locked it while the user looked.

@@ -158,8 +158,8 @@ impl Making<'_> {
                 self.set("values", values);
                 Ok(("contains", None))
             }
-            "starts-with" | "ends-with" => {
-                self.set("at", if kind == "ends-with" { "end" } else { "start" });
+            "starts-with" => {
+                self.set("at", "start");
                 self.expecting("contains", None)
             }
             "regex" => {
@@ -218,7 +218,6 @@ impl Making<'_> {
                 self.expecting("rouge", Some(threshold))
             }
             "word-count" => self.length("words"),
-            "character-count" => self.length("characters"),
             "latency" => {
                 let most = self.threshold().ok_or("it has no `threshold`")?;
                 self.set("targetMs", most);
@@ -469,8 +468,8 @@ mod tests {
             (json!({"type": "contains", "value": "x", "weight": -1}), "negative"),
             (json!({"type": "context-recall"}), "no `value`"),
             (json!({"type": "context-recall", "value": "Paris"}), "ground truth"),
-            (json!({"type": "rouge-n", "value": ["a"]}), "no text"),
-            (json!({"type": "contains", "value": ["a"]}), "no text"),
+            (json!({"type": "rouge-n", "value": ["a"]}), "not text"),
+            (json!({"type": "contains", "value": ["a"]}), "not text"),
             (json!({"type": "gleu", "value": ["a", 1]}), "nor a list of texts"),
             (json!({"type": "equals", "value": 18446744073709551615_u64}), "63 bits"),
             (json!({"type": "tool-call-f1", "value": []}), "not listed by name"),

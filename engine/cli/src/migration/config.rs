@@ -46,7 +46,7 @@ pub(crate) struct Test {
 /// Reads a configuration, which is YAML or JSON.
 pub(crate) fn read(text: &str) -> Result<Config, String> {
     let Value::Object(document) = yaml::read(text)? else {
-        return Err("it is no mapping with `tests` or `defaultTest`".to_owned());
+        return Err("it is not a mapping with `tests` or `defaultTest`".to_owned());
     };
     if !["tests", "defaultTest", "scenarios"].iter().any(|key| document.contains_key(*key)) {
         return Err("it has neither `tests` nor `defaultTest`".to_owned());
@@ -101,7 +101,7 @@ impl Reading {
                     file,
                     "tests in another file are not read: put them into this one. The numbers of the tests behind it are unknown",
                 ),
-                _ => self.leave_out(&place, "", "it is no test"),
+                _ => self.leave_out(&place, "", "it is not a test"),
             }
         }
         match document.get("tests") {
@@ -249,7 +249,7 @@ impl Reading {
             let assertion = match assertion {
                 Value::Object(assertion) => assertion,
                 _ => {
-                    self.leave_out(&place, "", "it is no assertion");
+                    self.leave_out(&place, "", "it is not an assertion");
                     continue;
                 }
             };

@@ -49,7 +49,7 @@ fn reads_otherwise(pattern: &str) -> Option<String> {
         } else if first == '(' && behind.starts_with("?P<") {
             return Some("JavaScript has no `(?P<…>`".to_owned());
         } else if first == '(' && has_flags(behind) {
-            return Some("JavaScript has no flags in a pattern but `i`, `m` and `s`".to_owned());
+            return Some("JavaScript has no flags in a pattern but `i`, `m` and `s`, and those for one group: `(?i:…)`".to_owned());
         }
         rest = behind;
     }
@@ -113,12 +113,15 @@ fn is_repetition(behind: &str) -> bool {
     !least.is_empty() && is_count(least) && is_count(most)
 }
 
-/// Whether a group begins with flags that only `regex` knows, such as `?x)` or `?U:`.
+/// Whether a group begins with flags that only `regex` knows, such as `?x:` or `?U:`, or sets them for what follows it, as `?i)` does:
+/// JavaScript knows `i`, `m` and `s`, and those for one group.
 fn has_flags(behind: &str) -> bool {
     let Some(flags) = behind.strip_prefix('?') else { return false };
-    let flags = flags.split([')', ':', '<', '=', '!']).next().unwrap_or_default();
-    flags.contains(['x', 'U', 'R', 'u'])
-        && flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+    let Some(end) = flags.find([')', ':', '<', '=', '!']) else { return false };
+    let (flags, rest) = flags.split_at(end);
+    let is_flags = flags.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+    let is_of_one_group = rest.starts_with(':');
+    is_flags && !flags.is_empty() && (!is_of_one_group || flags.contains(['x', 'U', 'R', 'u']))
 }
 
 /// Whether an escape means something to `regex`, and to JavaScript, without the flag `u`, only its letter.
@@ -157,6 +160,8 @@ mod tests {
             r"{x}",
             r"(?x) a",
             r"(?iu:a)",
+            r"(?i)a",
+            r"a(?s-m)b",
             r"(?P<n>a)",
             r"[\p{L}]",
             r"x*+",

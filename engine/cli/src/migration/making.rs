@@ -16,7 +16,7 @@ pub(super) struct Making<'a> {
 /// The scorer and the score that passes, where it is not the scorer's own.
 pub(super) type Made = Result<(&'static str, Option<f64>), String>;
 
-const NO_TEXT: &str = "its value is no text";
+const NO_TEXT: &str = "its value is not text";
 const NO_NAMES: &str = "its tools are not listed by name";
 
 impl Making<'_> {
@@ -156,7 +156,7 @@ impl Making<'_> {
             Some(Value::Array(items)) => {
                 items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
             }
-            Some(_) => return Err("its value is no list of elements".to_owned()),
+            Some(_) => return Err("its value is not a list of elements".to_owned()),
         };
         let elements: Vec<String> = elements;
         self.set("requiredElements", elements);
@@ -176,9 +176,9 @@ impl Making<'_> {
                 .trim()
                 .parse::<u64>()
                 .map(Some)
-                .map_err(|_| "its value is no number".to_owned()),
+                .map_err(|_| "its value is not a number".to_owned()),
             Some(other) => {
-                other.as_u64().map(Some).ok_or_else(|| "its value is no whole number".to_owned())
+                other.as_u64().map(Some).ok_or_else(|| "its value is not a whole number".to_owned())
             }
         };
         for (key, value) in [("min", bound(bounds.0)?), ("max", bound(bounds.1)?)] {

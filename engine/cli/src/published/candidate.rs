@@ -167,7 +167,7 @@ impl Candidate {
         line("example", &example.words())?;
         match self.signer() {
             Some(signer) => line("signed by", signer.as_str()),
-            None => line("signed by", "nobody: nothing proves who published it"),
+            None => line("signed by", "not signed: nothing proves who published it"),
         }
     }
 }

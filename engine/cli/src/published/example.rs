@@ -49,7 +49,7 @@ impl ExampleRun {
     /// What it shows, for a person; the second line has what it costs.
     pub(crate) fn words(&self) -> String {
         match self {
-            ExampleRun::None => "it carries none: what it scores is not known".to_owned(),
+            ExampleRun::None => "it has no example, so its score could not be checked".to_owned(),
             ExampleRun::NeedsGrants => "not scored: it would need what is granted".to_owned(),
             ExampleRun::Unusable(reason) => format!("it cannot be scored: {reason}"),
             ExampleRun::Scored { example, outcomes } => {

@@ -23,7 +23,7 @@ pub(crate) struct ScoredBefore {
     scorer: String,
 }
 
-/// What became of the sample.
+/// The outcome of the sample.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rescored {
     run: String,

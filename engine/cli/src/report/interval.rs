@@ -1,4 +1,4 @@
-//! Intervals, differences and chances as cells and words.
+//! Intervals, differences and p values as cells and words.
 
 use scorebox::stats::{Interval, IntervalMethod, Rate};
 

@@ -1,4 +1,4 @@
-//! From data to text: pure functions. Prints nothing, knows no SQL and no wasmtime.
+//! From data to text. Prints nothing, knows no SQL and no wasmtime.
 //!
 //! - `case`: a case's name.
 //! - `config_keys`: a configuration's JSON Schema as keys for people.

@@ -61,7 +61,7 @@ pub(crate) fn within(line: &str, columns: usize) -> String {
     cut
 }
 
-/// What became of halves of surrogate pairs in JSON that was written for other programs.
+/// What halves of surrogate pairs become in JSON that was written for other programs.
 pub(crate) fn halves_replaced(halves: u64) -> String {
     let halves = counted(halves, "half of a surrogate pair is", "halves of surrogate pairs are");
     format!("{halves} written as U+FFFD: programs refuse JSON that has one")

@@ -34,7 +34,7 @@ pub struct KeptIndex {
     pub fetched: SystemTime,
 }
 
-/// What became of an index that was fetched.
+/// The outcome of an index that was fetched.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Taken {

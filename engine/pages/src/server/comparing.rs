@@ -88,7 +88,7 @@ impl Comparisons {
     /// What is known about these two runs now, or within a moment.
     ///
     /// # Errors
-    /// A run that is not there; troubles of reading.
+    /// A run that is not there; the database cannot be read.
     pub(super) async fn of(self: &Arc<Self>, runs: [String; 2]) -> Result<Known, Trouble> {
         let read = Arc::clone(&self.readers).read(move |reader| {
             let [one, other] = [reader.store.run(&runs[0])?, reader.store.run(&runs[1])?];

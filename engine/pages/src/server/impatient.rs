@@ -32,7 +32,7 @@ impl<S: Unpin> Impatient<S> {
         Impatient { stream, most, waited: Duration::ZERO, since: None, timer }
     }
 
-    /// What became of a write, which waits no longer than it may.
+    /// The outcome of a write, which waits no longer than it may.
     fn in_time(
         &mut self,
         context: &mut Context<'_>,

@@ -43,7 +43,9 @@ fn there_is_one_of_each() {
         | Advice::FetchAgain { .. }
         | Advice::LeaveOut(_)
         | Advice::Database(_)
+        | Advice::NameOthers
         | Advice::SameCases
+        | Advice::WithoutErrors
         | Advice::SameScorers
         | Advice::Record
         | Advice::AllowModel
@@ -51,7 +53,7 @@ fn there_is_one_of_each() {
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 38,
+        | Advice::Report => 40,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

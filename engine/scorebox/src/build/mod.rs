@@ -6,6 +6,8 @@
 //!   given.
 //! - `module`: from a core module, whatever made it, to a component; `module_error`: why not.
 //!
+//! - `error`: why a scorer could not be built.
+//!
 //! Rust has a way of its own:
 //!
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.

@@ -37,7 +37,7 @@ impl ReportedCase<'_> {
 /// a page of rows (16 MiB). Call it within [`Store::snapshot`], so that all of it is one state of the database.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; troubles of reading; what `take` returns.
+/// [`StoreError::NoSuchRun`]; the database cannot be read; what `take` returns.
 pub fn for_each_case(
     store: &Store,
     options: ReportOptions<'_>,

@@ -140,7 +140,7 @@ impl<'a> ReportOptions<'a> {
 /// Writes a report of a stored run, all of it from one state of the database.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; troubles of reading and writing. What was written by then is not a whole report.
+/// [`StoreError::NoSuchRun`]; the database cannot be read or written. What was written by then is not a whole report.
 pub fn write_report(
     store: &Store,
     options: ReportOptions<'_>,

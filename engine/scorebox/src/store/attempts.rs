@@ -76,7 +76,7 @@ impl Attempts<'_> {
     /// The next cases, ordered by id, iteration and attempt: at most 256, fewer if they are large. Empty only after the last.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn next_page(&mut self) -> Result<Vec<CaseToDecide>, StoreError> {
         let mut page = Vec::new();
         while page.is_empty() && !self.is_whole {
@@ -117,7 +117,7 @@ impl Store {
     /// answers false.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each_attempt(
         &self,
         run: RunKey,
@@ -193,7 +193,7 @@ impl Store {
     /// no cases.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn most_attempts(&self, run: RunKey, node: Option<&str>) -> Result<u64, StoreError> {
         let (first, last) = CaseKey::bounds(run);
         self.bounded(|| {

@@ -87,7 +87,7 @@ impl Store {
     /// first 64 KiB.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case_text(&self, key: CaseKey) -> Result<String, StoreError> {
         self.brief(|| {
             let mut output = self.conn.prepare_cached(
@@ -124,7 +124,7 @@ impl Store {
     /// What the scorers say about a case, in short: of reasons and messages the first `most` characters.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case_says(&self, key: CaseKey, most: u32) -> Result<Vec<Saying>, StoreError> {
         self.brief(|| {
             let mut query = self.conn.prepare_cached(
@@ -146,7 +146,7 @@ impl Store {
     /// The name of the case with this key.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case_name(&self, key: CaseKey) -> Result<Option<CaseName>, StoreError> {
         let sql =
             "SELECT case_key, case_id, node_id, iteration, attempt FROM cases WHERE case_key = ?1";
@@ -156,7 +156,7 @@ impl Store {
     /// The key of the case with this name; `None` if the run has none.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case_key(
         &self,
         run: RunKey,
@@ -173,7 +173,7 @@ impl Store {
     /// The name of the first attempt at the case with this id, in its first iteration; `None` if the run has none.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn first_attempt(
         &self,
         run: RunKey,
@@ -189,7 +189,7 @@ impl Store {
     /// The cases before and after the one with this key, in the order in which they were read.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn cases_around(
         &self,
         run: RunKey,
@@ -217,7 +217,7 @@ impl Store {
     /// A number that another one follows once another connection has written to the file.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         self.brief(|| self.conn.pragma_query_value(None, "data_version", |row| row.get(0)))
     }

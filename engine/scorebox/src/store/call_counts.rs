@@ -65,7 +65,7 @@ impl Store {
     /// What the judges of a run answered, by scorer, in the suite's order. Scorers that ask none are left out.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn call_counts(&self, run: RunKey) -> Result<Vec<CallCounts>, StoreError> {
         self.bounded(|| {
             let mut judged = self.conn.prepare_cached(
@@ -88,7 +88,7 @@ impl Store {
     /// The models that the scorers of a run asked, by scorer: those of their recorded questions.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn models_asked(
         &self,
         run: RunKey,

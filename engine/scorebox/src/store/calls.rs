@@ -199,22 +199,6 @@ impl Store {
         })
     }
 
-    /// Calls `take` with each recording of the file, oldest first.
-    ///
-    /// # Errors
-    /// Troubles of reading; damage, if one is not what its digests say.
-    pub fn for_each_recording(&self, mut take: impl FnMut(Recording)) -> Result<(), StoreError> {
-        self.bounded(|| {
-            let sql = format!("SELECT {COLUMNS} FROM calls ORDER BY call");
-            let mut query = self.conn.prepare_cached(&sql)?;
-            let mut rows = query.query([])?;
-            while let Some(row) = rows.next()? {
-                take(recording(row)?);
-            }
-            Ok(())
-        })
-    }
-
     /// Keeps recordings in one transaction. The latest one of a call is found.
     ///
     /// # Errors
@@ -280,7 +264,7 @@ impl Store {
     /// changed.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn recordings_of(
         &self,
         cursor: ScoreCursor,

@@ -107,7 +107,7 @@ impl Store {
     /// before it scores a case again.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn stored_case(
         &self,
         run: RunKey,
@@ -132,7 +132,7 @@ impl Store {
     /// Whether a case is stored at this place of the run.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn has_case_at(&self, run: RunKey, ordinal: u64) -> Result<bool, StoreError> {
         match CaseKey::new(run, ordinal) {
             Some(key) => Ok(self.case_at(key)?.is_some()),
@@ -143,7 +143,7 @@ impl Store {
     /// What scorers can be given of a stored case.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] if there is no such case; troubles of reading.
+    /// [`StoreError::Corrupt`] if there is no such case; the database cannot be read.
     pub fn case_content(&self, key: CaseKey) -> Result<CaseContent, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached(&CONTENT)?;

@@ -10,7 +10,7 @@ impl Store {
     /// have that digest is for the caller to check.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn component(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         let read = || {
             let mut query =

@@ -43,7 +43,7 @@ impl Store {
     /// without rows are included.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn counts(&self, filter: &ScoreFilter) -> Result<Vec<ScorerCounts>, StoreError> {
         self.snapshot(|store| {
             let run = store.run_of(filter)?;

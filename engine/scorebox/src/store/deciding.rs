@@ -63,7 +63,7 @@ impl Store {
     /// answers false.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each_case(
         &self,
         run: RunKey,
@@ -76,7 +76,7 @@ impl Store {
     /// As [`Store::for_each_case`], beginning with the case `from`.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each_case_from(
         &self,
         run: RunKey,

@@ -19,7 +19,7 @@ impl Store {
     /// What the case of this key says about itself; nothing if there is no such case.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case_entry(&self, key: CaseKey) -> Result<CaseEntry, StoreError> {
         let read = || {
             let mut query = self

@@ -196,7 +196,7 @@ pub enum StoreError {
         by: Vec<String>,
     },
     /// Cases of a run appeared while it was removed.
-    #[error("another process writes the run `{id}` in {}", path.display())]
+    #[error("another process is writing the run `{id}` in {}", path.display())]
     InUse {
         /// The database.
         path: PathBuf,

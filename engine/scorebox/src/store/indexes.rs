@@ -53,7 +53,7 @@ impl Store {
     /// The names of the indexes that have other entries of a run than its rows.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub(crate) fn disagreeing_indexes(&self, run: RunKey) -> Result<Vec<&'static str>, StoreError> {
         let mut found = Vec::new();
         for index in &INDEXES {

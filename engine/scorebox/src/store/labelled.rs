@@ -55,7 +55,7 @@ impl Store {
     /// Hands over the cases of a run, or those of one of its tasks, with what these scorers say, until `take` answers false.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each_labelled(
         &self,
         run: RunKey,

@@ -22,7 +22,7 @@ impl Store {
     /// The ids of the cases of a run, or of all runs.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn case_names(&self, run: Option<&str>, wanted: &str) -> Result<Names, StoreError> {
         self.names("SELECT case_id FROM cases WHERE case_key BETWEEN ?1 AND ?2", run, wanted)
     }
@@ -30,7 +30,7 @@ impl Store {
     /// The ids of the nodes (tasks) of a run, or of all runs.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn node_names(&self, run: Option<&str>, wanted: &str) -> Result<Names, StoreError> {
         let sql = "SELECT node_id FROM cases
                    WHERE case_key BETWEEN ?1 AND ?2 AND node_id IS NOT NULL";

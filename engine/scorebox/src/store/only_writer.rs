@@ -89,7 +89,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.is_ok_and(|file| at_path.is_ok_and(|at_path| file == at_path))
 }
 
-/// There is no number of a file in the standard library there.
+/// There is not a number of a file in the standard library there.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

@@ -105,7 +105,7 @@ impl Store {
     /// with the row that makes it larger than 16 MiB. It is empty only if no row is left.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn scores(
         &self,
         filter: &ScoreFilter,
@@ -132,7 +132,7 @@ impl Store {
     /// The row of this cursor.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn score_at(&self, cursor: ScoreCursor) -> Result<Option<ScoreRecord>, StoreError> {
         let mut conditions = Conditions::default();
         let key = [Value::Integer(cursor.case.0), Value::Integer(cursor.scorer.0)];
@@ -149,7 +149,7 @@ impl Store {
     /// The score of this name in a run.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn score(&self, run: RunKey, id: &ScoreId) -> Result<Option<ScoreRecord>, StoreError> {
         let scorers = self.scorers(run)?;
         let scorer = scorers.iter().find(|scorer| scorer.spec.scorer_id == id.scorer_id);
@@ -166,7 +166,7 @@ impl Store {
     /// a pass over their keys.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn cursors_at(
         &self,
         filter: &ScoreFilter,
@@ -192,7 +192,7 @@ impl Store {
     /// How many rows `filter` names.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn score_count(&self, filter: &ScoreFilter) -> Result<u64, StoreError> {
         let conditions = Conditions::of(filter, self.run_of(filter)?, None);
         let mut count = 0;
@@ -207,7 +207,7 @@ impl Store {
     /// Memory stays flat: what does not fit is sorted in temporary files.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn for_each_score_sorted(
         &self,
         filter: &ScoreFilter,

@@ -45,7 +45,7 @@ impl Store {
     /// How large the file is. Reads no row.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn size(&self) -> Result<StoreSize, StoreError> {
         let number = |name| self.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let sizes = || {
@@ -61,7 +61,7 @@ impl Store {
     /// The ids of the other runs that hold copies of this run's scores, oldest first.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn copying_runs(&self, run: RunKey) -> Result<Vec<String>, StoreError> {
         let (first, last) = CaseKey::bounds(run);
         self.bounded(|| {

@@ -55,7 +55,7 @@ impl ReuseIndex {
     /// rows of those runs that had the same scorers.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn new(
         store: Store,
         run: &RunHandle,
@@ -79,7 +79,7 @@ impl ReuseIndex {
     /// What the row says.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn answer(&self, row: Reusable) -> Result<Option<Answer>, StoreError> {
         let record = self.store.score_at(ScoreCursor::new(row.case, row.scorer))?;
         Ok(record.map(|record| record.row.answer))
@@ -88,7 +88,7 @@ impl ReuseIndex {
     /// The row that has the score of this scorer for this input, if there is one.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn find(&self, scorer: ScorerKey, input: Digest) -> Result<Option<Reusable>, StoreError> {
         let read = || {
             let mut query = self.store.conn.prepare_cached(

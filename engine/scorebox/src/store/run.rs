@@ -118,7 +118,7 @@ impl Store {
     /// same is for the caller to compare, with [`Store::run`] and [`Store::scorers`], before this.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn resume_run(&self, id: &str, session: &SessionSpec) -> Result<RunHandle, StoreError> {
         let run = self.run(id)?;
         let scorers = self.scorers(run.key)?.into_iter().map(|scorer| scorer.key).collect();
@@ -129,7 +129,7 @@ impl Store {
     /// The run with this id.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`], with ids that come near; troubles of reading.
+    /// [`StoreError::NoSuchRun`], with ids that come near; the database cannot be read.
     pub fn run(&self, id: &str) -> Result<RunRecord, StoreError> {
         match self.find_run(id)? {
             Some(run) => Ok(run),
@@ -143,7 +143,7 @@ impl Store {
     /// The newest runs, newest first, at most `limit`.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn runs(&self, limit: usize) -> Result<Vec<RunRecord>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.brief(|| {
@@ -156,7 +156,7 @@ impl Store {
     /// The run that was created last, if there is any.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn latest_run(&self) -> Result<Option<RunRecord>, StoreError> {
         Ok(self.runs(1)?.pop())
     }
@@ -164,7 +164,7 @@ impl Store {
     /// How many cases of a run are stored.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn case_count(&self, run: RunKey) -> Result<u64, StoreError> {
         self.count("SELECT count(*) FROM cases WHERE case_key BETWEEN ?1 AND ?2", run)
     }
@@ -172,7 +172,7 @@ impl Store {
     /// The ordinal after those of all stored cases of a run.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn next_ordinal(&self, run: RunKey) -> Result<u64, StoreError> {
         let (first, last) = CaseKey::bounds(run);
         let sql = "SELECT max(case_key) FROM cases WHERE case_key BETWEEN ?1 AND ?2";
@@ -183,7 +183,7 @@ impl Store {
     /// How many score rows of a run are stored.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn row_count(&self, run: RunKey) -> Result<u64, StoreError> {
         self.count("SELECT count(*) FROM score_rows WHERE case_key BETWEEN ?1 AND ?2", run)
     }
@@ -197,7 +197,7 @@ impl Store {
     /// The version of wasmtime that last worked on a run; `None` if no session is stored.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn newest_wasmtime(&self, run: RunKey) -> Result<Option<String>, StoreError> {
         let sql =
             "SELECT wasmtime_version FROM sessions WHERE run = ?1 ORDER BY session DESC LIMIT 1";

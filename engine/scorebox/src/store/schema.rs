@@ -337,6 +337,8 @@ mod tests {
     fn no_table_accepts_a_row_in_a_wrong_state() {
         let conn = filled();
         conn.pragma_update(None, "foreign_keys", true).unwrap();
+        let sql = "UPDATE score_rows SET error_kind = NULL WHERE status = 'skipped'";
+        assert_eq!(conn.execute(sql, []).unwrap(), 1, "the row is there");
         let refused = [
             ("a scored row without a score", "status = 'scored'"),
             ("a score in a row that is not scored", "score = 0.5"),
@@ -355,7 +357,9 @@ mod tests {
         ];
         for (what, set) in refused {
             let sql = format!("UPDATE score_rows SET {set} WHERE status = 'skipped'");
-            assert!(conn.execute(&sql, []).is_err(), "{what}");
+            let error = conn.execute(&sql, []).unwrap_err();
+            let code = error.sqlite_error_code();
+            assert_eq!(code, Some(rusqlite::ErrorCode::ConstraintViolation), "{what}: {error}");
         }
     }
 

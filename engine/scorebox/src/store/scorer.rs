@@ -137,7 +137,7 @@ impl Store {
     /// The scorers of a run, in the suite's order.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn scorers(&self, run: RunKey) -> Result<Vec<ScorerRecord>, StoreError> {
         self.brief(|| {
             let mut query =
@@ -154,7 +154,7 @@ impl Store {
     /// Hands over the scorers of all runs, or those of this id, in the order in which they were stored.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each_scorer(
         &self,
         scorer_id: Option<&str>,
@@ -177,7 +177,7 @@ impl Store {
     /// The ids of the scorers of a run, or of all runs, in the suite's order, each once.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn scorer_ids(&self, run: Option<&str>) -> Result<Vec<String>, StoreError> {
         let run = run.map(|id| self.run(id).map(|run| run.key)).transpose()?;
         // As in `counts`.

@@ -38,7 +38,7 @@ impl<'s> SortedScores<'s> {
     /// what was read for the next ones is kept for them.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each(&mut self, place: usize, mut take: impl FnMut(f64)) -> Result<(), StoreError> {
         let Some((scorer_id, count)) = self.wanted.get(place) else { return Ok(()) };
         if *count > self.most {

@@ -53,7 +53,7 @@ impl Store {
     /// `take` answers false.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn for_each_scored_row(
         &self,
         run: RunKey,
@@ -82,7 +82,7 @@ impl Store {
     /// The summaries of a run, in the suite's order.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn summaries(&self, run: RunKey) -> Result<Vec<SummaryRecord>, StoreError> {
         self.brief(|| {
             let mut query = self.conn.prepare_cached(

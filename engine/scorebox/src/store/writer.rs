@@ -178,7 +178,7 @@ impl RunWriter {
     /// The root that the run had when it last ended; `None` if it has not.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
         self.store.stored_root(self.run.key)
     }
@@ -318,7 +318,7 @@ impl RunWriter {
     /// process can write until it is committed.
     ///
     /// # Errors
-    /// Troubles of reading.
+    /// The database cannot be read.
     pub fn row_count(&mut self) -> Result<u64, StoreError> {
         let in_a_batch = !self.store.conn.is_autocommit();
         if let Some((rows, _)) =

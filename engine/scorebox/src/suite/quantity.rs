@@ -1,4 +1,4 @@
-//! Sizes and times as people write them: `64MiB`, `1.5 s`. Only reads; printing is for `report`.
+//! Sizes and times as people write them: `64MiB`, `1.5 s`. Only reads; printing is a front end's.
 
 use std::time::Duration;
 

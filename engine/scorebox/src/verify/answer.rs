@@ -96,12 +96,13 @@ pub(super) fn is_a_time_out(answer: &Answer) -> bool {
 
 /// Whether it is an error because a judge had no answer.
 pub(super) fn is_without_a_judge(answer: &Answer) -> bool {
-    const KINDS: [ErrorKind; 6] = [
+    const KINDS: [ErrorKind; 7] = [
         ErrorKind::JudgeOverBudget,
         ErrorKind::JudgeRefused,
         ErrorKind::JudgeUnavailable,
         ErrorKind::JudgeTimedOut,
         ErrorKind::JudgeNotRecorded,
+        ErrorKind::JudgeLimited,
         ErrorKind::JudgeStopped,
     ];
     let kind = answer.error.as_ref().map(|error| error.kind.as_str());

@@ -1,4 +1,4 @@
-//! The answer in a receipt: a format that is stored, in files that anybody may have. Compares nothing.
+//! The answer in a receipt: a format that is stored, in files that anyone may hold. Compares nothing.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;

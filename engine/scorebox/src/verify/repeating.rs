@@ -54,7 +54,7 @@ pub fn score_digest(record: &ScoreRecord) -> Digest {
 /// same cases have the same. `take` is given each score with its digest.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; troubles of reading.
+/// [`StoreError::NoSuchRun`]; the database cannot be read.
 pub fn scores_digest(
     store: &Store,
     run: &str,

@@ -18,7 +18,7 @@ use super::{
     rows::{StoredCase, StoredRows},
 };
 
-/// What became of one stored score.
+/// The outcome of one stored score.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Tried {

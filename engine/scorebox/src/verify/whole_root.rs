@@ -16,7 +16,7 @@ const LISTED: usize = 10;
 /// that were read.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; troubles of reading.
+/// [`StoreError::NoSuchRun`]; the database cannot be read.
 pub fn verify_root(
     store: &Store,
     run: &str,

@@ -58,7 +58,7 @@ impl Again<'_> {
             let what = "Score the cases and store the scores";
             say(&format!("{what}{with_config}"), self.run_words());
             let words = strings(&["verify", "check", "--db", "check.db"]);
-            say("Compute every stored score again, with code that is compiled for this", words);
+            say("Compute every stored score again with freshly compiled code", words);
         }
         if let (Some(report), Some(database)) = (self.run, self.card.judge.database()) {
             let database = file_name(database);

@@ -1,5 +1,5 @@
-//! Chances of several tests, corrected for their number: of twenty differences that are none, one looks real by chance. Runs no
-//! test.
+//! P values of several tests, corrected for how many there are (Holm 1979): of twenty true null hypotheses, one is
+//! rejected by chance. Runs no test.
 
 /// The p values, each raised so that the chance of any false alarm among all of them is as low as if there were one test; in
 /// the order in which they come. Those without a value do not count.
