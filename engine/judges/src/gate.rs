@@ -415,6 +415,7 @@ mod tests {
             assert!(!call.time_left().is_zero());
         }
     }
+
     #[tokio::test]
     async fn a_question_that_is_refused_while_others_are_answered_has_no_answer_and_the_others_have_hope()
      {

@@ -53,7 +53,10 @@ fn read(path: &Path, settings: &Settings) -> (Option<Format>, Vec<Result<String,
         }
     };
     let format = opened.format;
-    let reader = CaseReader::open(vec![opened.source], settings.mapping.clone()).unwrap();
+    let reader = match CaseReader::open(vec![opened.source], settings.mapping.clone()) {
+        Ok(reader) => reader,
+        Err(error) => return (Some(format), vec![Err(error.to_string())]),
+    };
     let told = reader.take(MOST_CASES).map(|read| match read {
         Ok(case) => {
             assert!(!case.id().is_empty());
