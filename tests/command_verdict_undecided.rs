@@ -124,7 +124,7 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
     assert!(refused.exits_with(2).stderr.contains("did you mean `right`?"));
 }
 
-/// A misspelt gate stays open whatever other scorers say, and a rate of what they decided is none of its own.
+/// A misspelt gate stays open whatever other scorers say, and a rate of what they decided says nothing about it.
 #[test]
 fn a_gate_that_decides_no_case_does_not_hold_whatever_others_decide() {
     let folder = folder();

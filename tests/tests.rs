@@ -37,6 +37,7 @@ mod command_compare_unlike;
 mod command_compile;
 /// Files of other tools as cases: `convert`, and `run` over them.
 mod command_convert;
+mod command_convert_tables;
 /// Databases and cache folders that are locked, foreign, newer or missing.
 mod command_database;
 /// `scorebox run --events`: what happens in a run, as JSON Lines.

@@ -210,7 +210,7 @@ impl EvaluateResult {
         case.attempt = repeat.attempt;
         case.input = (!raw.is_null()).then(|| raw.into());
         let response = self.response.unwrap_or_default();
-        // A blank error is none for promptfoo.
+        // To promptfoo, a blank error is no error.
         let said = |error: Option<String>| error.filter(|error| !error.trim().is_empty());
         let (of_provider, of_result) = (said(response.error), said(self.error));
         // An error beside an output may be that of an assertion.
