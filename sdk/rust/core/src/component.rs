@@ -98,6 +98,9 @@ pub fn configure_as<S: Scorer>(slot: &Slot<S>, config: &str, schema: &str) -> Re
 fn keep<S: Scorer>(slot: &Slot<S>, settled: Result<Value, ConfigError>) -> Result<(), String> {
     let scorer = config::scorer(settled);
     *slot.borrow_mut() = Some(scorer.map_err(|error| error.to_string())?);
+    // Every score starts from the memory that this leaves.
+    #[cfg(all(target_arch = "wasm32", feature = "allocator"))]
+    crate::heap::reserve_for_a_score();
     Ok(())
 }
 

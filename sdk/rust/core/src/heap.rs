@@ -53,6 +53,15 @@ impl<S> Heap<S> {
     }
 }
 
+impl<S: Source> Heap<S> {
+    /// Gets memory in advance, so that the next `bytes` bytes of blocks need no more. Gets none if there is none.
+    pub(crate) fn reserve(&self, bytes: usize) {
+        // SAFETY: one thread, and nothing in here calls back.
+        let state = unsafe { &mut *self.state.get() };
+        state.reserve(bytes, &self.source);
+    }
+}
+
 // SAFETY: a component has one thread; a heap of the tests is used by one only.
 unsafe impl<S> Sync for Heap<S> {}
 
@@ -144,6 +153,18 @@ impl State {
         self.put_rest(rest, bytes);
         let missing = whole.saturating_sub(end - first);
         missing == 0 || self.extend(missing, whole, source)
+    }
+
+    /// Has at least so many bytes in the rest, if there is memory.
+    fn reserve(&mut self, bytes: usize, source: &impl Source) {
+        if self.end == 0 {
+            (self.next, self.end) = source.first();
+        }
+        let missing = bytes.saturating_sub(self.end - self.next);
+        if missing > 0 {
+            // Without a reserve, whatever needs it grows the memory then.
+            let _ = self.extend(missing, bytes, source);
+        }
     }
 
     /// Frees a block.
@@ -298,7 +319,16 @@ mod memory {
 
     #[global_allocator]
     static HEAP: Heap<Memory> = Heap::new(Memory);
+
+    /// Leaves a page for each score. When a memory grows, the kernel changes the address space, and all
+    /// sandboxes of the process wait for that.
+    pub(crate) fn reserve_for_a_score() {
+        HEAP.reserve(PAGE);
+    }
 }
+
+#[cfg(all(target_arch = "wasm32", feature = "allocator"))]
+pub(crate) use memory::reserve_for_a_score;
 
 #[cfg(test)]
 mod tests;

@@ -195,3 +195,20 @@ fn check(place: *mut u8, bytes: usize, mark: u8) {
     let content = unsafe { std::slice::from_raw_parts(place, bytes) };
     assert!(content.iter().all(|byte| *byte == mark));
 }
+
+#[test]
+fn a_reserve_is_taken_from_memory_that_is_there_already() {
+    for leaves_gaps in [false, true] {
+        let heap = heap(4096, leaves_gaps);
+        heap.reserve(4096);
+        assert_eq!(heap.source.bytes.get(), 4096, "the memory that there was is enough");
+        heap.take(1000);
+        heap.reserve(4096);
+        let reserved = heap.source.bytes.get();
+        assert!(reserved > 4096, "{reserved}");
+        (0..4).for_each(|_| _ = heap.take(1000));
+        assert_eq!(heap.source.bytes.get(), reserved);
+        heap.reserve(2 * MOST);
+        assert_eq!(heap.source.bytes.get(), reserved, "more than there is");
+    }
+}
