@@ -213,6 +213,19 @@ fn each_room_calls_the_rooms_that_the_table_names_and_no_others() {
 }
 
 #[test]
+fn each_folder_of_the_command_line_is_in_the_table_but_that_of_the_commands() {
+    let source = repository().join("engine/cli/src");
+    let entries = fs::read_dir(&source).unwrap().map(|entry| entry.unwrap());
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: BTreeSet<String> =
+        folders.map(|it| format!("cli/{}", it.file_name().to_str().unwrap())).collect();
+    assert!(names.remove("cli/command"), "{names:?}");
+    let table = table(&architecture());
+    let unnamed: Vec<&String> = names.iter().filter(|name| !table.contains_key(*name)).collect();
+    assert!(unnamed.is_empty(), "{unnamed:?}");
+}
+
+#[test]
 fn no_command_calls_another() {
     let commands = repository().join("engine/cli/src/command");
     let map = code(&commands.join("mod.rs"));
