@@ -240,3 +240,19 @@ async fn a_case_that_a_scorer_cannot_read_is_an_invalid_input_that_names_the_par
         assert!(error.message.contains(&format!("`{part}`")), "{name} {case}: {error}");
     }
 }
+
+/// When a memory grows, all other sandboxes of the process wait.
+#[tokio::test]
+async fn a_score_of_a_few_kilobytes_does_not_grow_its_memory() {
+    for name in ["numeric-answer", "bleu"] {
+        let scorer = scorer(name, json!({})).await;
+        let mut peaks = Vec::new();
+        for repeats in [1, 1000] {
+            let case = json!({"output": "7 a ".repeat(repeats), "groundTruth": "7"});
+            let outcome = outcome(&scorer, &case).await;
+            assert!(outcome.result.is_ok(), "{name}: {:?}", outcome.result);
+            peaks.push(outcome.memory_bytes);
+        }
+        assert_eq!(peaks[0], peaks[1], "{name}");
+    }
+}
