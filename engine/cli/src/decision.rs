@@ -1,6 +1,8 @@
 //! What the verdict of a stored run is for the user who waits for it: words, and a part of the exit code. `verdict` and
 //! `aggregate` of the library decide it.
 
+use std::{panic, thread};
+
 use scorebox::{
     aggregate::{Aggregate, DecidedRun, VerdictOptions, aggregate, verdicts},
     store::{RunId, RunState, ScoreFilter, Store, StoreError},
@@ -33,9 +35,20 @@ impl Decision {
         strict: bool,
     ) -> Result<Decision, StoreError> {
         let filter = ScoreFilter::of_run(run.as_str());
-        let aggregates = aggregate(store, &filter)?;
-        let options = VerdictOptions::default().with_strict(strict);
-        let decided = verdicts(store, run.as_str(), options, |_| true)?;
+        let decide = |store: &Store| {
+            let options = VerdictOptions::default().with_strict(strict);
+            verdicts(store, run.as_str(), options, |_| true)
+        };
+        // Both pass over all rows, and a connection is one thread's.
+        let (aggregates, decided) = match Store::open_read_only(store.path()) {
+            Ok(another) => thread::scope(|scope| {
+                let deciding = scope.spawn(move || decide(&another));
+                let aggregates = aggregate(store, &filter);
+                (aggregates, deciding.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
+            }),
+            Err(_) => (aggregate(store, &filter), decide(store)),
+        };
+        let (aggregates, decided) = (aggregates?, decided?);
         let is_finished = store.run(run.as_str())?.state == RunState::Finished;
         let broken = broken(requirements, &decided, &aggregates, (strict, is_finished));
         Ok(Decision { aggregates, decided, broken, is_strict: strict })

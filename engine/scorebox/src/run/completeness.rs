@@ -2,7 +2,7 @@
 
 use crate::{
     advice::{Advice, Database},
-    store::{RunSource, StoreError},
+    store::{RunSource, StoreError, Stored},
 };
 
 use super::{Control, Stop, keeping::Keeper};
@@ -15,10 +15,9 @@ pub(super) fn what_is_missing(
 ) -> Result<Option<Stop>, StoreError> {
     // If nothing is stored, no other process can take or add a row.
     let Keeper::Database(writer) = keeper else { return Ok(None) };
-    let rows = writer.row_count()?;
-    let (store, run) = (writer.store(), writer.run());
-    let (stored, read) = (store.case_count(run.key)?, control.cases_of_the_run());
-    let expected = stored * run.scorers.len() as u64;
+    let Stored { cases: stored, rows } = writer.stored()?;
+    let read = control.cases_of_the_run();
+    let expected = stored * writer.run().scorers.len() as u64;
     let incomplete = |message: String, advice: Advice| {
         Ok(Some(Stop::Incomplete { message, advice: Some(advice) }))
     };

@@ -25,6 +25,7 @@
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `only_writer.rs` | the right to write a run, which one process has at a time           |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
+//! | `alone.rs`      | whether a session alone has written a run: then nothing need be counted |
 //! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
 //! | `call_check.rs` | whether a recording is the one that its digests name                 |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
@@ -50,6 +51,7 @@
 //!
 //! Invariant: nothing here holds more than one case, one page of rows or, in `sorted.rs`, 16 MiB of scores in memory.
 
+mod alone;
 mod attempts;
 mod browsing;
 mod call_check;
@@ -100,6 +102,7 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub(crate) use alone::Stored;
 pub use attempts::Attempts;
 pub use browsing::{CaseName, Saying};
 pub use call_check::{Altered, Part, Unrecorded};

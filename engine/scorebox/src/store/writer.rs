@@ -14,7 +14,9 @@ use rusqlite::{
 
 use super::{
     CaseAdded, CaseKey, NewCase, NewSummary, OnlyWriter, Reusable, RunHandle, RunState, ScorerKey,
-    SessionKey, Store, StoreError, calls,
+    SessionKey, Store, StoreError,
+    alone::{Alone, Stored},
+    calls,
     column::{integer, json_array, optional},
     reuse,
     root::{self, ROW_VALUES, bound},
@@ -111,9 +113,14 @@ pub struct RunWriter {
     bytes_written: u64,
     /// Rows of the run before this session wrote.
     rows_before: u64,
-    rows_written: u64,
-    /// The rows of the run that were counted in the open batch, and how many this session had written then.
-    counted: Option<(u64, u64)>,
+    /// What this session wrote.
+    written: Stored,
+    /// Whether all of the run is what this session wrote.
+    alone: Alone,
+    /// Whether a batch was begun that was not committed. SQLite ends one by itself when the disk fails.
+    in_a_batch: bool,
+    /// What was counted in the open batch, and what this session had written then.
+    counted: Option<(Stored, Stored)>,
     /// Whether a run that another session finished is written.
     reopens: bool,
     /// After the store, so that all is committed when another process may write.
@@ -135,11 +142,14 @@ impl RunWriter {
             run,
             session,
             session_digest,
-            tree,
             bytes_written: 0,
             rows_before: 0,
-            rows_written: 0,
+            written: Stored::default(),
+            // What a resumed session finds has to be read for the root anyway.
+            alone: if tree.is_some() { Alone::NotKnown } else { Alone::No },
+            in_a_batch: false,
             counted: None,
+            tree,
             reopens: true,
             _only: None,
         }
@@ -195,6 +205,7 @@ impl RunWriter {
         }
         self.begin()?;
         let (added, row) = self.store.add_case(self.run.key, case)?;
+        self.written.cases += u64::from(matches!(added, CaseAdded::New(_)));
         if let (CaseAdded::New(key), Some(tree), Some((digest, bytes))) =
             (&added, &mut self.tree, row)
         {
@@ -225,7 +236,7 @@ impl RunWriter {
         }
         let kept = calls::keep(&self.store.conn, case, scorer, score.calls);
         self.store.explained(kept)?;
-        self.rows_written += 1;
+        self.written.rows += 1;
         if let Some(tree) = &mut self.tree {
             let (values, session) = (values.iter().map(bound), Some(self.session_digest));
             self.bytes_written += size::of_values(values.clone());
@@ -255,7 +266,7 @@ impl RunWriter {
         if !self.store.explained(copied).map_err(reuse::copy_error)? {
             return Ok(false);
         }
-        self.rows_written += 1;
+        self.written.rows += 1;
         if let Some(tree) = &mut self.tree {
             let copied = self.store.row_digest_of(case, scorer);
             if let Some(digest) = self.store.explained(copied)? {
@@ -311,24 +322,36 @@ impl RunWriter {
             return Ok(());
         }
         self.counted = None;
-        self.store.explained(self.store.conn.execute_batch("COMMIT"))
+        self.store.explained(self.store.conn.execute_batch("COMMIT"))?;
+        self.in_a_batch = false;
+        Ok(())
     }
 
-    /// How many score rows of the run are stored. Takes a pass over them, but for what was counted since a batch is open: no other
-    /// process can write until it is committed.
+    /// How much of the run is stored. Takes a pass over it if another connection may have written, but for what was counted
+    /// since a batch is open: no other process can write until it is committed.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn row_count(&mut self) -> Result<u64, StoreError> {
-        let in_a_batch = !self.store.conn.is_autocommit();
-        if let Some((rows, _)) =
-            self.counted.filter(|(_, written)| in_a_batch && *written == self.rows_written)
-        {
-            return Ok(rows);
+    pub(crate) fn stored(&mut self) -> Result<Stored, StoreError> {
+        self.miss_a_lost_batch();
+        if self.alone.is_certain(&self.store)? {
+            return Ok(self.written);
         }
-        let rows = self.store.row_count(self.run.key)?;
-        self.counted = in_a_batch.then_some((rows, self.rows_written));
-        Ok(rows)
+        if let Some((stored, _)) =
+            self.counted.filter(|(_, written)| self.in_a_batch && *written == self.written)
+        {
+            return Ok(stored);
+        }
+        let stored = self.store.stored(self.run.key)?;
+        self.counted = self.in_a_batch.then_some((stored, self.written));
+        Ok(stored)
+    }
+
+    /// Notices that SQLite has taken back the open batch.
+    fn miss_a_lost_batch(&mut self) {
+        if self.in_a_batch && self.store.conn.is_autocommit() {
+            (self.alone, self.in_a_batch, self.counted) = (Alone::No, false, None);
+        }
     }
 
     /// Stores how the run ended, with everything written so far, the root of the run and its size, and commits;
@@ -344,27 +367,24 @@ impl RunWriter {
         reason: Option<&str>,
         ended_at_ms: i64,
     ) -> Result<Digest, StoreError> {
-        if self.store.conn.is_autocommit() {
-            self.counted = None;
-        }
         self.begin()?;
         let run = self.run.key;
-        let rows = self.row_count()?;
-        self.must_be_all_rows(rows)?;
+        let stored = self.stored()?;
+        self.must_be_all_rows(stored.rows)?;
         // Another session may have finished the run meanwhile; that is not taken back.
         let (state, reason) = match self.store.state(run)? {
             RunState::Finished => (RunState::Finished, None),
             _ => (state, reason),
         };
         self.store.set_state(run, state, reason, Some(ended_at_ms))?;
-        let (tree, size) = match self.grown(rows)? {
+        let (tree, size) = match self.grown(stored) {
             Some(grown) => (grown, self.bytes_written),
             None => {
                 let tree = self.store.cases_root(run, root::VERSION, |_, stored| Ok(stored))?;
                 (tree, self.store.size_of_run(run)?)
             }
         };
-        let root = self.store.root_over(run, root::VERSION, rows, tree)?;
+        let root = self.store.root_over(run, root::VERSION, stored.rows, tree)?;
         self.store.put_root(run, root, size)?;
         self.commit()?;
         Ok(root)
@@ -372,33 +392,33 @@ impl RunWriter {
 
     /// The tree that grew with this session's rows, if it is of all that is stored: another session may have
     /// written too.
-    fn grown(&mut self, rows: u64) -> Result<Option<(u64, Digest)>, StoreError> {
-        let Some((cases, Some(tree))) = self.tree.take().map(GrowingTree::finish) else {
-            return Ok(None);
-        };
-        let all = rows == self.rows_written && self.store.case_count(self.run.key)? == cases;
-        Ok(all.then_some((cases, tree)))
+    fn grown(&mut self, stored: Stored) -> Option<(u64, Digest)> {
+        let (cases, tree) = self.tree.take()?.finish();
+        let all = stored == Stored { cases, ..self.written };
+        tree.filter(|_| all).map(|tree| (cases, tree))
     }
 
     /// More rows than there should be are another session's.
     fn must_be_all_rows(&self, stored: u64) -> Result<(), StoreError> {
-        let expected = self.rows_before + self.rows_written;
+        let expected = self.rows_before + self.written.rows;
         match stored < expected {
             true => Err(StoreError::RowsLost { path: self.store.path.clone(), stored, expected }),
             false => Ok(()),
         }
     }
 
-    /// Begins a batch unless one is open, and the session unless it has begun. SQLite is asked whether a
-    /// batch is open, for it ends one by itself when the disk fails.
+    /// Begins a batch unless one is open, and the session unless it has begun.
     fn begin(&mut self) -> Result<SessionKey, StoreError> {
-        if self.store.conn.is_autocommit() {
+        self.miss_a_lost_batch();
+        if !self.in_a_batch {
             let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
             self.store.explained(begun)?;
             if let Err(error) = self.must_be_unfinished() {
                 self.store.explained(self.store.conn.execute_batch("ROLLBACK"))?;
                 return Err(error);
             }
+            self.in_a_batch = true;
+            self.alone.begin(&self.store, self.run.key)?;
         }
         if let Some(session) = self.session {
             return Ok(session);

@@ -1,5 +1,10 @@
 //! What a writer stores, keeps and refuses. Kills no process; see `durability_tests`.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use super::{super::sample::*, *};
 use crate::{
     advice::{self, Advice, Advised as _},
@@ -248,4 +253,48 @@ fn rows_that_are_not_there_at_the_end_are_missed() {
     let error = writer.finish(RunState::Finished, None, 5).unwrap_err();
     let expected = "has 0 score rows of this run, and 1 were written: rows were lost";
     assert!(error.to_string().ends_with(expected), "{error}");
+}
+
+#[test]
+fn rows_that_went_with_a_batch_of_which_sqlite_says_nothing_are_missed() {
+    let (_folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let scorer = writer.run().scorers[0];
+    for (ordinal, id) in [(0, "x"), (1, "y")] {
+        let key = added(&mut writer, &case(ordinal, id));
+        writer.add_score(key, scorer, &scored(1.0)).unwrap();
+        if id == "x" {
+            writer.commit().unwrap();
+        }
+    }
+    // As SQLite does it when the disk fails.
+    writer.store().conn.execute_batch("ROLLBACK").unwrap();
+    let error = writer.finish(RunState::Finished, None, 5).unwrap_err();
+    let expected = "has 1 score rows of this run, and 2 were written: rows were lost";
+    assert!(error.to_string().ends_with(expected), "{error}");
+}
+
+#[test]
+fn a_session_that_was_alone_ends_without_a_pass_over_its_rows() {
+    let steps = |cases: u64, another_writes: bool| {
+        let (folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        for ordinal in 0..cases {
+            let key = added(&mut writer, &case(ordinal, &format!("case {ordinal}")));
+            writer.add_score(key, writer.run().scorers[0], &scored(1.0)).unwrap();
+        }
+        writer.commit().unwrap();
+        if another_writes {
+            let mut other = Store::open(folder.path().join("scores.db")).unwrap();
+            other.create_run(&run("s"), &[scorer("a")], &session()).unwrap();
+        }
+        let steps = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&steps);
+        let count = move || counted.fetch_add(1, Ordering::Relaxed) == u64::MAX;
+        writer.store.conn.progress_handler(1, Some(count)).unwrap();
+        writer.finish(RunState::Finished, None, 5).unwrap();
+        steps.load(Ordering::Relaxed)
+    };
+    assert_eq!(steps(10, false), steps(500, false));
+    assert!(steps(10, true) + 490 < steps(500, true));
 }
