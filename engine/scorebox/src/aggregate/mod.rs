@@ -130,9 +130,7 @@ pub struct Aggregate {
 /// If the run is not there, or the database cannot be read.
 pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, StoreError> {
     store.snapshot(|store| {
-        let counts = store.counts(filter)?;
-        let wanted = counts.iter().map(|counts| (counts.scorer_id.clone(), counts.scored));
-        let mut scores = SortedScores::of(store, filter, wanted);
+        let (counts, mut scores) = SortedScores::counted(store, filter)?;
         let of_scorer =
             |(place, counts)| aggregate_scorer(counts, |take| scores.for_each(place, take));
         let mut aggregates: Vec<Aggregate> =

@@ -45,34 +45,53 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.
     pub fn counts(&self, filter: &ScoreFilter) -> Result<Vec<ScorerCounts>, StoreError> {
+        Ok(self.counts_with_scores(filter, 0)?.0)
+    }
+
+    /// The same, and the scores of each scorer in the order of its rows; `None` in place of all of them if there are more than
+    /// `most`.
+    ///
+    /// # Errors
+    /// As [`Store::counts`].
+    pub(super) fn counts_with_scores(
+        &self,
+        filter: &ScoreFilter,
+        most: usize,
+    ) -> Result<(Vec<ScorerCounts>, Option<Vec<Vec<f64>>>), StoreError> {
         self.snapshot(|store| {
             let run = store.run_of(filter)?;
-            let tallies = store.tallies(filter, run)?;
+            let mut tallies = store.tallies(filter, run, most)?;
+            let are_all = tallies.values().all(|tally| tally.scores.len() as u64 == tally.scored);
             let mut merged = Merged::default();
             for (key, scorer_id, name) in store.named_scorers(filter, run)? {
-                match tallies.get(&key) {
+                match tallies.remove(&key) {
                     Some(tally) => merged.add(key, scorer_id, name, tally),
-                    None if run.is_some() => merged.add(key, scorer_id, name, &Tally::default()),
+                    None if run.is_some() => merged.add(key, scorer_id, name, Tally::default()),
                     None => {}
                 }
             }
-            Ok(merged.finish())
+            let (counts, scores) = merged.finish();
+            Ok((counts, are_all.then_some(scores)))
         })
     }
 
-    /// One pass over the rows. SQLite's own GROUP BY would sort them first.
+    /// One pass over the rows, which keeps the first `most` scores. SQLite's own GROUP BY would sort them first.
     fn tallies(
         &self,
         filter: &ScoreFilter,
         run: Option<RunKey>,
+        most: usize,
     ) -> Result<HashMap<ScorerKey, Tally>, StoreError> {
         let conditions = Conditions::of(filter, run, None);
         let sql = format!(
-            "SELECT scorer, status, fuel, duration_ms FROM score_rows{} ORDER BY case_key, scorer",
+            "SELECT scorer, status, fuel, duration_ms, score FROM score_rows{} ORDER BY case_key, scorer",
             conditions.sql()
         );
         let mut tallies: HashMap<ScorerKey, Tally> = HashMap::new();
-        self.each(&sql, &conditions, |row| tallies.entry(row.get(0)?).or_default().take(row))?;
+        let mut room = most;
+        self.each(&sql, &conditions, |row| {
+            tallies.entry(row.get(0)?).or_default().take(row, &mut room)
+        })?;
         self.add_reused(conditions, &mut tallies)?;
         Ok(tallies)
     }
@@ -120,7 +139,7 @@ impl Store {
 }
 
 /// The rows of one scorer, added up.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Tally {
     scored: u64,
     not_applicable: u64,
@@ -130,13 +149,22 @@ struct Tally {
     fuel: u128,
     with_fuel: u64,
     duration_ms: f64,
+    /// Those that were kept.
+    scores: Vec<f64>,
 }
 
 impl Tally {
-    fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+    /// Adds a row, and keeps its score if there is still room for one.
+    fn take(&mut self, row: &Row<'_>, room: &mut usize) -> rusqlite::Result<()> {
         let status = row.get(1)?;
         match status {
-            Status::Scored => self.scored += 1,
+            Status::Scored => {
+                self.scored += 1;
+                if let Some(rest) = room.checked_sub(1) {
+                    *room = rest;
+                    self.scores.push(row.get(4)?);
+                }
+            }
             Status::NotApplicable => self.not_applicable += 1,
             Status::Skipped => self.skipped += 1,
             Status::Error => self.errors += 1,
@@ -152,7 +180,8 @@ impl Tally {
         Ok(())
     }
 
-    fn add(&mut self, other: &Tally) {
+    fn add(&mut self, mut other: Tally) {
+        self.scores.append(&mut other.scores);
         self.scored += other.scored;
         self.not_applicable += other.not_applicable;
         self.skipped += other.skipped;
@@ -180,7 +209,7 @@ struct Pooled {
 }
 
 impl Merged {
-    fn add(&mut self, key: ScorerKey, scorer_id: String, name: String, tally: &Tally) {
+    fn add(&mut self, key: ScorerKey, scorer_id: String, name: String, tally: Tally) {
         match self.places.get(&scorer_id) {
             Some(place) => {
                 let pooled = &mut self.scorers[*place];
@@ -190,21 +219,16 @@ impl Merged {
             }
             None => {
                 self.places.insert(scorer_id.clone(), self.scorers.len());
-                self.scorers.push(Pooled {
-                    scorer_id,
-                    name,
-                    keys: vec![key],
-                    tally: tally.clone(),
-                });
+                self.scorers.push(Pooled { scorer_id, name, keys: vec![key], tally });
             }
         }
     }
 
-    fn finish(self) -> Vec<ScorerCounts> {
+    fn finish(self) -> (Vec<ScorerCounts>, Vec<Vec<f64>>) {
         let counts = |Pooled { scorer_id, name, keys, tally }: Pooled| {
             let answered = tally.scored + tally.not_applicable;
             let mean = |sum: f64, of: u64| (of > 0).then(|| sum / of as f64);
-            ScorerCounts {
+            let counts = ScorerCounts {
                 scorer_id,
                 scorer_name: name,
                 scorers: keys,
@@ -215,9 +239,10 @@ impl Merged {
                 reused: tally.reused,
                 mean_fuel: mean(tally.fuel as f64, tally.with_fuel),
                 mean_duration_ms: mean(tally.duration_ms, answered),
-            }
+            };
+            (counts, tally.scores)
         };
-        self.scorers.into_iter().map(counts).collect()
+        self.scorers.into_iter().map(counts).unzip()
     }
 }
 

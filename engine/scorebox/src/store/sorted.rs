@@ -3,19 +3,19 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::{ScoreFilter, ScorerKey, Store, StoreError, filter::Conditions};
+use super::{ScoreFilter, ScorerCounts, ScorerKey, Store, StoreError, filter::Conditions};
 
 /// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files for it.
-const MOST_HELD: u64 = 2 << 20;
+const MOST_HELD: usize = 2 << 20;
 
-/// The scores that a filter names, of scorers of which it is known how many they have.
+/// The scores that a filter names.
 #[derive(Debug)]
 pub struct SortedScores<'s> {
     store: &'s Store,
     filter: &'s ScoreFilter,
     /// Scorer ids, and how many scores each has.
     wanted: Vec<(String, u64)>,
-    most: u64,
+    most: usize,
     /// The places of the scorers whose scores are in memory.
     held: Range<usize>,
     /// Each one's scores, in ascending order.
@@ -34,6 +34,34 @@ impl<'s> SortedScores<'s> {
         SortedScores { store, filter, wanted, most: MOST_HELD, held: 0..0, scores }
     }
 
+    /// The same of all scorers, with their counts, in whose order they are: in one pass over the rows if there is memory for all
+    /// scores.
+    ///
+    /// # Errors
+    /// As [`Store::counts`].
+    pub fn counted(
+        store: &'s Store,
+        filter: &'s ScoreFilter,
+    ) -> Result<(Vec<ScorerCounts>, SortedScores<'s>), StoreError> {
+        SortedScores::with_room(store, filter, MOST_HELD)
+    }
+
+    /// The same, with room for `most` scores.
+    fn with_room(
+        store: &'s Store,
+        filter: &'s ScoreFilter,
+        most: usize,
+    ) -> Result<(Vec<ScorerCounts>, SortedScores<'s>), StoreError> {
+        let (counts, scores) = store.counts_with_scores(filter, most)?;
+        let wanted = counts.iter().map(|counts| (counts.scorer_id.clone(), counts.scored));
+        let mut sorted = SortedScores { most, ..SortedScores::of(store, filter, wanted) };
+        if let Some(mut scores) = scores {
+            sort(&mut scores);
+            (sorted.held, sorted.scores) = (0..scores.len(), scores);
+        }
+        Ok((counts, sorted))
+    }
+
     /// Hands over every score of the scorer at this place of the wanted ones, in ascending order. Ask for one scorer after the other:
     /// what was read for the next ones is kept for them.
     ///
@@ -41,7 +69,7 @@ impl<'s> SortedScores<'s> {
     /// The database cannot be read.
     pub fn for_each(&mut self, place: usize, mut take: impl FnMut(f64)) -> Result<(), StoreError> {
         let Some((scorer_id, count)) = self.wanted.get(place) else { return Ok(()) };
-        if *count > self.most {
+        if *count > self.most as u64 {
             return self.store.for_each_score_sorted(self.filter, scorer_id, take);
         }
         if !self.held.contains(&place) {
@@ -56,7 +84,7 @@ impl<'s> SortedScores<'s> {
         let mut all = 0;
         let fits = self.wanted[place..].iter().take_while(|(_, count)| {
             all += count;
-            all <= self.most
+            all <= self.most as u64
         });
         let together = place..place + fits.count();
         let room = |(_, count): &(String, u64)| Vec::with_capacity(*count as usize);
@@ -71,7 +99,7 @@ impl<'s> SortedScores<'s> {
             }
             Ok(())
         })?;
-        scores.iter_mut().for_each(|scores| scores.sort_unstable_by(f64::total_cmp));
+        sort(&mut scores);
         (self.held, self.scores) = (together, scores);
         Ok(())
     }
@@ -85,6 +113,10 @@ impl<'s> SortedScores<'s> {
             |(key, id, _): (ScorerKey, String, String)| Some((key, *places.get(id.as_str())?));
         Ok(named.into_iter().filter_map(found).collect())
     }
+}
+
+fn sort(scores: &mut [Vec<f64>]) {
+    scores.iter_mut().for_each(|scores| scores.sort_unstable_by(f64::total_cmp));
 }
 
 #[cfg(test)]
@@ -118,11 +150,12 @@ mod tests {
     fn scores_are_those_that_sqlite_sorts_however_many_are_in_memory() {
         let (_folder, store) = filled();
         for filter in [ScoreFilter::default(), ScoreFilter::of_run("r"), ScoreFilter::of_run("s")] {
-            let counts = store.counts(&filter).unwrap();
             // None; one scorer; two; all.
             for most in [0, 5, 10, 100] {
-                let wanted = counts.iter().map(|counts| (counts.scorer_id.clone(), counts.scored));
-                let mut sorted = SortedScores { most, ..SortedScores::of(&store, &filter, wanted) };
+                let (counts, mut sorted) = SortedScores::with_room(&store, &filter, most).unwrap();
+                assert_eq!(counts, store.counts(&filter).unwrap());
+                let all: u64 = counts.iter().map(|counts| counts.scored).sum();
+                assert_eq!(sorted.held.is_empty(), all > most as u64, "{filter:?} {most}");
                 for (place, counts) in counts.iter().enumerate() {
                     let (mut found, mut expected) = (Vec::new(), Vec::new());
                     sorted.for_each(place, |score| found.push(score)).unwrap();
