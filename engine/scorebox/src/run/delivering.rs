@@ -52,7 +52,7 @@ pub(super) struct Delivering {
     pub(super) control: Arc<Control>,
     /// The cases of the run that still await rows, by their ordinals. A case that was refused is not among them, so
     /// its rows are dropped.
-    in_flight: HashMap<u64, InFlight>,
+    in_flight: HashMap<u64, Box<InFlight>>,
     /// Events of what is not committed yet.
     events: Vec<Event>,
     event_bytes: usize,
@@ -176,7 +176,7 @@ impl Delivering {
             rows_to_come => {
                 let read = Arc::clone(&new.read);
                 let in_flight = InFlight { read, case: kept, trace, deciding, rows_to_come };
-                self.in_flight.insert(case.ordinal(), in_flight);
+                self.in_flight.insert(case.ordinal(), Box::new(in_flight));
             }
         }
         Ok(true)

@@ -86,19 +86,25 @@ impl LoadedScorer {
         input: ScorerInput<'_>,
         answers: Vec<Arc<Recording>>,
     ) -> Outcome {
-        self.score_until(input, answers, &Halt::default()).await
+        match self.of_another_process() {
+            Some(outcome) => outcome,
+            None => self.score_until(input, answers, &Halt::default()).await,
+        }
     }
 
-    /// The same, asking nothing more once `stop` is ordered.
+    /// The outcome of every score in a process that was forked from the one that made the sandbox; `None` in that one.
+    pub(crate) fn of_another_process(&self) -> Option<Outcome> {
+        self.sandbox.must_be_of_this_process().err().map(|error| Outcome::of_nothing(Err(error)))
+    }
+
+    /// The same, asking nothing more once `stop` is ordered. Who scores many cases asks once for many whether they are
+    /// [`of_another_process`](LoadedScorer::of_another_process): it is a call of the system.
     pub(crate) async fn score_until(
         &self,
         input: ScorerInput<'_>,
         answers: Vec<Arc<Recording>>,
         stop: &Halt,
     ) -> Outcome {
-        if let Err(error) = self.sandbox.must_be_of_this_process() {
-            return Outcome::of_nothing(Err(error));
-        }
         let input = input.only(self.info.reads);
         let asker = self.asker.as_ref().map(|asker| asker.until(stop.clone()));
         let asker = asker.as_ref();

@@ -102,6 +102,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
                 abandon.is_done = true;
                 return;
             }
+            let forked = taken.first().and_then(|unit| unit.scorer().of_another_process());
             let (started, count) = (Instant::now(), taken.len());
             let mut finished = Rows::default();
             'taken: for unit in taken {
@@ -110,7 +111,10 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
                     if (self.is_stopping)() {
                         break 'taken;
                     }
-                    let computed = computed(&unit, &self.workspaces, &self.asking).await;
+                    let computed = match &forked {
+                        Some(outcome) => Computed::NotRun(outcome.clone()),
+                        None => computed(&unit, &self.workspaces, &self.asking).await,
+                    };
                     ahead.extend(unit.of_result(&computed));
                     finished.add(Finished { unit, computed, scored_at_ms: now_ms() });
                     if finished.bytes >= MOST_BYTES_AT_ONCE && !self.send(&mut finished).await {
