@@ -150,10 +150,12 @@ impl Scorer for Contains {
 
 impl Contains {
     fn fold<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        match (self.ignore_case, text.is_ascii()) {
-            (false, _) => text,
-            (true, true) => Cow::Owned(text.to_ascii_lowercase()),
-            (true, false) => Cow::Owned(default_case_fold_str(&text)),
+        if !self.ignore_case {
+            return text;
+        }
+        match text.is_ascii() {
+            true => Cow::Owned(text.to_ascii_lowercase()),
+            false => Cow::Owned(default_case_fold_str(&text)),
         }
     }
 }

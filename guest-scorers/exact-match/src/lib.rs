@@ -131,7 +131,10 @@ impl ExactMatch {
     fn read(&self, part: &Part<'_>) -> Result<Answer, ScoreError> {
         let value = part.value()?;
         let parsed = match &value {
-            Value::String(text) if self.parse_json => serde_json::from_str(text).ok(),
+            // Read as a part is, by code that is in the component anyway.
+            Value::String(text) if self.parse_json => {
+                Part::new(part.name(), text.as_str()).value().ok()
+            }
             _ => None,
         };
         let counts = |value: &Value| is_structure(value) || value.is_number();

@@ -1,22 +1,20 @@
 //! Finds the final answer of a worked solution. Reading the number itself is left to `number`.
 
+use std::iter;
+
 use crate::latex::without_latex;
 use crate::number::{Amount, find, read};
 
 /// How many markers are looked at, from the last one back: a model that loops writes thousands.
 const MARKER_LIMIT: usize = 100;
 
+/// What GSM8K writes before a result.
+const HASHES: &str = "####";
+
 /// The number after the last marker that a number follows; nothing if that one is not understood.
 #[must_use]
 pub fn final_answer(text: &str) -> Option<Amount> {
-    let mut markers = Vec::new();
-    markers.extend(boxes(text));
-    markers.extend(hashes(text));
-    markers.extend(answer_lines(text));
-    markers.extend(answer_words(text));
-    markers.sort_by_key(|marker| marker.after);
-    let mut latest = markers.iter().rev().take(MARKER_LIMIT);
-    latest.find_map(|marker| marker.number(text))?
+    latest_markers(text).take(MARKER_LIMIT).find_map(|marker| marker.number(text))?
 }
 
 /// The last number of a text that is understood, wherever it stands.
@@ -74,39 +72,64 @@ impl Marker {
     }
 }
 
-fn boxes(text: &str) -> impl Iterator<Item = Marker> {
-    text.match_indices("\\boxed{")
-        .map(|(place, marker)| Marker { kind: Kind::Box, after: place + marker.len() })
+/// The markers of a text, from the last one back.
+fn latest_markers(text: &str) -> impl Iterator<Item = Marker> {
+    // A search for each kind of marker would take longer than all that is done with what it finds.
+    let may_be_one = |byte: &u8| matches!(byte, b'\\' | b'#' | b'A' | b'a');
+    let mut rest = text.len();
+    iter::from_fn(move || {
+        loop {
+            let place = text.as_bytes()[..rest].iter().rposition(may_be_one)?;
+            rest = place;
+            let marker = match text.as_bytes()[place] {
+                b'\\' => boxed(text, place),
+                b'#' => hashes(text, place).inspect(|_| rest -= HASHES.len() - 1),
+                _ => answer_line(text, place).or_else(|| answer_words(text, place)),
+            };
+            if marker.is_some() {
+                return marker;
+            }
+        }
+    })
 }
 
-fn hashes(text: &str) -> impl Iterator<Item = Marker> {
-    text.match_indices("####")
-        .map(|(place, marker)| Marker { kind: Kind::Hashes, after: place + marker.len() })
+fn boxed(text: &str, place: usize) -> Option<Marker> {
+    let marker = "\\boxed{";
+    text[place..]
+        .starts_with(marker)
+        .then_some(Marker { kind: Kind::Box, after: place + marker.len() })
+}
+
+/// Hashes whose last one stands at `place`.
+fn hashes(text: &str, place: usize) -> Option<Marker> {
+    let after = place + 1;
+    text[..after].ends_with(HASHES).then_some(Marker { kind: Kind::Hashes, after })
 }
 
 /// `A: 42` at the start of a line.
-fn answer_lines(text: &str) -> impl Iterator<Item = Marker> {
-    text.match_indices("A:").filter_map(|(place, marker)| {
-        let before = text[..place].trim_end_matches([' ', '\t', '*', '_', '>']);
-        (before.is_empty() || before.ends_with(['\n', '\r']))
-            .then_some(Marker { kind: Kind::Words, after: place + marker.len() })
-    })
+fn answer_line(text: &str, place: usize) -> Option<Marker> {
+    let marker = "A:";
+    if !text[place..].starts_with(marker) {
+        return None;
+    }
+    let before = text[..place].trim_end_matches([' ', '\t', '*', '_', '>']);
+    (before.is_empty() || before.ends_with(['\n', '\r']))
+        .then_some(Marker { kind: Kind::Words, after: place + marker.len() })
 }
 
 /// `answer is 42`, `Answer: 42`, `**Answer**: 42`.
-fn answer_words(text: &str) -> impl Iterator<Item = Marker> {
-    const WORD: &str = "answer";
-    // Lowering ASCII keeps every byte in its place.
-    let lower = text.to_ascii_lowercase();
-    let places: Vec<usize> = lower.match_indices(WORD).map(|(place, _)| place).collect();
-    places.into_iter().filter_map(move |place| {
-        let before = lower[..place].chars().next_back();
-        let joint = lower[place + WORD.len()..].trim_start_matches([' ', '*', '_']);
-        let is = |rest: &&str| !rest.starts_with(char::is_alphanumeric);
-        let rest = joint.strip_prefix(':').or_else(|| joint.strip_prefix("is").filter(is))?;
-        (!before.is_some_and(char::is_alphanumeric))
-            .then_some(Marker { kind: Kind::Words, after: lower.len() - rest.len() })
-    })
+fn answer_words(text: &str, place: usize) -> Option<Marker> {
+    let joint = without_prefix(&text[place..], "answer")?.trim_start_matches([' ', '*', '_']);
+    let is = |rest: &&str| !rest.starts_with(char::is_alphanumeric);
+    let rest = joint.strip_prefix(':').or_else(|| without_prefix(joint, "is").filter(is))?;
+    (!text[..place].ends_with(char::is_alphanumeric))
+        .then_some(Marker { kind: Kind::Words, after: text.len() - rest.len() })
+}
+
+/// What follows ASCII letters in upper or lower case.
+fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 /// Up to the brace that closes; braces may nest.
@@ -166,6 +189,13 @@ mod tests {
         assert_eq!(final_answer("A: 1\nA: 2"), Some(2.0));
         assert_eq!(final_answer("The answer is 1. No:\nA: 2"), Some(2.0));
         assert_eq!(final_answer("A: 2\nThe answer is above."), Some(2.0));
+    }
+
+    #[test]
+    fn a_line_of_hashes_is_passed_over_as_one_that_says_nothing() {
+        let line = "#".repeat(320);
+        assert_eq!(final_answer(&format!("#### 7\n{line}\nThat is all.")), Some(7.0));
+        assert_eq!(final_answer(&format!("#### 7\n{line} 8")), Some(8.0));
     }
 
     #[test]

@@ -6,21 +6,26 @@ use std::borrow::Cow;
 /// out, and line breaks as spaces: fit for one line of a reason.
 #[must_use]
 pub fn excerpt(text: &str, characters: usize) -> Cow<'_, str> {
-    let breaks = |text: &str| text.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
+    let breaks = |text: &str| [b'\n', b'\r'].iter().any(|end| text.as_bytes().contains(end));
     // No more bytes than characters are allowed: nothing to count.
     if text.len() <= characters && !breaks(text) {
         return Cow::Borrowed(text);
     }
-    let cut = text.char_indices().nth(characters).map(|(index, _)| index);
+    let cut = match text.as_bytes().get(..characters) {
+        // Each of them is a character: nothing to count either.
+        Some(start) if start.is_ascii() => Some(characters).filter(|end| *end < text.len()),
+        _ => text.char_indices().nth(characters).map(|(index, _)| index),
+    };
     let kept = &text[..cut.unwrap_or(text.len())];
     if cut.is_none() && !breaks(kept) {
         return Cow::Borrowed(kept);
     }
-    let mut line = kept.replace(['\n', '\r'], " ");
-    if cut.is_some() {
-        line.push('…');
-    }
-    Cow::Owned(line)
+    let end = if cut.is_some() { "…" } else { "" };
+    // Few texts have line breaks, and replacing takes longer than looking.
+    Cow::Owned(match breaks(kept) {
+        true => [&kept.replace(['\n', '\r'], " "), end].concat(),
+        false => [kept, end].concat(),
+    })
 }
 
 #[cfg(test)]
@@ -32,5 +37,8 @@ mod tests {
         assert_eq!(excerpt("añb", 3), "añb");
         assert_eq!(excerpt("añb", 2), "añ…");
         assert_eq!(excerpt("a\nb", 9), "a b");
+        assert_eq!(excerpt("a\r\nb", 3), "a  …");
+        assert_eq!(excerpt("abñ", 2), "ab…");
+        assert_eq!(excerpt("abc", 3), "abc");
     }
 }

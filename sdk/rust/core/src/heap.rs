@@ -16,6 +16,8 @@ const GRAIN: usize = 16;
 const SMALL: usize = 256;
 /// Steps between a power of two and the next, as a power of two.
 const STEPS_LOG2: u32 = 3;
+/// Bytes of a page of the kernel's on most machines.
+const KERNEL_PAGE: usize = 4 << 10;
 /// How many sizes there are: up to 2 GiB.
 const SIZES: usize = SMALL / GRAIN + (23 << STEPS_LOG2);
 
@@ -42,23 +44,30 @@ struct State {
     /// The rest that is part of no block: its first byte, and the first behind it. 0 before the first block.
     next: usize,
     end: usize,
-    /// The freed blocks of each size, as a list: a block begins with the place of the next, or 0.
-    freed: [usize; SIZES],
+    /// The freed blocks of each size.
+    freed: Lists,
+    /// Those that are not taken before the rest is used up.
+    set_aside: Lists,
 }
+
+/// Blocks of each size, as lists: a block begins with the place of the next, or 0.
+type Lists = [usize; SIZES];
 
 impl<S> Heap<S> {
     pub(crate) const fn new(source: S) -> Self {
-        let state = State { next: 0, end: 0, freed: [0; SIZES] };
+        let state = State { next: 0, end: 0, freed: [0; SIZES], set_aside: [0; SIZES] };
         Self { source, state: UnsafeCell::new(state) }
     }
 }
 
 impl<S: Source> Heap<S> {
-    /// Gets memory in advance, so that the next `bytes` bytes of blocks need no more. Gets none if there is none.
+    /// Gets memory in advance, so that the next `bytes` bytes of blocks need no more, and takes blocks from nowhere else as long
+    /// as that is enough: they stand side by side, on few pages. Without more memory there are as many bytes as there are.
     pub(crate) fn reserve(&self, bytes: usize) {
         // SAFETY: one thread, and nothing in here calls back.
         let state = unsafe { &mut *self.state.get() };
         state.reserve(bytes, &self.source);
+        move_all(&mut state.freed, &mut state.set_aside);
     }
 }
 
@@ -86,6 +95,24 @@ fn bytes_of(size: usize) -> usize {
 
 fn pointer<T>(place: usize) -> *mut T {
     ptr::with_exposed_provenance_mut(place)
+}
+
+/// Moves all blocks of some lists to others; returns whether there are any.
+fn move_all(from: &mut Lists, to: &mut Lists) -> bool {
+    let mut any = false;
+    for (from, to) in from.iter_mut().zip(to) {
+        while *from != 0 {
+            let block = *from;
+            // SAFETY: a block in a list begins with the place of the next one.
+            unsafe {
+                *from = pointer::<usize>(block).read();
+                pointer::<usize>(block).write(*to);
+            }
+            *to = block;
+            any = true;
+        }
+    }
+    any
 }
 
 impl State {
@@ -135,7 +162,9 @@ impl State {
             self.put_rest(block + bytes_of(size), bytes_of(larger) - bytes_of(size));
             return block;
         }
-        match self.extend(bytes_of(size) - (self.end - self.next), bytes_of(size), source) {
+        let is_more = move_all(&mut self.set_aside, &mut self.freed)
+            || self.extend(bytes_of(size) - (self.end - self.next), bytes_of(size), source);
+        match is_more {
             true => self.take(size, source),
             false => 0,
         }
@@ -155,11 +184,14 @@ impl State {
         missing == 0 || self.extend(missing, whole, source)
     }
 
-    /// Has at least so many bytes in the rest, if there is memory.
+    /// Has at least so many bytes in the rest, from a page of the kernel's on, if there is memory.
     fn reserve(&mut self, bytes: usize, source: &impl Source) {
         if self.end == 0 {
             (self.next, self.end) = source.first();
         }
+        let next = self.next.next_multiple_of(KERNEL_PAGE).min(self.end);
+        self.put_rest(self.next, next - self.next);
+        self.next = next;
         let missing = bytes.saturating_sub(self.end - self.next);
         if missing > 0 {
             // Without a reserve, whatever needs it grows the memory then.
@@ -321,7 +353,8 @@ mod memory {
     static HEAP: Heap<Memory> = Heap::new(Memory);
 
     /// Leaves a page for each score. When a memory grows, the kernel changes the address space, and all
-    /// sandboxes of the process wait for that.
+    /// sandboxes of the process wait for that. And whatever page of the kernel's (4 KiB) a score writes to, the engine puts back
+    /// afterwards: blocks that `configure` freed are on many.
     pub(crate) fn reserve_for_a_score() {
         HEAP.reserve(PAGE);
     }

@@ -15,7 +15,7 @@ struct Arena {
     leaves_gaps: bool,
 }
 
-// SAFETY: the bytes are leaked, so nothing else uses them, and begin at a multiple of 64.
+// SAFETY: the bytes are leaked, so nothing else uses them, and begin at a multiple of a page.
 unsafe impl Source for Arena {
     fn first(&self) -> (usize, usize) {
         (self.first, self.first + self.bytes.get())
@@ -32,7 +32,7 @@ unsafe impl Source for Arena {
 }
 
 fn heap(bytes: usize, leaves_gaps: bool) -> Heap<Arena> {
-    let layout = Layout::from_size_align(MOST, 64).unwrap();
+    let layout = Layout::from_size_align(MOST, KERNEL_PAGE).unwrap();
     // SAFETY: the layout is not empty.
     let first = unsafe { std::alloc::alloc(layout) }.expose_provenance();
     Heap::new(Arena { first, bytes: Cell::new(bytes), leaves_gaps })
@@ -211,4 +211,32 @@ fn a_reserve_is_taken_from_memory_that_is_there_already() {
         heap.reserve(2 * MOST);
         assert_eq!(heap.source.bytes.get(), reserved, "more than there is");
     }
+}
+
+#[test]
+fn a_reserve_begins_with_a_page_and_what_is_before_it_is_not_lost() {
+    let heap = heap(3 * KERNEL_PAGE, false);
+    let place = heap.take(16).addr();
+    heap.reserve(KERNEL_PAGE);
+    assert_eq!(heap.take(16).addr(), place + KERNEL_PAGE);
+    assert_eq!(heap.source.bytes.get(), 3 * KERNEL_PAGE);
+    heap.take(7000);
+    assert_eq!(heap.take(1000).addr() / KERNEL_PAGE, place / KERNEL_PAGE);
+    assert_eq!(heap.source.bytes.get(), 3 * KERNEL_PAGE);
+}
+
+#[test]
+fn blocks_that_were_freed_before_a_reserve_are_taken_when_it_is_used_up() {
+    let heap = heap(4096, false);
+    let (early, _behind) = (heap.take(1000), heap.take(16));
+    heap.put(early, 1000);
+    heap.reserve(MOST / 2);
+    let first = heap.take(1000);
+    assert_ne!(first, early);
+    heap.put(first, 1000);
+    assert_eq!(heap.take(1000), first, "one that was freed since is taken first");
+    while heap.source.bytes.get() - (heap.take(1000).addr() - heap.source.first) >= 2048 {}
+    let reserved = heap.source.bytes.get();
+    assert_eq!(heap.take(1000), early);
+    assert_eq!(heap.source.bytes.get(), reserved, "no more is asked for before");
 }
