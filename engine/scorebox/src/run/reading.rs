@@ -31,7 +31,7 @@ use super::{
 /// The most cases that are handed over at once.
 const MOST_AT_ONCE: usize = 32;
 /// Bytes of the cases in flight.
-const ROOM_FOR_CASES: usize = 12 << 20;
+const ROOM_FOR_CASES: usize = 8 << 20;
 
 /// A case and what is to be done with it.
 struct Task {

@@ -41,7 +41,7 @@ use queue::Queue;
 use workers::{Worker, Workers};
 
 /// Bytes of finished rows that wait to be taken.
-const ROOM_FOR_ROWS: usize = 12 << 20;
+const ROOM_FOR_ROWS: usize = 8 << 20;
 /// Scores that may wait at once, unless something else is said: with the default limit of memory they
 /// take half of the default budget.
 pub const DEFAULT_WAITING: usize = 32;

@@ -38,6 +38,9 @@ pub struct ScorerCounts {
     pub mean_duration_ms: Option<f64>,
 }
 
+/// The scores of each scorer, in the order of its rows.
+type ScoresOfEach = Vec<Vec<f64>>;
+
 impl Store {
     /// The counts of what `filter` names, by scorer id, in the suite's order. With a run, its scorers
     /// without rows are included.
@@ -48,8 +51,8 @@ impl Store {
         Ok(self.counts_with_scores(filter, 0)?.0)
     }
 
-    /// The same, and the scores of each scorer in the order of its rows; `None` in place of all of them if there are more than
-    /// `most`.
+    /// The same, and the scores of each scorer in the order of its rows; `None` in place of all of them if there may be more than
+    /// `most`, or the filter names no run.
     ///
     /// # Errors
     /// As [`Store::counts`].
@@ -57,17 +60,26 @@ impl Store {
         &self,
         filter: &ScoreFilter,
         most: usize,
-    ) -> Result<(Vec<ScorerCounts>, Option<Vec<Vec<f64>>>), StoreError> {
+    ) -> Result<(Vec<ScorerCounts>, Option<ScoresOfEach>), StoreError> {
         self.snapshot(|store| {
             let run = store.run_of(filter)?;
-            let mut tallies = store.tallies(filter, run, most)?;
+            let named = store.named_scorers(filter, run)?;
+            let room = match run {
+                Some(run) => store.next_ordinal(run)?.saturating_mul(named.len() as u64),
+                None => u64::MAX,
+            };
+            let room = usize::try_from(room).ok().filter(|room| *room <= most);
+            let room_of_each = room.map_or(0, |room| room / named.len().max(1));
+            let mut tallies: HashMap<ScorerKey, Tally> =
+                named.iter().map(|(key, ..)| (*key, Tally::with_room(room_of_each))).collect();
+            store.add_rows(filter, run, &mut tallies)?;
             let are_all = tallies.values().all(|tally| tally.scores.len() as u64 == tally.scored);
             let mut merged = Merged::default();
-            for (key, scorer_id, name) in store.named_scorers(filter, run)? {
-                match tallies.remove(&key) {
-                    Some(tally) => merged.add(key, scorer_id, name, tally),
-                    None if run.is_some() => merged.add(key, scorer_id, name, Tally::default()),
-                    None => {}
+            for (key, scorer_id, name) in named {
+                if let Some(tally) =
+                    tallies.remove(&key).filter(|it| run.is_some() || it.has_rows())
+                {
+                    merged.add(key, scorer_id, name, tally);
                 }
             }
             let (counts, scores) = merged.finish();
@@ -75,25 +87,20 @@ impl Store {
         })
     }
 
-    /// One pass over the rows, which keeps the first `most` scores. SQLite's own GROUP BY would sort them first.
-    fn tallies(
+    /// One pass over the rows. SQLite's own GROUP BY would sort them first.
+    fn add_rows(
         &self,
         filter: &ScoreFilter,
         run: Option<RunKey>,
-        most: usize,
-    ) -> Result<HashMap<ScorerKey, Tally>, StoreError> {
+        tallies: &mut HashMap<ScorerKey, Tally>,
+    ) -> Result<(), StoreError> {
         let conditions = Conditions::of(filter, run, None);
         let sql = format!(
             "SELECT scorer, status, fuel, duration_ms, score FROM score_rows{} ORDER BY case_key, scorer",
             conditions.sql()
         );
-        let mut tallies: HashMap<ScorerKey, Tally> = HashMap::new();
-        let mut room = most;
-        self.each(&sql, &conditions, |row| {
-            tallies.entry(row.get(0)?).or_default().take(row, &mut room)
-        })?;
-        self.add_reused(conditions, &mut tallies)?;
-        Ok(tallies)
+        self.each(&sql, &conditions, |row| tallies.entry(row.get(0)?).or_default().take(row))?;
+        self.add_reused(conditions, tallies)
     }
 
     /// Counted apart, through an index that is empty if nothing was reused: the column is behind
@@ -149,19 +156,27 @@ struct Tally {
     fuel: u128,
     with_fuel: u64,
     duration_ms: f64,
-    /// Those that were kept.
+    /// As many as there was room for.
     scores: Vec<f64>,
 }
 
 impl Tally {
+    /// That of no row, with room for so many scores.
+    fn with_room(scores: usize) -> Tally {
+        Tally { scores: Vec::with_capacity(scores), ..Tally::default() }
+    }
+
+    fn has_rows(&self) -> bool {
+        self.scored + self.not_applicable + self.skipped + self.errors > 0
+    }
+
     /// Adds a row, and keeps its score if there is still room for one.
-    fn take(&mut self, row: &Row<'_>, room: &mut usize) -> rusqlite::Result<()> {
+    fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let status = row.get(1)?;
         match status {
             Status::Scored => {
                 self.scored += 1;
-                if let Some(rest) = room.checked_sub(1) {
-                    *room = rest;
+                if self.scores.len() < self.scores.capacity() {
                     self.scores.push(row.get(4)?);
                 }
             }
@@ -224,7 +239,7 @@ impl Merged {
         }
     }
 
-    fn finish(self) -> (Vec<ScorerCounts>, Vec<Vec<f64>>) {
+    fn finish(self) -> (Vec<ScorerCounts>, ScoresOfEach) {
         let counts = |Pooled { scorer_id, name, keys, tally }: Pooled| {
             let answered = tally.scored + tally.not_applicable;
             let mean = |sum: f64, of: u64| (of > 0).then(|| sum / of as f64);
