@@ -21,6 +21,7 @@
 //! | `component.rs`  | the components of runs, each once                                    |
 //! | `run_words.rs`  | words that are stored of a run: its state, how its cases come         |
 //! | `new_case.rs`   | a case that is handed over to be stored                              |
+//! | `new_score.rs`  | a score that is handed over to be stored, and its columns            |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `only_writer.rs` | the right to write a run, which one process has at a time           |
@@ -73,6 +74,7 @@ mod indexes;
 mod labelled;
 mod names;
 mod new_case;
+mod new_score;
 mod only_writer;
 mod open;
 mod query;
@@ -121,6 +123,7 @@ pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
 pub use labelled::{LabelledCase, LabelledRow};
 pub use names::Names;
 pub use new_case::NewCase;
+pub use new_score::{NewScore, Outcome};
 pub(crate) use only_writer::OnlyWriter;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
@@ -131,7 +134,7 @@ pub use scorer::{ConditionSpec, ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;
 pub use sorted::SortedScores;
 pub use summary::{NewSummary, SummaryRecord};
-pub use writer::{NewScore, Outcome, RunWriter};
+pub use writer::RunWriter;
 
 /// One open database.
 ///

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_process_left_when_it_was_killed_keeps_nobody_away() {
+    fn a_file_that_a_killed_process_left_keeps_no_other_away() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("runs.db-run-r.lock"), "").unwrap();
         let taken = OnlyWriter::take(&folder.path().join("runs.db"), &"r".parse().unwrap());

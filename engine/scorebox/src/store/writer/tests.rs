@@ -8,9 +8,9 @@ use std::sync::{
 use super::{super::sample::*, *};
 use crate::{
     advice::{self, Advice, Advised as _},
-    contract::LogLevel,
+    contract::{Assertion, LogLevel, LogLine},
     row::{Answer, Json, Status},
-    store::{ScoreFilter, StoredCase},
+    store::{Outcome, ScoreFilter, StoredCase},
 };
 
 /// The answers of all rows.
