@@ -162,7 +162,7 @@ fn an_entry_that_uses_the_scorer_is_locked_whatever_its_name_is() {
 }
 
 #[test]
-fn nothing_is_added_that_cannot_be_or_that_nobody_said_yes_to() {
+fn nothing_is_added_that_is_refused_or_not_confirmed() {
     let Some(desk) = Desk::new() else { return };
     desk.added();
     let readonly = desk.folder.path("readonly.toml");

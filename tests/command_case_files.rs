@@ -109,7 +109,7 @@ fn a_file_without_a_case_is_an_error_beside_others() {
 }
 
 #[test]
-fn what_is_no_file_of_cases_says_what_it_is() {
+fn a_file_that_is_not_one_of_cases_is_named_as_what_it_is() {
     let folder = folder();
     folder.write("results.yaml", "evalId: e\nresults: []\n");
     folder.write("results.html", "<!DOCTYPE html>\n<p>");

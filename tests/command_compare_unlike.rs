@@ -26,7 +26,7 @@ fn cases_that_only_one_run_has_are_counted_and_named() {
 }
 
 #[test]
-fn a_scorer_that_fails_in_b_is_no_improvement() {
+fn a_scorer_that_fails_in_b_is_not_an_improvement() {
     let folder = Folder::new();
     folder.write(
         "half.js",
@@ -86,7 +86,7 @@ fn a_run_with_errors_is_not_worse_than_itself() {
 
 /// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
 #[test]
-fn where_b_lacks_what_a_has_nothing_shows_that_it_is_no_worse() {
+fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {
     let folder = Folder::new();
     run_of_right(&folder, "all", 20, 20);
     run_of_right(&folder, "few", 2, 2);

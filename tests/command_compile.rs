@@ -53,7 +53,7 @@ fn a_scorer_that_refuses_its_configuration_is_named() {
 }
 
 #[test]
-fn a_scorer_is_no_suite() {
+fn a_scorer_is_not_a_suite() {
     let folder = folder();
     folder.write("grade.js", "export default () => 1;\n");
     for (command, what) in [

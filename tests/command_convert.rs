@@ -304,7 +304,7 @@ fn budgets_know_the_tokens_that_a_log_says_were_read_from_a_cache_or_written_to_
 }
 
 #[test]
-fn a_row_that_is_no_case_is_left_out_where_that_is_asked_for() {
+fn a_row_that_is_not_a_case_is_left_out_where_that_is_asked_for() {
     let folder = Folder::new();
     folder.write("ragged.csv", "id,output\na,x\nb\nc,x\n");
     let run = "scorebox run ragged.csv -s contains --config 'contains={\"value\": \"x\"}' -q";

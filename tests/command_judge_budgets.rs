@@ -51,7 +51,7 @@ fn a_runs_budget_in_dollars_needs_the_price_of_every_judge_that_is_asked() {
 }
 
 #[test]
-fn a_first_question_without_an_answer_ends_a_budget_in_dollars_because_nobody_knows_what_it_cost() {
+fn a_first_question_without_an_answer_ends_a_budget_in_dollars_because_its_cost_is_unknown() {
     let (says, hears) = std::sync::mpsc::channel::<()>();
     let hears = std::sync::Mutex::new(hears);
     let server = ModelServer::saying(move |_| {
@@ -81,7 +81,7 @@ fn a_spent_budget_of_a_scorer_names_it() {
 }
 
 #[test]
-fn a_cost_that_nobody_knows_is_not_shown_as_nothing() {
+fn an_unknown_cost_is_not_shown_as_zero() {
     let server = ModelServer::saying(|asked| match asked.text() {
         "b" => UNCOUNTED.into(),
         _ => "1".into(),
@@ -115,7 +115,7 @@ fn what_answers_that_are_not_recorded_consumed_is_said_below_the_table() {
 }
 
 #[test]
-fn without_network_only_recordings_answer_and_nobody_is_to_be_asked_again() {
+fn without_network_only_recordings_answer_and_no_judge_is_asked_again() {
     let server = ModelServer::saying(|_| "1".into());
     let folder = with_judge(&server, "");
     folder.sh(RUN).exits_with(0);

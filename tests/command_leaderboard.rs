@@ -380,7 +380,7 @@ fn an_attempt_of_which_something_cannot_be_read_is_not_ranked_and_counted() {
 }
 
 #[test]
-fn figures_are_read_in_both_spellings_and_half_a_usage_is_no_total() {
+fn figures_are_read_in_both_spellings_and_half_a_usage_is_not_a_total() {
     let folder = run_of(concat!(
         r#"{"output": 1, "metadata": {"endUserId": "ada", "succeeded": true, "tokensTotal": 10, "elapsedMs": 2000}}"#,
         "\n",

@@ -67,7 +67,7 @@ fn reads_json(folder: &Folder, language: &str, file: &str) {
 }
 
 #[test]
-fn a_new_script_reads_an_output_that_is_no_text_as_its_json() {
+fn a_new_script_reads_an_output_that_is_not_text_as_its_json() {
     for (language, file) in [("javascript", "reads.js"), ("typescript", "reads.ts")] {
         reads_json(&Folder::new(), language, file);
     }

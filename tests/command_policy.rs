@@ -60,7 +60,7 @@ fn is_refused_everywhere(desk: &Desk, words: &str) {
 }
 
 #[test]
-fn a_scorer_that_nobody_trusted_signed_is_not_used() {
+fn a_scorer_without_a_trusted_signature_is_not_used() {
     let Some(desk) = desk() else { return };
     let signer = format!("signers = [\"{TEAM_SIGNER}\"]");
     for configure in [user_policy, suite_policy] {

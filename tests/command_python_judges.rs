@@ -147,7 +147,7 @@ fn only_a_script_that_imports_the_module_needs_the_grant() {
 }
 
 #[test]
-fn what_is_no_question_is_an_exception_and_what_has_no_answer_ends_the_score() {
+fn an_invalid_question_is_an_exception_and_a_missing_answer_ends_the_score() {
     let Some(folder) = with_python() else { return };
     let server = ModelServer::saying(|_| "1".into());
     let functions = [
@@ -213,7 +213,7 @@ fn what_is_no_question_is_an_exception_and_what_has_no_answer_ends_the_score() {
 }
 
 #[test]
-fn nobody_is_asked_while_a_script_is_executed_or_sums_up() {
+fn no_judge_is_asked_while_a_script_is_executed_or_sums_up() {
     let Some(folder) = with_python() else { return };
     let server = ModelServer::saying(|_| "1".into());
     let early = "from scorebox.judge import ask\nanswer = ask(\"Now?\")\ndef score(case, config): return 1\n";

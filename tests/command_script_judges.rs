@@ -302,7 +302,7 @@ fn only_a_script_that_imports_the_module_needs_the_grant() {
 }
 
 #[test]
-fn a_question_that_is_none_is_an_exception_with_its_place() {
+fn an_invalid_question_is_an_exception_with_its_location() {
     let functions = [
         ("nothing", "(judge) => judge.ask()"),
         ("number", "(judge) => judge.ask(7)"),
@@ -463,7 +463,7 @@ fn a_script_that_asks_without_end_is_ended() {
 }
 
 #[test]
-fn nobody_is_asked_while_a_script_is_evaluated_or_sums_up() {
+fn no_judge_is_asked_while_a_script_is_evaluated_or_sums_up() {
     let server = ModelServer::saying(|_| "1".into());
     let folder = folder(
         &server,

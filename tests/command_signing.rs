@@ -128,7 +128,7 @@ fn a_line_of_versions_stands_for_its_newest_release() {
 }
 
 #[test]
-fn what_is_no_key_signs_nothing() {
+fn a_file_that_is_not_a_key_signs_nothing() {
     let Some(desk) = desk() else { return };
     for (file, words) in [
         ("suite.toml", "cannot sign with `suite.toml`: it is not a secret key of minisign"),

@@ -84,7 +84,7 @@ confg = {}
 }
 
 #[test]
-fn a_judge_that_the_suite_describes_is_no_mistake_beside_others() {
+fn a_judge_that_the_suite_describes_is_not_reported_beside_other_mistakes() {
     let folder = Folder::new();
     let judged = "[judges.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n[scorers.relevancy]\ngrants = [\"judge\"]\n";
     folder.write("judged.toml", judged);

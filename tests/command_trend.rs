@@ -50,7 +50,7 @@ fn scripted(folder: &Folder, run: &str, script: &str) {
 }
 
 #[test]
-fn a_change_of_scale_or_direction_is_no_change_of_the_mean() {
+fn a_change_of_scale_or_direction_is_not_a_change_of_the_mean() {
     let folder = Folder::new();
     let severity = "severity: 'soft'";
     let unit = format!("export const info = {{ {severity} }}; export default () => 0.25;");

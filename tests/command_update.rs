@@ -240,7 +240,7 @@ fn a_version_that_is_not_compatible_or_older_is_taken_only_if_it_is_named() {
 }
 
 #[test]
-fn what_cannot_be_updated_is_named_and_nobody_is_asked_without_a_terminal() {
+fn what_cannot_be_updated_is_named_and_nothing_is_asked_without_a_terminal() {
     let Some(desk) = desk() else { return };
     publish(&desk, &Version { version: "1.3.0", ..FIRST });
     let refused = |options: &str| {

@@ -253,7 +253,7 @@ fn an_idle_scorer_is_told_by_what_left_its_cases_out() {
 
 /// The `when` is right: the case says itself that it is not to be judged.
 #[test]
-fn a_case_that_says_skip_is_no_reason_to_look_at_a_condition() {
+fn the_condition_of_a_case_that_says_skip_is_not_evaluated() {
     let folder = Folder::new();
     folder.write("s.toml", "[scorers.order]\nuse = \"exact-match\"\nwhen = '.output != null'\n");
     folder.write("c.jsonl", "{\"output\": \"a\", \"groundTruth\": \"a\", \"skip\": \"flaky\"}\n");

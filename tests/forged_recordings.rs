@@ -46,7 +46,7 @@ fn a_changed_recording_is_different_for_the_root_and_for_its_score_alone() {
 }
 
 #[test]
-fn a_changed_recording_is_no_answer_in_another_run_and_is_not_shown() {
+fn a_changed_recording_is_not_used_in_another_run_and_is_not_shown() {
     let (folder, _) = changed(ANSWER);
     let again = folder.sh(&format!("{RUN} --judge-cache only")).exits_with(1);
     let scored = rows(&folder);

@@ -63,7 +63,7 @@ fn run(bytes: &[u8]) -> Output {
 }
 
 #[test]
-fn what_is_no_bundle_is_refused_with_the_reason() {
+fn a_file_that_is_not_a_bundle_is_refused_with_the_reason() {
     let _filters = Folder::new();
     let mut tar = tar::Builder::new(Vec::new());
     let mut header = Header::new_ustar();
@@ -115,7 +115,7 @@ fn a_file_of_a_gigabyte_of_nothing_is_refused_at_once() {
 }
 
 #[test]
-fn a_bundle_that_is_no_regular_file_is_refused_without_waiting() {
+fn a_bundle_that_is_not_a_regular_file_is_refused_without_waiting() {
     let folder = Folder::new();
     let refused = folder.sh("mkfifo pipe.tar; scorebox suite show pipe.tar").exits_with(2);
     assert_snapshot!(refused, @"

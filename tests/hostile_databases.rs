@@ -330,7 +330,7 @@ fn an_index_that_hides_errors_is_different_for_the_root_and_for_a_verification()
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_beside_a_database_is_neither_opened_nor_followed() {
+fn what_stands_beside_a_database_and_is_not_a_file_is_neither_opened_nor_followed() {
     let folder = with_a_run();
     folder.sh("mkfifo scorebox.db-journal").exits_with(0);
     let refused = folder.sh("scorebox runs").exits_with(2);

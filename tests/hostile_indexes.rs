@@ -137,7 +137,7 @@ fn without_a_network_indexes_are_searched_as_they_were_fetched_last() {
 }
 
 #[test]
-fn a_copy_that_somebody_changed_is_not_searched() {
+fn a_changed_copy_is_not_searched() {
     let shelf = Shelf::new();
     shelf.put_index("team.json", 7, &[entry("registry.test/team/good:1.0.0")]);
     shelf.search("xylophone").exits_with(0);

@@ -34,7 +34,7 @@ fn endings(folder: &Folder, functions: &[(&str, &str)], options: &str) -> String
 }
 
 #[test]
-fn a_result_that_is_none_is_an_error_and_never_a_score() {
+fn an_invalid_result_is_an_error_and_never_a_score() {
     let Some(folder) = with_python() else { return };
     let functions = [
         ("nan", "return float('nan')"),
@@ -131,7 +131,7 @@ fn whatever_is_raised_is_an_error_of_the_score() {
 }
 
 #[test]
-fn a_coroutine_that_nobody_awaits_is_an_error_and_no_score() {
+fn a_coroutine_that_is_not_awaited_is_an_error_and_not_a_score() {
     let Some(folder) = with_python() else { return };
     let check = "async def check():\n    return False\n\n";
     for (body, line) in [
@@ -297,7 +297,7 @@ fn a_language_that_a_script_broke_is_broken_for_that_script_alone() {
 }
 
 #[test]
-fn what_is_no_script_is_reported_before_the_run() {
+fn a_file_that_is_not_a_script_is_reported_before_the_run() {
     let Some(folder) = with_python() else { return };
     let scripts = [
         ("empty", ""),

@@ -38,7 +38,7 @@ fn endings(functions: &[(&str, &str)], options: &str) -> String {
 }
 
 #[test]
-fn a_result_that_is_none_is_an_error_and_never_a_score() {
+fn an_invalid_result_is_an_error_and_never_a_score() {
     let functions = [
         ("nan", "() => NaN"),
         ("infinite", "() => ({ score: -Infinity })"),
@@ -145,7 +145,7 @@ fn whatever_is_thrown_is_an_error_of_the_score() {
 }
 
 #[test]
-fn what_is_thrown_and_is_no_error_has_the_place_of_its_throw_or_none() {
+fn a_thrown_value_that_is_not_an_error_has_the_location_of_its_throw_or_none() {
     let functions = [
         ("inner", "() => { const f = () => { throw 'inner'; }; return f(); }"),
         ("callback", "() => [1].map((value) => { throw value; })"),
@@ -388,7 +388,7 @@ fn a_language_that_a_script_broke_is_broken_for_that_script_alone() {
 }
 
 #[test]
-fn what_is_no_script_is_reported_before_the_run() {
+fn a_file_that_is_not_a_script_is_reported_before_the_run() {
     let folder = Folder::new();
     let scripts = [
         ("empty", ""),

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn no_signature_is_none_and_half_a_signature_is_malformed() {
+    fn an_empty_signature_is_none_and_half_a_signature_is_malformed() {
         assert_eq!(Signature::of_annotations(&BTreeMap::new()), Ok(None));
         let signature = Signature::make(b"one", &secret_key(), None).unwrap();
         let whole = annotations(&signature);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_of_the_comment_that_is_no_signature_makes_it_invalid() {
+    fn a_malformed_signature_of_the_comment_makes_it_invalid() {
         let signature = Signature::make(b"one", &secret_key(), None).unwrap();
         let lines: Vec<&str> = signature.text.lines().collect();
         let bytes = STANDARD.decode(lines[3]).unwrap();

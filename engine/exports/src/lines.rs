@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_nested_on_one_line_and_what_is_none_is_text() {
+    fn json_is_nested_on_one_line_and_anything_else_is_text() {
         let written = |json: &str| {
             let mut out = Vec::new();
             write_json(&mut out, json).unwrap();

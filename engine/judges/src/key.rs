@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_a_local_server_takes_as_key_is_no_secret() {
+    fn a_word_that_a_local_server_takes_as_key_is_not_a_secret() {
         assert_eq!(Key::new("ollama").conceal("I am an ollama."), "I am an ollama.");
     }
 

@@ -160,7 +160,7 @@ async fn a_model_that_says_nothing_answers_with_an_empty_text() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_no_answer_and_there_are_no_vectors() {
+async fn a_refusal_is_not_an_answer_and_there_are_no_vectors() {
     let server = Server::start(|_| Some(answers(json!([]), "refusal"))).await;
     let judge = judge(&server, StructuredOutput::Detect);
     let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();

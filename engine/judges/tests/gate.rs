@@ -194,7 +194,7 @@ async fn a_limit_that_lasts_longer_than_the_retries_costs_no_question_its_answer
 }
 
 #[tokio::test]
-async fn a_limit_is_no_failed_attempt() {
+async fn a_limit_is_not_a_failed_attempt() {
     let server = Server::start(|asked| {
         Some(match asked.number {
             0 => refuses(429, "too many"),
@@ -216,7 +216,7 @@ async fn without_retries_a_limit_is_not_waited_for_either() {
 }
 
 #[tokio::test]
-async fn each_pause_counts_as_an_attempt_of_all_who_wait_if_the_server_answers_nobody() {
+async fn each_pause_counts_as_an_attempt_of_all_who_wait_if_the_server_answers_no_call() {
     let server =
         Server::start(|_| Some(refuses(429, "the day is over").with("retry-after-ms", "300")))
             .await;

@@ -133,7 +133,7 @@ async fn a_model_that_says_nothing_answers_with_an_empty_text_however_that_is_wr
 }
 
 #[tokio::test]
-async fn a_model_or_a_filter_that_refuses_is_no_answer() {
+async fn a_refusal_of_a_model_or_a_filter_is_not_an_answer() {
     let refusal =
         json!({"choices": [{"message": {"content": null, "refusal": "I cannot judge that."}}]});
     let (kind, message) = outcome(refusal).await.unwrap_err();

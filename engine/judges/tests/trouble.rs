@@ -168,7 +168,7 @@ async fn an_error_quotes_what_came_in_short_and_on_one_line() {
 }
 
 #[tokio::test]
-async fn an_encoding_that_nobody_asked_for_is_named() {
+async fn an_encoding_that_was_not_asked_for_is_named() {
     let server = Server::start(|_| Some(says("Yes.").with("content-encoding", "gzip"))).await;
     let message = asked(&*judge(&server), &question("Is it?")).await.unwrap_err().message;
     let expected = "answered in the encoding `gzip`, which was not asked for";

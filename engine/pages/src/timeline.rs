@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_shown_as_it_is() {
+    fn text_that_is_not_a_trace_is_shown_as_it_is() {
         let html = timeline(r#"{"what": "<i>"}"#, 1000, MOST_STEPS).into_string();
         assert!(html.contains("the trace is in an unknown format"), "{html}");
         assert!(html.contains("&lt;i&gt;"), "{html}");

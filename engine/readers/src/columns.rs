@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_no_key_and_not_json_is_left_out() {
+    fn a_column_that_is_neither_a_key_nor_json_is_left_out() {
         let times = TimestampSecondArray::from(vec![0, i64::MAX]).with_timezone("UTC");
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("output", texts(["x", "y"])),

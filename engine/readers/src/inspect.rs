@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_says_nothing_is_no_ground_truth() {
+    fn a_target_that_says_nothing_is_not_a_ground_truth() {
         let truth = |target: Value| {
             case(&json!({"id": "a", "input": "?", "target": target})).get("groundTruth").cloned()
         };

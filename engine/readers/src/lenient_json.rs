@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_word_is_left_to_the_parser() {
+    fn other_words_are_left_to_the_parser() {
         for text in ["Nan", "-", "-Inf", "Infinit", "[N,I]", "--1", "-1", ""] {
             assert_eq!(read(text, 3), text);
         }

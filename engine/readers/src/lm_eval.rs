@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_likeliest_choice_is_the_answer_and_the_first_of_equals() {
+    fn the_most_likely_choice_is_the_answer_and_the_first_of_equals() {
         assert_eq!(best(&[-3.0, -1.0, -1.0]), Some(1));
         assert_eq!(best(&[f64::NEG_INFINITY, -9.0]), Some(1));
         assert_eq!(best(&[]), None);

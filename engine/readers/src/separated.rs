@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_does_not_fit_its_header_or_is_no_text_is_no_case() {
+    fn a_row_that_does_not_fit_its_header_or_is_not_text_is_not_a_case() {
         assert_eq!(cells(&ByteRecord::from(vec!["a", "b"]), 2), Ok(vec!["a", "b"]));
         let short = cells(&ByteRecord::from(vec!["a"]), 2).unwrap_err();
         assert_eq!(short, b"\x18the row has 1 cell, the header 2");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_no_case_ends_nothing() {
+    fn a_row_that_is_not_a_case_ends_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         let text = b"sep=;\n;output;Status;Status;\n0;x;p;f;\n1;y\n2;caf\xe9;p;f;\n3;z;p;f;\n";

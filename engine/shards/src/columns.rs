@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_no_case_says_where_and_why() {
+    fn a_row_that_is_not_a_case_says_where_and_why() {
         let table = batch(vec![
             ("id", texts(&[None, None])),
             ("output", Arc::new(Float64Array::from(vec![1.0, f64::NAN]))),

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_asks_nobody_says_nothing_of_judges() {
+    fn a_run_that_asks_no_judge_says_nothing_of_judges() {
         assert_eq!(asking(&JudgeCounts::default(), Duration::from_secs(1)), None);
     }
 

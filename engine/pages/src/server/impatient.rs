@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_nobody_takes_is_written_for_a_while_only() {
+    async fn an_answer_that_the_client_does_not_take_is_written_for_a_while_only() {
         let (stream, _unread) = duplex(64);
         let mut stream = Impatient::new(stream, Duration::from_millis(20));
         let written = stream.write_all(&[0; 1024]).await;

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_that_name_is_no_value_of_a_rule() {
+    fn a_key_of_that_name_is_not_a_value_of_a_rule() {
         let line = r#"{"output":"x","latencyMs":5}"#;
         assert_eq!(said(&["latencyMs=/ms"], &[line]).len(), 1);
     }

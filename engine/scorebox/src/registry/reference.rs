@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_begins_with_its_scheme_and_is_no_path() {
+    fn an_address_begins_with_its_scheme_and_is_not_a_path() {
         let written = "oci://registry.example.com:5000/team/grade:1.2.0";
         let reference = Reference::parse(written, Path::new("/suite"));
         let address = "registry.example.com:5000/team/grade:1.2.0";

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_a_script_and_other_encodings_are_refused_with_the_line() {
+    fn a_byte_order_mark_is_not_part_of_a_script_and_other_encodings_are_refused_with_the_line() {
         let folder = folder(&[("grade.js", "\u{feff}1")]);
         let path = folder.path().join("grade.js");
         assert_eq!(

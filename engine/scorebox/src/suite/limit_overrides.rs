@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_is_refused_with_what_there_is() {
+    fn an_unknown_limit_is_refused_with_the_known_ones() {
         let mut limits = LimitOverrides::default();
         for (written, said) in [
             ("fuel", "`fuel` is not NAME=VALUE"),

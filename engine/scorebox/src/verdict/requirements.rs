@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_of_nothing_is_no_good_mean() {
+    fn a_mean_of_nothing_meets_no_requirement() {
         let requirements =
             Requirements { worst_means: vec![("a".to_owned(), 0.0)], ..Requirements::default() };
         let unscored = ScorerMean { mean: None, ..scorer(Direction::HigherIsBetter, 0.0) };

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_share_has_a_text_all_the_same() {
+    fn a_number_that_is_not_a_share_has_a_text_too() {
         assert_eq!([-0.5, 2.0, f64::NAN].map(percent), ["-50.0 %", "200.0 %", "NaN %"]);
     }
 }

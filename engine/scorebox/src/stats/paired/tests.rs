@@ -89,7 +89,7 @@ fn no_difference_is_shown_by_fewer_cases_than_a_permutation_test_takes() {
 }
 
 #[test]
-fn rounding_is_no_difference_and_makes_equal_distances_no_others() {
+fn rounding_makes_neither_a_difference_nor_equal_distances_unequal() {
     let mut differences = Differences::default();
     for number in [0.1, 0.2, 0.3, 0.4] {
         differences.add(number, number + 0.1);
