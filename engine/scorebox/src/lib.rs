@@ -71,6 +71,7 @@ pub mod input_file;
     reason = "a question and an answer have what the contract has"
 )]
 pub mod judge;
+mod now;
 mod packing;
 mod panic_words;
 pub mod registry;

@@ -8,7 +8,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use tokio::sync::Semaphore;
@@ -21,7 +21,7 @@ use super::{
     permit::Permit,
     provider::answer_of,
 };
-use crate::digest::Digest;
+use crate::{digest::Digest, now::now_ms};
 
 /// How recordings are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -517,10 +517,4 @@ fn not_recorded(name: &str, call: &Call, digest: Digest) -> JudgeError {
 
 fn unreadable(error: super::RecordingsError) -> JudgeError {
     JudgeError::new(JudgeErrorKind::Recordings, format!("recordings of judges: {error}"))
-}
-
-/// Milliseconds since 1970-01-01 UTC; 0 on a machine whose clock is before that.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

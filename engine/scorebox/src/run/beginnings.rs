@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::scoring::now_ms;
+use crate::now::now_ms;
 
 /// Set once the beginning was reported.
 const REPORTED: u64 = 1;

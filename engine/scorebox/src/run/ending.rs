@@ -5,7 +5,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     digest::Digest,
-    scoring::now_ms,
+    now::now_ms,
     store::{RunSource, RunState, StoreError},
 };
 

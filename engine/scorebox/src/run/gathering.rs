@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::{
     case::Case,
     digest::Digest,
+    now::now_ms,
     row::{Answer, Row, Status},
     sandbox::Outcome,
-    scoring::now_ms,
 };
 
 use super::message::RunScorers;

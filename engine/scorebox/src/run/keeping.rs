@@ -5,9 +5,9 @@ use crate::{
     case::{Case, Location},
     contract::ScoredRow,
     digest::Digest,
+    now::now_ms,
     row::{Row, milliseconds},
     sandbox::{self, Summary, SummaryRows},
-    scoring::now_ms,
     store::{
         self, CaseAdded, CaseKey, NewScore, NewSummary, Outcome, Reusable, RunState, RunWriter,
         ScoreCursor, StoreError,

@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use crate::{
     contract::CONTRACT_VERSION,
+    now::now_ms,
     sandbox::{Start, WASMTIME_VERSION},
-    scoring::now_ms,
     store::{
         ConditionSpec, OnlyWriter, ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState,
         RunWriter, ScorerSpec, SessionSpec, Store,

@@ -23,10 +23,7 @@ mod turns;
 mod unit;
 mod workers;
 
-use std::{
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc};
 
@@ -144,10 +141,4 @@ impl<U> Units<U> {
         self.quick.abandon();
         self.slow.abandon();
     }
-}
-
-/// Milliseconds since 1970-01-01 UTC; 0 on a machine whose clock is before that.
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

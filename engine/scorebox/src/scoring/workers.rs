@@ -11,8 +11,8 @@ use tokio::{
     task::{JoinError, JoinHandle},
 };
 
-use super::{Batch, Computed, Finished, Room, Unit, Units, now_ms, queue::Queue, turns::in_turns};
-use crate::{judge::Halt, sandbox::Outcome, suite::Skip};
+use super::{Batch, Computed, Finished, Room, Unit, Units, queue::Queue, turns::in_turns};
+use crate::{judge::Halt, now::now_ms, sandbox::Outcome, suite::Skip};
 
 /// The most units that a worker takes at once.
 const MOST_AT_ONCE: usize = 128;
