@@ -81,7 +81,7 @@ pub enum StoreError {
     },
     /// Written by an older scorebox, in a place where it can't be brought up to date.
     #[error(
-        "{} was written by an older scorebox (schema {found}, now {known}) and can't be updated here",
+        "{} was written by an older scorebox (schema {found}, now {known}) and cannot be updated here",
         path.display()
     )]
     Older {
@@ -121,7 +121,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// No space left. What was committed before is safe.
-    #[error("the disk is full: can't write {}", path.display())]
+    #[error("the disk is full: cannot write {}", path.display())]
     DiskFull {
         /// The database.
         path: PathBuf,
