@@ -28,6 +28,7 @@
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `alone.rs`      | whether a session alone has written a run: then nothing need be counted |
 //! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
+//! | `call_store.rs` | a database as what judges answered before, and who writes it        |
 //! | `call_check.rs` | whether a recording is the one that its digests name                 |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
@@ -57,6 +58,7 @@ mod attempts;
 mod browsing;
 mod call_check;
 mod call_counts;
+mod call_store;
 mod calls;
 mod case;
 mod case_columns;
@@ -109,7 +111,8 @@ pub use attempts::Attempts;
 pub use browsing::{CaseName, Saying};
 pub use call_check::{Altered, Part, Unrecorded};
 pub use call_counts::{CallCounts, SilentJuror};
-pub use calls::{CallRecord, CallStore};
+pub use call_store::CallStore;
+pub use calls::CallRecord;
 pub use case::{CaseAdded, CaseContent, StoredCase};
 pub use case_index::{
     CaseIndex, CaseOrder, CaseQuery, Finding, FoundCase, Indexed, IndexedCase, Place, WordsError,

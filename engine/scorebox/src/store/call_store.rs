@@ -1,0 +1,126 @@
+//! [`CallStore`]: a database as what judges answered before, which keeps answers while scores wait for them. What is stored of a call
+//! is in `calls`.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    thread,
+};
+
+use tokio::sync::oneshot;
+
+use super::{Store, StoreError};
+use crate::{
+    digest::Digest,
+    judge::{BoxFuture, Recording, Recordings, RecordingsError},
+};
+
+/// Recordings that wait to be written.
+const MOST_WAITING: usize = 4096;
+/// Recordings of one transaction.
+const MOST_AT_ONCE: usize = 256;
+/// The recordings of a database file. Answers are written by a separate thread as soon as they are there, many in one
+/// transaction.
+#[derive(Debug)]
+pub struct CallStore {
+    reading: Mutex<Store>,
+    /// `None` once it ends.
+    writes: Option<mpsc::SyncSender<Answered>>,
+    writing: Option<thread::JoinHandle<()>>,
+}
+
+/// A recording to be written, and who waits for that.
+#[derive(Debug)]
+struct Answered {
+    recording: Arc<Recording>,
+    written: oneshot::Sender<Result<(), RecordingsError>>,
+}
+
+impl CallStore {
+    /// The recordings of the database at `path`, which is created if it does not exist.
+    ///
+    /// # Errors
+    /// The file cannot be opened to be written.
+    pub fn open(path: &Path) -> Result<CallStore, StoreError> {
+        let writer = Store::open(path)?;
+        let reading = Mutex::new(Store::open_read_only(path)?);
+        let (writes, answers) = mpsc::sync_channel(MOST_WAITING);
+        let writing = thread::Builder::new()
+            .name("scorebox-calls".into())
+            .spawn(move || write(&writer, &answers))
+            .map_err(|error| StoreError::Rejected {
+                path: PathBuf::from(path),
+                what: format!("no thread to write what judges answer: {error}"),
+            })?;
+        Ok(CallStore { reading, writes: Some(writes), writing: Some(writing) })
+    }
+
+    /// The recordings of the database at `path`, to be read only.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn open_read_only(path: &Path) -> Result<CallStore, StoreError> {
+        let reading = Mutex::new(Store::open_read_only(path)?);
+        Ok(CallStore { reading, writes: None, writing: None })
+    }
+}
+
+impl Recordings for CallStore {
+    fn find(&self, call: Digest) -> Result<Option<Arc<Recording>>, RecordingsError> {
+        let found = lock(&self.reading).recording(call);
+        found.map(|found| found.map(Arc::new)).map_err(|error| RecordingsError(error.to_string()))
+    }
+
+    fn find_reply(
+        &self,
+        call: Digest,
+        reply: Digest,
+    ) -> Result<Option<Arc<Recording>>, RecordingsError> {
+        let found = lock(&self.reading).recording_of(call, reply);
+        found.map(|found| found.map(Arc::new)).map_err(|error| RecordingsError(error.to_string()))
+    }
+
+    fn keep(&self, recording: Arc<Recording>) -> BoxFuture<'_, Result<(), RecordingsError>> {
+        Box::pin(async {
+            let Some(writes) = &self.writes else {
+                return Err(RecordingsError("the database is open for reading only".into()));
+            };
+            let ended = || RecordingsError("what writes them ended".into());
+            let (written, is_written) = oneshot::channel();
+            // Waits if thousands are in the queue, which holds up the caller that asks so fast.
+            writes.send(Answered { recording, written }).map_err(|_| ended())?;
+            is_written.await.map_err(|_| ended())?
+        })
+    }
+}
+
+impl Drop for CallStore {
+    /// Waits until everything is written.
+    fn drop(&mut self) {
+        self.writes = None;
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.join();
+        }
+    }
+}
+
+/// What is behind these locks is consistent after every statement.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes recordings as they come: all that wait in one transaction.
+fn write(store: &Store, answers: &mpsc::Receiver<Answered>) {
+    while let Ok(first) = answers.recv() {
+        let mut batch = vec![first];
+        batch.extend(answers.try_iter().take(MOST_AT_ONCE - 1));
+        let recordings: Vec<Arc<Recording>> =
+            batch.iter().map(|answered| Arc::clone(&answered.recording)).collect();
+        let kept = store.keep_recordings(&recordings);
+        let kept = kept.map_err(|error| RecordingsError(error.to_string()));
+        for answered in batch {
+            // A score that is no longer waited for does not listen.
+            let _ = answered.written.send(kept.clone());
+        }
+    }
+}
