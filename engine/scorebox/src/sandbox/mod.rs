@@ -23,7 +23,7 @@
 //! - `imports`: what a guest can call: the host's side of its imports.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `source`: a component that is let in, what is known of it without its bytes, and its keys in the cache.
-//! - `load`: [`LoadedScorer`] from it: compile, describe, configure, freeze.
+//! - `load`: [`LoadedScorer`] from it: compile, describe, configure, freeze; `loaded_scorer`: what is known of it then.
 //! - `split`: a component's code apart from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
 //! - `kept_code`: the code that was wanted last; `wanted_code`: code from there, from the cache, or compiled.
@@ -73,6 +73,7 @@ mod jury;
 mod kept_code;
 mod limits;
 mod load;
+mod loaded_scorer;
 mod mistake;
 mod parser_thread;
 mod phrases;
@@ -102,7 +103,7 @@ pub use error::{ErrorKind, ScoreError};
 pub use grants::{Grant, Grants, UnknownGrant};
 pub use host::{DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION};
 pub use limits::Limits;
-pub use load::{LoadedScorer, Start};
+pub use loaded_scorer::{LoadedScorer, Start};
 pub use parser_thread::PARSERS_NAME;
 pub use score::Outcome;
 pub use scorer_config::ScorerConfig;

@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::{
+    advice::Advice,
     component_bytes::Packed,
     contract::{Example, ScorerInput},
     registry::{Reference, Registry},
-    sandbox::{CacheOptions, Compiler, SandboxOptions},
+    sandbox::{CacheOptions, Compiler, Grant, SandboxOptions},
 };
 
 /// What compiles in this process, and keeps code in `folder`.
