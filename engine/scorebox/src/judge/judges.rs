@@ -58,16 +58,16 @@ impl RecordingUse {
 #[derive(Debug)]
 pub(super) struct Judge {
     pub(super) settings: JudgeSettings,
-    provider: Option<Arc<dyn Provider>>,
+    pub(super) provider: Option<Arc<dyn Provider>>,
     /// Answers that stand for a provider.
-    recorded: Option<Arc<dyn Recordings>>,
+    pub(super) recorded: Option<Arc<dyn Recordings>>,
     meter: Meter,
     /// As many as it takes calls at once.
     places: Semaphore,
 }
 
 impl Judge {
-    fn new(settings: JudgeSettings) -> Judge {
+    pub(super) fn new(settings: JudgeSettings) -> Judge {
         let places = Semaphore::new(settings.concurrency.clamp(1, Semaphore::MAX_PERMITS));
         let meter = Meter::new(settings.budget);
         Judge { settings, provider: None, recorded: None, meter, places }
@@ -89,22 +89,22 @@ pub(super) struct Behalf<'a> {
 
 /// The judges of a program, by name. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Judges(Arc<Shared>);
+pub struct Judges(pub(super) Arc<Shared>);
 
 #[derive(Default)]
-struct Shared {
-    judges: BTreeMap<String, Judge>,
-    recordings: Option<Arc<dyn Recordings>>,
-    recording_use: RecordingUse,
-    meter: Option<Meter>,
-    in_flight: InFlight,
-    counts: Counts,
+pub(super) struct Shared {
+    pub(super) judges: BTreeMap<String, Judge>,
+    pub(super) recordings: Option<Arc<dyn Recordings>>,
+    pub(super) recording_use: RecordingUse,
+    pub(super) meter: Option<Meter>,
+    pub(super) in_flight: InFlight,
+    pub(super) counts: Counts,
     /// Recordings from before this moment do not count while they are refreshed, nor do those from a clock that is ahead.
-    began_at_ms: i64,
+    pub(super) began_at_ms: i64,
 }
 
 #[derive(Default)]
-struct Counts {
+pub(super) struct Counts {
     recorded: AtomicU64,
     failed: AtomicU64,
     /// Calls that wait for a place or for room in a budget.
@@ -167,77 +167,6 @@ pub struct JudgeCounts {
     pub budget: Budget,
 }
 
-/// Makes [`Judges`].
-#[derive(Debug, Default)]
-pub struct JudgesBuilder {
-    judges: BTreeMap<String, Judge>,
-    recordings: Option<Arc<dyn Recordings>>,
-    recording_use: RecordingUse,
-    budget: Budget,
-}
-
-impl JudgesBuilder {
-    /// These, and the judge `name`. Without a provider it answers from recordings only.
-    #[must_use]
-    pub fn judge(
-        mut self,
-        name: impl Into<String>,
-        settings: JudgeSettings,
-        provider: Option<Arc<dyn Provider>>,
-    ) -> JudgesBuilder {
-        self.judges.insert(name.into(), Judge { provider, ..Judge::new(settings) });
-        self
-    }
-
-    /// These, and the judge `name`, which has the answers of `recorded` and no others.
-    #[must_use]
-    pub fn recorded_judge(
-        mut self,
-        name: impl Into<String>,
-        settings: JudgeSettings,
-        recorded: Arc<dyn Recordings>,
-    ) -> JudgesBuilder {
-        let recorded = Some(recorded);
-        self.judges.insert(name.into(), Judge { recorded, ..Judge::new(settings) });
-        self
-    }
-
-    /// Where answers are recorded; by default nowhere.
-    #[must_use]
-    pub fn recordings(mut self, recordings: Arc<dyn Recordings>) -> JudgesBuilder {
-        self.recordings = Some(recordings);
-        self
-    }
-
-    /// How recordings are used.
-    #[must_use]
-    pub fn recording_use(mut self, recording_use: RecordingUse) -> JudgesBuilder {
-        self.recording_use = recording_use;
-        self
-    }
-
-    /// What all judges may consume together.
-    #[must_use]
-    pub fn budget(mut self, budget: Budget) -> JudgesBuilder {
-        self.budget = budget;
-        self
-    }
-
-    /// The judges.
-    pub fn build(self) -> Judges {
-        let JudgesBuilder { judges, recordings, recording_use, budget } = self;
-        Judges(Arc::new(Shared {
-            judges,
-            recordings,
-            recording_use,
-            meter: Some(Meter::new(budget)),
-            in_flight: InFlight::default(),
-            counts: Counts::default(),
-            began_at_ms: now_ms(),
-        }))
-    }
-}
-
 /// A call's answer, and where it came from.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -256,11 +185,6 @@ impl Asked {
 }
 
 impl Judges {
-    /// No judges; a builder for some.
-    pub fn builder() -> JudgesBuilder {
-        JudgesBuilder::default()
-    }
-
     /// The names of the judges.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.judges.keys().map(String::as_str)

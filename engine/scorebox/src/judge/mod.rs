@@ -14,15 +14,17 @@
 //! - `request`: what a scorer asks, checked.
 //! - `choice`: which judge, or which jury, a scorer may ask.
 //! - `asker`: a scorer's access to that.
-//! - `jury`: several judges in place of one, and what becomes of their scores.
+//! - `jury`: several judges in place of one, and how their scores are combined.
 //! - `identity`: what decides the answers of a judge or a jury.
 //! - `in_flight`: calls that are asked at this moment.
+//! - `builder`: makes judges.
 //! - `judges`: the way of each call: recorded, within budget, asked, recorded.
 //! - `error`: why there is no answer.
 
 mod answer;
 mod asker;
 mod budget;
+mod builder;
 mod choice;
 mod error;
 mod extras;
@@ -43,12 +45,13 @@ pub use answer::{Answer, Reply, TokenUsage};
 pub use asker::Asker;
 pub(crate) use asker::Seat;
 pub use budget::{Consumed, Meter, Spent};
+pub use builder::JudgesBuilder;
 pub use choice::JudgeChoice;
 pub use error::{BudgetOf, JudgeError, JudgeErrorKind};
 pub(crate) use extras::{check_extra_body, check_extra_headers, check_key_header};
 pub use halt::Halt;
 pub use identity::{JudgeIdentity, JuryIdentity};
-pub use judges::{Asked, JudgeCounts, Judges, JudgesBuilder, RecordingUse};
+pub use judges::{Asked, JudgeCounts, Judges, RecordingUse};
 pub use jury::{Combine, Jury, agreement, spread};
 pub use provider::{AskError, AskErrorKind, BoxFuture, Load, Provider};
 pub use question::{Embedding, Generation, Message, Question, Role};

@@ -1,0 +1,91 @@
+//! Makes [`Judges`]: which there are, where answers are recorded, and what they may consume. Asks none.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    Budget, JudgeSettings, Judges, Meter, Provider, RecordingUse, Recordings,
+    in_flight::InFlight,
+    judges::{Counts, Judge, Shared},
+};
+use crate::now::now_ms;
+
+/// Makes [`Judges`].
+#[derive(Debug, Default)]
+pub struct JudgesBuilder {
+    judges: BTreeMap<String, Judge>,
+    recordings: Option<Arc<dyn Recordings>>,
+    recording_use: RecordingUse,
+    budget: Budget,
+}
+
+impl JudgesBuilder {
+    /// These, and the judge `name`. Without a provider it answers from recordings only.
+    #[must_use]
+    pub fn judge(
+        mut self,
+        name: impl Into<String>,
+        settings: JudgeSettings,
+        provider: Option<Arc<dyn Provider>>,
+    ) -> JudgesBuilder {
+        let mut judge = Judge::new(settings);
+        judge.provider = provider;
+        self.judges.insert(name.into(), judge);
+        self
+    }
+
+    /// These, and the judge `name`, which has the answers of `recorded` and no others.
+    #[must_use]
+    pub fn recorded_judge(
+        mut self,
+        name: impl Into<String>,
+        settings: JudgeSettings,
+        recorded: Arc<dyn Recordings>,
+    ) -> JudgesBuilder {
+        let mut judge = Judge::new(settings);
+        judge.recorded = Some(recorded);
+        self.judges.insert(name.into(), judge);
+        self
+    }
+
+    /// Where answers are recorded; by default nowhere.
+    #[must_use]
+    pub fn recordings(mut self, recordings: Arc<dyn Recordings>) -> JudgesBuilder {
+        self.recordings = Some(recordings);
+        self
+    }
+
+    /// How recordings are used.
+    #[must_use]
+    pub fn recording_use(mut self, recording_use: RecordingUse) -> JudgesBuilder {
+        self.recording_use = recording_use;
+        self
+    }
+
+    /// What all judges may consume together.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> JudgesBuilder {
+        self.budget = budget;
+        self
+    }
+
+    /// The judges.
+    pub fn build(self) -> Judges {
+        let JudgesBuilder { judges, recordings, recording_use, budget } = self;
+        Judges(Arc::new(Shared {
+            judges,
+            recordings,
+            recording_use,
+            meter: Some(Meter::new(budget)),
+            in_flight: InFlight::default(),
+            counts: Counts::default(),
+            began_at_ms: now_ms(),
+        }))
+    }
+}
+
+impl Judges {
+    /// No judges; a builder for some.
+    pub fn builder() -> JudgesBuilder {
+        JudgesBuilder::default()
+    }
+}
