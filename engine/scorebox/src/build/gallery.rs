@@ -1,158 +1,20 @@
 //! A gallery: a folder with a crate for each of several scorers, and what they build to in its folder
-//! `dist`, with a manifest: which sources and which compiler each was built from, and what it says about
-//! itself. `guest-scorers/` is one. Embeds nothing; `registry` does.
+//! `dist`, with a manifest. `guest-scorers/` is one. Embeds nothing; `registry` does.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{
-    contract::ScorerInfo,
-    digest::Digest,
-    packing::{pack, unpack},
-};
+use crate::{contract::ScorerInfo, digest::Digest, packing::pack};
 
 use super::{
     BuildError, BuiltComponent, Describe, Packages, ToolOutput, Toolchain, build_guest, dictionary,
-    package::compiled_packages, sources_digest,
+    manifest::{DICTIONARY_FILE, component_file, dist},
+    package::compiled_packages,
+    sources_digest,
 };
 
-/// What compressed components are compressed against, in the folder with them.
-const DICTIONARY_FILE: &str = "dictionary.zst";
-
-/// The version of the manifest's format.
-pub const MANIFEST_VERSION: u32 = 5;
-/// The oldest version that is read. It has no dictionary, and neither it nor version 4 has packages.
-const OLDEST_VERSION: u32 = 3;
-
-/// What a gallery's `dist/manifest.json` says.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Manifest {
-    /// [`MANIFEST_VERSION`].
-    pub version: u32,
-    /// The compiler and its standard library; equal ones give equal bytes.
-    pub compiler: String,
-    /// Whether the components are compressed with zstd: `NAME.wasm.zst` in place of `NAME.wasm`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub compressed: bool,
-    /// What all compressed components are compressed against: `dictionary.zst`. `None` if they have nothing in common.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dictionary: Option<ManifestDictionary>,
-    /// The scorers, sorted by name.
-    pub scorers: Vec<ManifestScorer>,
-}
-
-/// The dictionary of a gallery's components.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ManifestDictionary {
-    /// Bytes of it, uncompressed.
-    pub bytes: u64,
-    /// Digest of it, uncompressed.
-    pub digest: Digest,
-}
-
-/// One scorer of a gallery.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ManifestScorer {
-    /// The scorer's name, and that of its file.
-    pub name: String,
-    /// Bytes of the component, uncompressed.
-    pub bytes: u64,
-    /// Digest of the component, uncompressed.
-    pub digest: Digest,
-    /// Digest of what it was built from.
-    pub sources: Digest,
-    /// The packages that count in that digest; none where all did that Cargo.lock names.
-    #[serde(default, skip_serializing_if = "Packages::is_empty")]
-    pub packages: Packages,
-    /// What it says about itself.
-    pub info: ScorerInfo,
-    /// The example that it carries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub example: Option<Box<RawValue>>,
-}
-
-impl Manifest {
-    /// Where the manifest of a gallery is.
-    pub fn path(gallery: &Path) -> PathBuf {
-        dist(gallery).join("manifest.json")
-    }
-
-    /// Reads the manifest of a gallery.
-    ///
-    /// # Errors
-    /// If it is missing, or has another format.
-    pub fn read(gallery: &Path) -> Result<Manifest, BuildError> {
-        let path = Manifest::path(gallery);
-        let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
-        let unexpected = |reason: String| BuildError::Unexpected { path: path.clone(), reason };
-        let manifest: Manifest =
-            serde_json::from_str(&text).map_err(|error| unexpected(error.to_string()))?;
-        if !(OLDEST_VERSION..=MANIFEST_VERSION).contains(&manifest.version) {
-            return Err(unexpected(format!("version {} of the format", manifest.version)));
-        }
-        Ok(manifest)
-    }
-
-    /// Where the component of a scorer is.
-    pub fn component_path(&self, gallery: &Path, name: &str) -> PathBuf {
-        dist(gallery).join(component_file(name, self.compressed))
-    }
-
-    /// The component of a scorer, uncompressed.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is not the one that the manifest lists.
-    pub fn component(&self, gallery: &Path, name: &str) -> Result<Vec<u8>, BuildError> {
-        let path = self.component_path(gallery, name);
-        let unexpected =
-            |reason: &str| BuildError::Unexpected { path: path.clone(), reason: reason.to_owned() };
-        let scorer = self.scorers.iter().find(|scorer| scorer.name == name);
-        let scorer = scorer.ok_or_else(|| unexpected("the manifest does not list it"))?;
-        let stored = fs::read(&path).map_err(BuildError::file(&path))?;
-        let bytes = match self.compressed {
-            false => stored,
-            true => unpack(&stored, &self.dictionary(gallery)?, scorer.bytes)
-                .ok_or_else(|| unexpected("it cannot be uncompressed"))?,
-        };
-        match Digest::of(&bytes) == scorer.digest {
-            true => Ok(bytes),
-            false => Err(unexpected("it is not the component that the manifest lists")),
-        }
-    }
-
-    /// What the components are compressed against; empty where that is nothing.
-    fn dictionary(&self, gallery: &Path) -> Result<Vec<u8>, BuildError> {
-        let Some(ManifestDictionary { bytes, digest }) = self.dictionary else {
-            return Ok(Vec::new());
-        };
-        let path = dist(gallery).join(DICTIONARY_FILE);
-        let stored = fs::read(&path).map_err(BuildError::file(&path))?;
-        let dictionary = unpack(&stored, b"", bytes).filter(|it| Digest::of(it) == digest);
-        let reason = "it is not the dictionary that the manifest lists".to_owned();
-        dictionary.ok_or(BuildError::Unexpected { path, reason })
-    }
-
-    fn write(&self, gallery: &Path) -> Result<(), BuildError> {
-        let path = Manifest::path(gallery);
-        let unexpected = |error: serde_json::Error| BuildError::Unexpected {
-            path: path.clone(),
-            reason: error.to_string(),
-        };
-        let text = serde_json::to_string_pretty(self).map_err(unexpected)? + "\n";
-        fs::write(&path, text).map_err(BuildError::file(&path))
-    }
-}
+pub use super::manifest::{MANIFEST_VERSION, Manifest, ManifestDictionary, ManifestScorer};
 
 /// The names of the scorers of a gallery, sorted: its folders with a crate in them.
 ///
@@ -368,14 +230,6 @@ pub fn differences(manifest: &Manifest, components: &[BuiltComponent]) -> Vec<St
         .filter(|component| !committed(&component.name))
         .map(|component| format!("`{}` is not in dist", component.name));
     changed.chain(new).collect()
-}
-
-fn component_file(name: &str, compressed: bool) -> String {
-    if compressed { format!("{name}.wasm.zst") } else { format!("{name}.wasm") }
-}
-
-fn dist(gallery: &Path) -> PathBuf {
-    gallery.join("dist")
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 //!   what is compiled.
 //! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
 //! - `sources`: the digest of all that a guest is built from.
-//! - `gallery`: a folder of scorers, and what they build to, with a manifest; `dictionary`: what they have in common.
+//! - `gallery`: a folder of scorers, and what they build to, with a `manifest`; `dictionary`: what they have in common.
 
 mod cargo;
 mod compile;
@@ -28,6 +28,7 @@ pub mod gallery;
 mod guest;
 mod language;
 mod lean;
+mod manifest;
 mod module;
 mod module_error;
 mod module_place;
