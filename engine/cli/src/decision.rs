@@ -1,7 +1,10 @@
 //! What the verdict of a stored run is for the user who waits for it: words, and a part of the exit code. `verdict` and
 //! `aggregate` of the library decide it.
 
-use std::{panic, thread};
+use std::{
+    panic,
+    thread::{self, ScopedJoinHandle},
+};
 
 use scorebox::{
     aggregate::{Aggregate, DecidedRun, VerdictOptions, aggregate, verdicts},
@@ -39,15 +42,19 @@ impl Decision {
             let options = VerdictOptions::default().with_strict(strict);
             verdicts(store, run.as_str(), options, |_| true)
         };
-        // Both pass over all rows, and a connection is one thread's.
-        let (aggregates, decided) = match Store::open_read_only(store.path()) {
-            Ok(another) => thread::scope(|scope| {
-                let deciding = scope.spawn(move || decide(&another));
-                let aggregates = aggregate(store, &filter);
-                (aggregates, deciding.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
-            }),
-            Err(_) => (aggregate(store, &filter), decide(store)),
-        };
+        // Both pass over all rows, and a connection is one thread's. Without another of either, one after the other.
+        let (aggregates, decided) = thread::scope(|scope| {
+            let another = Store::open_read_only(store.path()).ok();
+            let deciding = another.and_then(|another| {
+                thread::Builder::new().spawn_scoped(scope, move || decide(&another)).ok()
+            });
+            let aggregates = aggregate(store, &filter);
+            let decided = match deciding.map(ScopedJoinHandle::join) {
+                Some(decided) => decided.unwrap_or_else(|panic| panic::resume_unwind(panic)),
+                None => decide(store),
+            };
+            (aggregates, decided)
+        });
         let (aggregates, decided) = (aggregates?, decided?);
         let is_finished = store.run(run.as_str())?.state == RunState::Finished;
         let broken = broken(requirements, &decided, &aggregates, (strict, is_finished));
