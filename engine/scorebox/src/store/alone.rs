@@ -25,7 +25,7 @@ pub(super) enum Alone {
 }
 
 impl Alone {
-    /// Looks what there is when the first batch of a run begins, which keeps others from writing.
+    /// Looks at what is stored when the first batch of a run begins, which keeps others from writing.
     ///
     /// # Errors
     /// The database cannot be read.

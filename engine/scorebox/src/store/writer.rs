@@ -257,7 +257,7 @@ impl RunWriter {
     /// # Errors
     /// The database cannot be read.
     pub(crate) fn stored(&mut self) -> Result<Stored, StoreError> {
-        self.miss_a_lost_batch();
+        self.notice_a_lost_batch();
         if self.alone.is_certain(&self.store)? {
             return Ok(self.written);
         }
@@ -272,7 +272,7 @@ impl RunWriter {
     }
 
     /// Notices that SQLite has taken back the open batch.
-    fn miss_a_lost_batch(&mut self) {
+    fn notice_a_lost_batch(&mut self) {
         if self.in_a_batch && self.store.conn.is_autocommit() {
             (self.alone, self.in_a_batch, self.counted) = (Alone::No, false, None);
         }
@@ -333,7 +333,7 @@ impl RunWriter {
 
     /// Begins a batch unless one is open, and the session unless it has begun.
     fn begin(&mut self) -> Result<SessionKey, StoreError> {
-        self.miss_a_lost_batch();
+        self.notice_a_lost_batch();
         if !self.in_a_batch {
             let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
             self.store.explained(begun)?;
