@@ -39,8 +39,18 @@ fn table(page: &str) -> Arrows {
 /// Whether a room is one of a front end, which calls the library's from outside.
 fn is_of_a_front_end(room: &str) -> bool {
     room.starts_with("cli/")
-        || ["community", "exports", "judges", "pages", "python", "readers", "shards", "telemetry"]
-            .contains(&room)
+        || [
+            "community",
+            "connections",
+            "exports",
+            "judges",
+            "pages",
+            "python",
+            "readers",
+            "shards",
+            "telemetry",
+        ]
+        .contains(&room)
 }
 
 /// The files that stand beside the rooms, whom anybody may call.
@@ -344,10 +354,10 @@ fn sources_below(folder: &Path) -> Vec<PathBuf> {
     if folder.is_dir() { sources(folder) } else { Vec::new() }
 }
 
-/// The source folders of the crates: the engine's, the SDK's, and those of the built-in scorers.
+/// The source folders of the crates: the engine's, the SDK's, those of the built-in scorers, and of what runs scripts.
 fn crates() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for group in ["engine", "sdk/rust", "guest-scorers"] {
+    for group in ["engine", "sdk/rust", "guest-scorers", "script-engines"] {
         let folders = fs::read_dir(repository().join(group)).unwrap();
         let crates = folders.map(|entry| entry.unwrap().path().join("src"));
         found.extend(crates.filter(|sources| sources.is_dir()));
@@ -365,6 +375,40 @@ fn the_files_of_each_folder_import_one_another_in_one_direction() {
     });
     let circles: Vec<String> = circles.collect();
     assert!(circles.is_empty(), "{}", circles.join("\n"));
+}
+
+/// The files that a map declares and does not name, but for tests.
+fn unnamed(map: &Path) -> Vec<String> {
+    let text = fs::read_to_string(map).unwrap();
+    let head: Vec<&str> = text.lines().filter(|line| line.starts_with("//!")).collect();
+    let head = head.join(" ");
+    let named: BTreeSet<&str> = quoted(&head).flat_map(|word| word.split(['/', '.'])).collect();
+    let linked = |name: &str| head.contains(&format!("[`{name}`]"));
+    let visible = ["pub(crate) mod ", "pub mod ", "mod "];
+    let lines: Vec<&str> = text.lines().collect();
+    let declared = lines.iter().enumerate().filter_map(|(at, line)| {
+        let name = visible.iter().find_map(|before| line.strip_prefix(before))?;
+        let is_a_test = at > 0 && lines[at - 1] == "#[cfg(test)]";
+        name.strip_suffix(';').filter(|name| !is_a_test && *name != "tests")
+    });
+    declared.filter(|name| !named.contains(name) && !linked(name)).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_map_names_every_file_of_its_folder() {
+    let is_a_scorer = |map: &Path| map.starts_with(repository().join("guest-scorers"));
+    let folders = crates().into_iter().flat_map(|path| folders(&path)).map(|folder| folder.map);
+    let maps: Vec<PathBuf> = folders
+        .filter(|map| !is_a_scorer(map) && !map.iter().any(|folder| folder == "tests"))
+        // The help of the program is the map of its commands.
+        .filter(|map| !map.ends_with("engine/cli/src/command/mod.rs"))
+        .collect();
+    assert!(maps.len() > 40, "{maps:?}");
+    let unnamed: Vec<String> = maps
+        .iter()
+        .flat_map(|map| unnamed(map).into_iter().map(|file| format!("{}: {file}", map.display())))
+        .collect();
+    assert!(unnamed.is_empty(), "{}", unnamed.join("\n"));
 }
 
 #[test]

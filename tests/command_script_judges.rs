@@ -1,6 +1,7 @@
 //! Scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback interface. What
 //! scripts are otherwise is in `command_script`, judges in `command_judges`.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -51,66 +52,27 @@ fn entry(file: &str) -> String {
     format!("[scorers.one]\nuse = \"./{file}\"\ngrants = [\"judge\"]\n")
 }
 
-const NONE: &str = "the answer has none";
-const DRAFT: &str = "the answer is a draft";
-const QUOTED: &str = "that of the answer stands within or between sentences, as a quotation does";
-const SEVERAL: &str = "the answer has several values in it that differ";
-const REPEATED: &str = "that of the answer has a key twice in an object";
-const UNFINISHED: &str = "that of the answer is not closed";
-/// What judges answer, and the JSON that scripts read in it, or why they read none.
-const ANSWERS: [(&str, &str); 39] = [
-    ("{\"a\": [1]}", "{\"a\":[1]}"),
-    ("  [1, 2]\n", "[1,2]"),
-    ("7", "7"),
-    ("```json\ntrue\n```", "true"),
-    ("It is polite.\n```json\n{\"a\": 1}\n```\nThat is all.", QUOTED),
-    ("Final verdict: {\"a\": 1}.\nIt is polite.", "{\"a\":1}"),
-    ("I would say {\"a\": 1}", "{\"a\":1}"),
-    ("{\"a\": 1}\n\nIt is polite.", "{\"a\":1}"),
-    ("{\"a\": \"two\nlines\"}", "{\"a\":\"two\\nlines\"}"),
-    // The same value twice is one.
-    ("It says {\"a\": 1}, and so do I:\n{\"a\": 1}", "{\"a\":1}"),
-    ("{\"a\": [1]} or {\"a\": [2]}", SEVERAL),
-    ("```\n{\"a\": 1}\n```\n```\n{\"a\": 2}\n```", SEVERAL),
-    ("[\"a\"]\n{\"a\": 1}", SEVERAL),
-    ("{\"a\": 1}\n{\"a\": true}", SEVERAL),
-    ("{\"a\": 1}\n{\"a\":", UNFINISHED),
-    ("{\"b\": {\"a\": 1, \"a\": 2}}", REPEATED),
-    // What is no JSON, and brackets around numbers, are marks in prose.
-    ("[see above] {\"a\": 1}", "{\"a\":1}"),
-    ("As in [2], fine:\n{\"a\": 1}", "{\"a\":1}"),
-    ("{\"a\": 1}\n\n[1]: a footnote", "{\"a\":1}"),
-    ("Verdict:\n[1, 0]\nThat is all.", "[1,0]"),
-    ("As in [2], it is fine.", QUOTED),
-    // A quotation is not the judge's own.
-    ("As in [2], fine: {\"a\":1}.", QUOTED),
-    ("The text says {\"a\": 1}, which is wrong.", QUOTED),
-    ("The text says: {\"a\": 1}\nIt is wrong.", QUOTED),
-    ("The text says\n```json\n{\"a\": 1}\n```\nIt is wrong.", QUOTED),
-    ("Verdict:\n```json\n{\"a\": 1}\n```\nThat is all.", "{\"a\":1}"),
-    ("I thought about it.\n```json\n{\"a\": 1}\n```\n", "{\"a\":1}"),
-    // Nothing is read from inside of what is not JSON.
-    ("{\n\"verdict\": {\"a\": 1}\n\"b\": 2\n}", QUOTED),
-    // Drafts.
-    ("<think>{\"x\": 1}</think>{\"a\": 1}", "{\"a\":1}"),
-    ("<thinking>\n{\"x\": 1}\n</thinking>\n\nIn short:\n{\"a\": 1}", "{\"a\":1}"),
-    ("Maybe {\"x\": 1}?</think>{\"a\": 1}", "{\"a\":1}"),
-    ("{\"a\": \"<think> is a tag\"}", "{\"a\":\"<think> is a tag\"}"),
-    ("<think>maybe {\"polite\":false}</think> It is polite.", NONE),
-    ("<think>maybe {\"polite\":false}", DRAFT),
-    ("<think>It says </think>{\"a\": 1}\n, which is wrong.</think> I say nothing.", DRAFT),
-    ("a ] before a [ and } before {", NONE),
-    ("I would rather not.", NONE),
-    ("NaN", NONE),
-    ("{'a': 1}", NONE),
-];
+/// What judges answer, and the JSON that scripts read in it, or why they read none; and what the SDK for Rust reads where that is
+/// something else, which its own test checks.
+const ANSWERS: &str = include_str!("../sdk/rust/judges/src/tests/answers.json");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    answer: String,
+    json: Option<Value>,
+    why: Option<String>,
+    #[serde(rename = "rust")]
+    _rust: Option<Value>,
+}
 
 /// Checks what `script`, which puts the JSON of what it is answered into `meta`, reads in [`ANSWERS`].
 pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
     let server = ModelServer::saying(|asked| asked.text().to_owned());
     folder.write(name, script);
-    let cases = ANSWERS.iter().enumerate();
-    let cases = cases.map(|(at, (answer, _))| {
+    let expected: Vec<Expected> = serde_json::from_str(ANSWERS).unwrap();
+    let cases = expected.iter().enumerate();
+    let cases = cases.map(|(at, Expected { answer, .. })| {
         format!("{}\n", json!({"id": format!("c{at:02}"), "output": answer}))
     });
     folder.write("cases.jsonl", cases.collect::<String>());
@@ -118,13 +80,12 @@ pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
     sh(folder, RUN);
     let read =
         folder.rows("SELECT coalesce(meta_json, error_message) FROM scores ORDER BY case_id");
-    assert_eq!(read.len(), ANSWERS.len());
-    for ((answer, expected), read) in ANSWERS.iter().zip(read) {
-        let read = match read.strip_prefix("JSON was expected, but ") {
-            Some(why) => why.split("; it begins").next().unwrap(),
-            None => &read,
-        };
-        assert_eq!(read, *expected, "{answer}");
+    assert_eq!(read.len(), expected.len());
+    for (Expected { answer, json, why, .. }, read) in expected.iter().zip(read) {
+        match read.strip_prefix("JSON was expected, but ") {
+            Some(read) => assert_eq!(read.split("; it begins").next(), why.as_deref(), "{answer}"),
+            None => assert_eq!(serde_json::from_str(&read).ok(), *json, "{answer}"),
+        }
     }
 }
 

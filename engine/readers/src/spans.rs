@@ -130,11 +130,29 @@ impl Traces<'_> {
 
 /// The tokens of all spans.
 fn consumed(spans: &[&Span]) -> Option<Value> {
-    let sum = |place: usize| {
-        let counts = spans.iter().filter_map(|span| span.usage()[place]);
-        counts.fold(None, |sum: Option<u64>, count| Some(sum.unwrap_or(0).saturating_add(count)))
+    let counts = spans.iter().map(|span| span.usage());
+    sum_of(counts).and_then(|[input, output, total]| usage(input, output, total, None))
+}
+
+/// The sums of input, output and total. Where one span states a total, that of another is the sum of its input and output; if
+/// that is not known either, the sum has no total, because it would be less than its parts.
+fn sum_of(counts: impl Iterator<Item = [Option<u64>; 3]>) -> Option<[Option<u64>; 3]> {
+    let mut has_a_total = false;
+    let stated = counts.filter(|counts| counts.iter().any(Option::is_some));
+    let stated = stated.inspect(|[_, _, total]| has_a_total |= total.is_some());
+    let whole = stated.map(|[input, output, total]| {
+        let of_both = || Some(input?.saturating_add(output?));
+        [input, output, total.or_else(of_both)]
+    });
+    let either = |one: Option<u64>, other: Option<u64>| match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        (one, other) => one.or(other),
     };
-    usage(sum(0), sum(1), sum(2), None)
+    let [input, output, total] = whole.reduce(|one, other| {
+        let total = one[2].zip(other[2]).map(|(one, other)| one.saturating_add(other));
+        [either(one[0], other[0]), either(one[1], other[1]), total]
+    })?;
+    Some([input, output, total.filter(|_| has_a_total)])
 }
 
 /// From the first beginning to the last end.
@@ -154,5 +172,25 @@ fn size(value: &Value) -> usize {
             members.iter().map(|(key, it)| key.len() + size(it) + 4).sum::<usize>() + 2
         }
         _ => 8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_is_the_sum_of_all_spans_or_is_left_out() {
+        let sum = |counts: &[[Option<u64>; 3]]| sum_of(counts.iter().copied());
+        assert_eq!(sum(&[]), None);
+        assert_eq!(sum(&[[None; 3]]), None);
+        let stated = [Some(2), Some(3), Some(9)];
+        // Another span states its parts, nothing, or only one part.
+        assert_eq!(sum(&[stated, [Some(4), Some(1), None]]), Some([Some(6), Some(4), Some(14)]));
+        assert_eq!(sum(&[[None; 3], stated]), Some(stated));
+        assert_eq!(sum(&[stated, [Some(4), None, None]]), Some([Some(6), Some(3), None]));
+        assert_eq!(sum(&[[Some(1), Some(1), None]; 2]), Some([Some(2), Some(2), None]));
+        let most = [Some(u64::MAX), None, Some(u64::MAX)];
+        assert_eq!(sum(&[most, most]), Some(most));
     }
 }

@@ -49,6 +49,11 @@
 //! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made visible.
 //! - [`component_bytes`]: a component's bytes under their digest.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
+//!
+//! Inside, `scoring` computes units of one case and one scorer for [`run`] and [`verify`]. Beside the rooms, `grant` is what a user
+//! can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `now` is the time as it is
+//! stored, `packing` how components of a gallery are compressed, and `panic_words` what code of the embedding program said
+//! when it panicked.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -76,7 +76,7 @@ fn keys_may_be_others_and_the_answer_may_be_the_ground_truth() {
 }
 
 #[test]
-fn null_in_the_input_is_no_question_and_no_answer() {
+fn null_in_the_input_is_neither_a_question_nor_an_answer() {
     let judge = testing::answering(|_| "{\"score\": 1}".into());
     let scorer: AnswerAccuracy = scorebox_sdk::configure(json!({})).unwrap();
     let score = |input: Value| {

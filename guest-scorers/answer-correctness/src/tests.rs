@@ -32,7 +32,7 @@ fn it_is_the_weighted_mean_of_f1_and_similarity() {
 }
 
 #[test]
-fn a_blank_statement_is_none() {
+fn a_blank_statement_does_not_count() {
     let config = json!({"similarityWeight": 0});
     let scored = score(config, r#"{"shared":["a",""," "],"extra":[],"missing":["c"]}"#).unwrap();
     assert_eq!(scored.score, Some(1.0 / 1.5));
@@ -53,12 +53,16 @@ fn an_answer_without_statements_or_without_a_list_is_unreadable() {
 
 #[test]
 fn weights_are_0_or_more_and_not_both_0() {
-    for config in [
-        json!({"factualityWeight": -1}),
-        json!({"similarityWeight": -0.5}),
-        json!({"factualityWeight": 0, "similarityWeight": 0}),
+    for (config, expected) in [
+        (json!({"factualityWeight": -1}), "`factualityWeight`: should be 0 or more, found -1"),
+        (json!({"similarityWeight": -0.5}), "`similarityWeight`: should be 0 or more, found -0.5"),
+        (
+            json!({"factualityWeight": 0, "similarityWeight": 0}),
+            "both weights are 0; one of them must be more",
+        ),
     ] {
-        assert!(score(config, ANSWER).is_err());
+        let error = scorebox_sdk::configure::<AnswerCorrectness>(config).err().unwrap();
+        assert_eq!(error.to_string(), expected);
     }
 }
 

@@ -93,8 +93,18 @@ fn negate_turns_the_score_around() {
 #[test]
 fn without_a_reference_there_is_no_score() {
     let scorer: Bleu = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("x"))).is_err());
-    assert!(scorer.score(&Case::new(json!("x")).with_ground_truth(json!([]))).is_err());
+    let error = scorer.score(&Case::new(json!("x"))).unwrap_err();
+    assert_eq!(
+        error,
+        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+    );
+    let error = scorer.score(&Case::new(json!("x")).with_ground_truth(json!([]))).unwrap_err();
+    assert_eq!(
+        error,
+        ScoreError::invalid_input(
+            "`groundTruth` is an empty list; it should name at least one accepted answer"
+        )
+    );
 }
 
 #[test]

@@ -87,5 +87,9 @@ fn wrong_options_are_refused_by_name() {
 #[test]
 fn without_a_reference_there_is_no_score() {
     let scorer: Chrf = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("x"))).is_err());
+    let error = scorer.score(&Case::new(json!("x"))).unwrap_err();
+    assert_eq!(
+        error,
+        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+    );
 }

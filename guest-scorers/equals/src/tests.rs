@@ -115,5 +115,9 @@ fn negate_turns_the_score_around() {
 #[test]
 fn without_an_expected_value_there_is_no_score() {
     let scorer: Equals = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("a"))).is_err());
+    let error = scorer.score(&Case::new(json!("a"))).unwrap_err();
+    assert_eq!(
+        error,
+        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+    );
 }

@@ -395,7 +395,7 @@ impl Phrases {
     }
 
     /// Whether it stands in quotation marks within a sentence: "I cannot help," said the guard. A whole
-    /// output in quotation marks is no quotation, and neither is a value of JSON.
+    /// output in quotation marks is not a quotation, and neither is a value of JSON.
     fn is_quoted(&self, text: &Text<'_>, refusal: Range<usize>) -> bool {
         let Some(quotation) = text.quotation(&refusal) else { return false };
         let is_outside = |at: usize| text.quotation(&(at..at + 1)).is_none();

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The places of a text that are in quotation marks, with the marks, among those that open before
 /// `end`. What a double mark opens may stay open: so do the paragraphs of a long quotation.
 ///
-/// A mark opens after what is no letter or digit and before what is no space, and closes the other
+/// A mark opens after a character that is not a letter or digit and before one that is not a space, and closes the other
 /// way round, so apostrophes and inch signs do not count. Inside a quotation, other kinds of marks
 /// are ignored.
 pub(crate) fn find(text: &str, end: usize) -> Vec<Range<usize>> {

@@ -134,7 +134,7 @@ fn a_refusal_may_speak_of_what_someone_said() {
 }
 
 #[test]
-fn a_whole_output_in_quotation_marks_is_no_quotation() {
+fn quotation_marks_around_the_whole_output_are_not_a_quotation() {
     for output in [
         "\"I can't help with that.\"",
         "“I can’t help with that.”",

@@ -126,5 +126,9 @@ fn texts_inside_texts_are_read_to_a_bounded_depth() {
 #[test]
 fn without_an_expected_value_there_is_no_score() {
     let scorer: JsonDiff = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("a"))).is_err());
+    let error = scorer.score(&Case::new(json!("a"))).unwrap_err();
+    assert_eq!(
+        error,
+        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+    );
 }

@@ -105,7 +105,7 @@ fn numbers_of_a_ground_truth_are_keywords_as_they_are_written() {
 }
 
 #[test]
-fn of_a_ground_truth_that_is_no_text_the_texts_inside_are_read() {
+fn the_texts_inside_a_ground_truth_that_is_not_a_text_are_read() {
     let coverage = |truth: Value, output: &str| {
         let case = Case::new(json!(output)).with_input(json!("q")).with_ground_truth(truth);
         scored(json!({}), &case)
@@ -239,7 +239,7 @@ fn inside_a_given_keyword_punctuation_counts() {
 }
 
 #[test]
-fn a_comparison_is_no_tag() {
+fn a_comparison_is_not_a_tag() {
     let text = "We need x < 10 because of gravity, and y > 3.";
     assert_eq!(listed(json!(["gravity"]), text), 1.0);
     assert_eq!(listed(json!(["href"]), "<a href=\"x\">here</a>"), 0.0);

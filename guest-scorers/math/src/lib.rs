@@ -167,7 +167,7 @@ fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, 
     }
     let Answer::Text(text) = &answer else { return Ok((found, false)) };
     // Words may only be around the answer: "42, because …". A formula is one answer, and what is inside
-    // it is none.
+    // it is not another one.
     let mut formulas: Vec<&str> = Vec::from_iter(is_formula(text).then_some(found));
     for candidate in candidates {
         if formulas.iter().any(|formula| is_inside(candidate, formula)) {

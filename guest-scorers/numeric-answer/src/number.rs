@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_between_two_things_is_no_sign() {
+    fn a_word_between_two_things_is_not_a_sign() {
         assert_eq!(number_in("it is minus 5"), Some(-5.0));
         assert_eq!(number_in("x minus 5"), Some(5.0));
         assert_eq!(number_in("a total – 5"), Some(5.0));

@@ -39,5 +39,9 @@ fn an_answer_that_is_not_readable_is_an_error_or_smithers_zero() {
 #[test]
 fn a_case_without_an_input_is_an_error() {
     let scorer: Relevancy = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("x"))).is_err());
+    let error = scorer.score(&Case::new(json!("x"))).unwrap_err();
+    assert_eq!(
+        error,
+        ScoreError::invalid_input("the case has no `input`, which this scorer needs")
+    );
 }

@@ -97,6 +97,7 @@ impl Scorer for Satisfies {
     }
 }
 
+/// The engine says this of the key `when` of a suite, whose expressions this scorer evaluates: its `scoring` knows these words.
 fn wrong_result(result: &str) -> ScoreError {
     let result = excerpt(result, 80);
     ScoreError::invalid_input(format!(

@@ -74,7 +74,7 @@ struct Suite {
     counts: Counts,
     tests_before: usize,
     failures_before: usize,
-    /// Whether something failed that is no test's, such as the set-up of all.
+    /// Whether something failed that is not part of a test, such as the set-up of all.
     has_failure: bool,
 }
 

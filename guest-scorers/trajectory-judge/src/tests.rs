@@ -31,5 +31,7 @@ fn it_is_yes_or_no_or_a_number() {
 #[test]
 fn a_case_without_a_trace_is_an_error() {
     let scorer: TrajectoryJudge = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("Sunny."))).is_err());
+    let error = scorer.score(&Case::new(json!("Sunny."))).unwrap_err();
+    let expected = "the case has no `trace`, which this scorer needs; its `output` (a string) is not a trace either";
+    assert_eq!(error, ScoreError::invalid_input(expected));
 }

@@ -79,7 +79,7 @@ fn tokens_and_time_may_be_written_in_camel_case() {
 }
 
 #[test]
-fn half_a_usage_is_no_total() {
+fn half_a_usage_is_not_a_total() {
     let scorer: Weighted = scorebox_sdk::configure(json!({})).unwrap();
     let with = |usage| attempt(json!({"succeeded": true})).with_usage(usage);
     let input = Usage { input_tokens: Some(1000), ..Usage::default() };

@@ -70,7 +70,7 @@ fn instruction_fault(skipped: &str) -> Option<&'static str> {
         .then_some("a processing instruction must not be called `xml`")
 }
 
-/// The parser takes what is no character for U+FFFD.
+/// The parser takes what is not a character for U+FFFD.
 fn reference_fault(text: &str) -> Option<&'static str> {
     let (number, _) = text.strip_prefix("&#")?.split_once(';')?;
     let code = match number.strip_prefix('x') {

@@ -4,9 +4,10 @@
 use rquickjs::{CatchResultExt as _, Ctx, Object, Value, atom::PredefinedAtom};
 
 use crate::{
-    complaint::{Complaint, a_type},
+    complaint::Complaint,
     contract::types::{Assertion, ScoreResult, Severity},
     text,
+    type_name::type_name,
 };
 
 const RESULT_KEYS: [&str; 5] = ["score", "reason", "label", "meta", "assertions"];
@@ -25,8 +26,8 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
         return Ok(result);
     }
     let object = match answer.as_object() {
-        Some(object) if a_type(answer) == "an object" => object,
-        _ => return Err(format!("the script returned {}; {EXPECTED}", a_type(answer))),
+        Some(object) if type_name(answer) == "an object" => object,
+        _ => return Err(format!("the script returned {}; {EXPECTED}", type_name(answer))),
     };
     known_keys(object, "the result", &RESULT_KEYS)?;
     let given: Value<'js> = get(ctx, object, "score")?;
@@ -36,7 +37,7 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
         None if given.is_undefined() => {
             return Err(format!("the script returned an object without `score`; {EXPECTED}"));
         }
-        None => return Err(format!("`score` is {}; {EXPECTED}", a_type(&given))),
+        None => return Err(format!("`score` is {}; {EXPECTED}", type_name(&given))),
     };
     result.reason = text(ctx, object, "reason", "`reason`")?;
     result.label = text(ctx, object, "label", "`label`")?;
@@ -53,7 +54,7 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
     if !given.is_undefined() && !given.is_null() {
         let list = given.as_array();
         let list =
-            list.ok_or_else(|| format!("`assertions` is {}, not an array", a_type(&given)))?;
+            list.ok_or_else(|| format!("`assertions` is {}, not an array", type_name(&given)))?;
         for (index, item) in list.iter::<Value<'js>>().enumerate() {
             let item = item.catch(ctx).map_err(|error| Complaint::of(error, None).into_text())?;
             result.assertions.push(assertion(ctx, &item, &format!("assertions[{index}]"))?);
@@ -64,19 +65,21 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
 
 fn assertion<'js>(ctx: &Ctx<'js>, item: &Value<'js>, path: &str) -> Result<Assertion, String> {
     let object = match item.as_object() {
-        Some(object) if a_type(item) == "an object" => object,
-        _ => return Err(format!("`{path}` is {}, not an object", a_type(item))),
+        Some(object) if type_name(item) == "an object" => object,
+        _ => return Err(format!("`{path}` is {}, not an object", type_name(item))),
     };
     known_keys(object, &format!("`{path}`"), &ASSERTION_KEYS)?;
     let given: Value<'js> = get(ctx, object, "score")?;
     let score = score(&given).ok_or_else(|| {
-        format!("`{path}.score` is {}; it must be a number, true or false", a_type(&given))
+        format!("`{path}.score` is {}; it must be a number, true or false", type_name(&given))
     })?;
     let threshold: Value<'js> = get(ctx, object, "threshold")?;
     let threshold = match threshold.as_number() {
         Some(number) => Some(number),
         None if threshold.is_undefined() || threshold.is_null() => None,
-        None => return Err(format!("`{path}.threshold` is {}, not a number", a_type(&threshold))),
+        None => {
+            return Err(format!("`{path}.threshold` is {}, not a number", type_name(&threshold)));
+        }
     };
     let severity = text(ctx, object, "severity", &format!("`{path}.severity`"))?;
     let name = text(ctx, object, "name", &format!("`{path}.name`"))?;
@@ -140,8 +143,9 @@ pub(crate) fn text<'js>(
     if value.is_undefined() || value.is_null() {
         return Ok(None);
     }
-    let text =
-        value.as_string().ok_or_else(|| format!("{path} is {}, not a string", a_type(&value)))?;
+    let text = value
+        .as_string()
+        .ok_or_else(|| format!("{path} is {}, not a string", type_name(&value)))?;
     let text = text::of(text.clone()).catch(ctx);
     text.map(Some).map_err(|error| Complaint::of(error, None).into_text())
 }

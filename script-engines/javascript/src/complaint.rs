@@ -7,8 +7,10 @@ use rquickjs::{
 
 use crate::{
     contract::log::{self, Level},
-    files::{Files, Place},
-    memory, text, thrown,
+    files::Files,
+    memory,
+    place::Place,
+    text, thrown,
 };
 
 /// Characters of a line of a file that are shown.
@@ -53,7 +55,7 @@ impl Complaint {
                 let place = files.and_then(|files| {
                     thrown::stacks(&value).iter().find_map(|stack| throws(files, stack))
                 });
-                Complaint::new(self::thrown(&value), place)
+                Complaint::new(thrown::in_words(&value), place)
             }
             CaughtError::Error(Error::WouldBlock) => Complaint::new(
                 "the script waits for a promise that nothing settles; there are no timers"
@@ -212,47 +214,13 @@ fn place_of(exception: &Exception<'_>) -> Option<Place> {
     Some(Place { file: said.get("file").ok()?, line: number("line")?, column: number("column")? })
 }
 
-/// What a script threw that is no error, in words.
-pub(crate) fn thrown(value: &Value<'_>) -> String {
-    match value.as_string().and_then(|text| text::of(text.clone()).ok()) {
-        Some(text) => format!("the script threw the string {text:?}"),
-        None => format!("the script threw {}, not an Error", a_type(value)),
-    }
-}
-
 /// What an exception says.
 fn message(exception: &Exception<'_>) -> String {
     let said = exception.get::<_, Option<Coerced<JsString<'_>>>>(PredefinedAtom::Message);
-    let mut said =
-        said.ok().flatten().and_then(|said| text::of(said.0).ok()).unwrap_or_default();
+    let mut said = said.ok().flatten().and_then(|said| text::of(said.0).ok()).unwrap_or_default();
     if let Some((end, _)) = said.char_indices().nth(MESSAGE_CHARACTERS) {
         said.truncate(end);
         said.push('…');
     }
     said
-}
-
-/// What a value is, in a few words.
-pub(crate) fn a_type(value: &Value<'_>) -> &'static str {
-    if value.is_undefined() {
-        "undefined"
-    } else if value.is_null() {
-        "null"
-    } else if value.is_bool() {
-        "a boolean"
-    } else if value.is_number() {
-        "a number"
-    } else if value.is_string() {
-        "a string"
-    } else if value.is_symbol() {
-        "a symbol"
-    } else if value.is_big_int() {
-        "a BigInt"
-    } else if value.is_array() {
-        "an array"
-    } else if value.is_function() {
-        "a function"
-    } else {
-        "an object"
-    }
 }

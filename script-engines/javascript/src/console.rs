@@ -57,6 +57,6 @@ fn words<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     };
     text.unwrap_or_else(|_| {
         ctx.catch();
-        crate::complaint::a_type(value).to_owned()
+        crate::type_name::type_name(value).to_owned()
     })
 }

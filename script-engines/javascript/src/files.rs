@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value as Json;
 
-use crate::{slot, typescript};
+use crate::{place::Place, slot};
 
 /// Endings that an import may leave out, in the order in which they are tried.
 const ENDINGS: [&str; 3] = [".js", ".mjs", ".ts"];
@@ -29,22 +29,11 @@ pub(crate) struct Files {
     javascript: BTreeMap<String, String>,
 }
 
-/// A place in one of the files.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    /// The file's name.
-    pub(crate) file: String,
-    /// Its line, from 1.
-    pub(crate) line: usize,
-    /// Its column, from 1.
-    pub(crate) column: usize,
-}
-
 impl Files {
-    /// Those that scorebox put into this component, with types taken away.
+    /// Those that scorebox put into this component.
     pub(crate) fn of_this_component() -> Result<Files, String> {
         let content = slot::content().ok_or("this component holds no script")?;
-        let mut files: Files = serde_json::from_slice(content)
+        let files: Files = serde_json::from_slice(content)
             .map_err(|error| format!("the script in this component cannot be read: {error}"))?;
         for (name, text) in &files.files {
             // The interpreter would take it for the end of the text.
@@ -55,9 +44,17 @@ impl Files {
                 ));
             }
         }
-        let typescript = files.files.iter().filter(|(name, _)| typescript::is_typescript(name));
-        files.javascript = typescript::strip(typescript, &files)?;
         Ok(files)
+    }
+
+    /// Those that are TypeScript: names and texts.
+    pub(crate) fn typescript(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.files.iter().filter(|(name, _)| name.ends_with(".ts") || name.ends_with(".mts"))
+    }
+
+    /// The same with the JavaScript of those that are TypeScript, by their names.
+    pub(crate) fn with_javascript(self, javascript: BTreeMap<String, String>) -> Files {
+        Files { javascript, ..self }
     }
 
     /// The name of the script itself.
@@ -147,18 +144,6 @@ impl Files {
                 at.map(|at| start + at)
             })?;
             Place::at(file, text, at)
-        })
-    }
-}
-
-impl Place {
-    /// The place so many bytes into the text of a file.
-    fn at(file: &str, text: &str, at: usize) -> Option<Place> {
-        let before = text.get(..at)?;
-        Some(Place {
-            file: file.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
         })
     }
 }

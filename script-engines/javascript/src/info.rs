@@ -4,9 +4,10 @@ use rquickjs::{Array, CatchResultExt as _, Ctx, Object, Value};
 
 use crate::{
     answer::{self, get, known_keys, severity_named},
-    complaint::{Complaint, a_type},
+    complaint::Complaint,
     contract::types::{Direction, Fields, Scale, ScorerInfo, Severity},
     text,
+    type_name::type_name,
 };
 
 const KEYS: [&str; 10] = [
@@ -82,8 +83,8 @@ pub(crate) fn info<'js>(
         return Ok(info);
     }
     let object = match said.as_object() {
-        Some(object) if a_type(said) == "an object" => object,
-        _ => return Err(format!("`info` is {}, not an object", a_type(said))),
+        Some(object) if type_name(said) == "an object" => object,
+        _ => return Err(format!("`info` is {}, not an object", type_name(said))),
     };
     known_keys(object, "`info`", &KEYS)?;
     let word = |key: &str| answer::text(ctx, object, key, &format!("`info.{key}`"));
@@ -123,7 +124,7 @@ pub(crate) fn info<'js>(
     info.threshold = match threshold.as_number() {
         Some(number) => Some(number),
         None if threshold.is_undefined() || threshold.is_null() => None,
-        None => return Err(format!("`info.threshold` is {}, not a number", a_type(&threshold))),
+        None => return Err(format!("`info.threshold` is {}, not a number", type_name(&threshold))),
     };
     let schema = get(ctx, object, "configSchema")?;
     if !schema.is_undefined() {
@@ -137,7 +138,7 @@ pub(crate) fn info<'js>(
     if let Some(list) = reads.as_array() {
         info.reads = parts(ctx, list)?;
     } else if !reads.is_undefined() {
-        return Err(format!("`info.reads` is {}, not an array of names", a_type(&reads)));
+        return Err(format!("`info.reads` is {}, not an array of names", type_name(&reads)));
     }
     Ok(info)
 }

@@ -13,7 +13,7 @@ use self::contract::scorebox::scorer::{
     embedder,
     judge::{self, Message, Request, Response, Role},
 };
-use crate::{complaint::a_type, reading};
+use crate::{reading, type_name::type_name};
 
 mod contract {
     // A separate world: the other component does not import these.
@@ -118,7 +118,7 @@ fn unreadable<'js>(ctx: Ctx<'js>, why: Opt<Value<'js>>) -> Result<()> {
         None => "the answer is not in the form that was asked for".to_owned(),
         Some(why) => match why.as_string() {
             Some(why) => crate::text::of(why.clone())?,
-            None => format!("`why` is {}, not a string", a_type(&why)),
+            None => format!("`why` is {}, not a string", type_name(&why)),
         },
     };
     judge::unreadable(&why);
@@ -256,9 +256,9 @@ impl<'js, 'p> Own<'js, 'p> {
         known: &[&str],
         expected: &str,
     ) -> Result<Own<'js, 'p>> {
-        let object = value.as_object().filter(|_| a_type(value) == "an object");
+        let object = value.as_object().filter(|_| type_name(value) == "an object");
         let Some(object) = object else {
-            let wrong = format!("`{path}` is {}, not {expected}", a_type(value));
+            let wrong = format!("`{path}` is {}, not {expected}", type_name(value));
             return Err(type_error(ctx, &wrong));
         };
         let keys = object.keys::<String>().collect::<Result<Vec<String>>>()?;
@@ -285,7 +285,7 @@ impl<'js, 'p> Own<'js, 'p> {
 
     fn number(&self, key: &str) -> Result<Option<f64>> {
         let number = |value: Value<'js>| {
-            let wrong = || self.wrong(key, &format!("is {}, not a number", a_type(&value)));
+            let wrong = || self.wrong(key, &format!("is {}, not a number", type_name(&value)));
             value.as_number().ok_or_else(wrong)
         };
         self.get(key)?.map(number).transpose()
@@ -315,13 +315,13 @@ fn items<'js>(
     let list = list.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
     match list.clone().into_array() {
         Some(array) => Ok(array.into_iter()),
-        None => Err(type_error(ctx, &format!("`{path}` is {}, not an array", a_type(&list)))),
+        None => Err(type_error(ctx, &format!("`{path}` is {}, not an array", type_name(&list)))),
     }
 }
 
 fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>, path: &str) -> Result<String> {
     let Some(text) = value.as_string() else {
-        return Err(type_error(ctx, &format!("`{path}` is {}, not a string", a_type(value))));
+        return Err(type_error(ctx, &format!("`{path}` is {}, not a string", type_name(value))));
     };
     let halved = |_| type_error(ctx, &format!("`{path}` has half of a surrogate pair"));
     text.to_string().map_err(halved)

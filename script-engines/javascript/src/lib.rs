@@ -3,13 +3,14 @@
 //! network.
 //!
 //! - `slot`: where the script stands in this component.
-//! - `files`: the script and the files that it imports; which import means which file.
+//! - `files`: the script and the files that it imports; which import means which file. `place`: where in one of them.
 //! - `typescript`: takes types away.
 //! - `script`: evaluates the script, and calls its functions.
 //! - `console`: what it logs; `judge`, in the component for scripts that ask a language model: the module with which they do,
 //!   and `reading`, the JSON of what it answers.
 //! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
-//! - `complaint`: its errors, with file, line and column; `thrown`: where it threw what is no Error.
+//! - `complaint`: its errors, with file, line and column; `thrown`: what it threw that is not an Error, and where; `type_name`: what
+//!   a value is.
 //! - `promises`: what its promises come to; `text`: its texts; `memory`: its memory, and whether there is no more.
 
 mod answer;
@@ -21,6 +22,7 @@ mod info;
 #[cfg(feature = "judge")]
 mod judge;
 mod memory;
+mod place;
 mod promises;
 #[cfg(feature = "judge")]
 mod reading;
@@ -28,6 +30,7 @@ mod script;
 mod slot;
 mod text;
 mod thrown;
+mod type_name;
 mod typescript;
 
 mod contract {
@@ -65,7 +68,7 @@ extern "C" fn __rquickjs_host_now_us() -> f64 {
 impl Scoring for Component {
     /// What is wrong with the script is said by `configure`, which can.
     fn describe() -> ScorerInfo {
-        let files = Files::of_this_component();
+        let files = read_files();
         let name = files.as_ref().map_or("", |files| files.main());
         let nothing_said = info::default_info(name);
         let script = files.and_then(Script::evaluate);
@@ -73,7 +76,7 @@ impl Scoring for Component {
     }
 
     fn configure(config: String) -> Result<(), String> {
-        let script = Script::evaluate(Files::of_this_component()?)?.configured(&config)?;
+        let script = Script::evaluate(read_files()?)?.configured(&config)?;
         SCRIPT.set(Some(script));
         Ok(())
     }
@@ -87,6 +90,11 @@ impl summary::Guest for Component {
     fn summarize(scores: Vec<summary::Scored>) -> Result<String, String> {
         with_script(|message| message, |script| script.summarize(&scores))
     }
+}
+
+/// The files of this component's script, as JavaScript.
+fn read_files() -> Result<Files, String> {
+    typescript::strip(Files::of_this_component()?)
 }
 
 fn with_script<T, E>(

@@ -10,7 +10,7 @@ use rquickjs::{
 
 use crate::{
     answer, case,
-    complaint::{Complaint, a_type, throw_at},
+    complaint::{Complaint, throw_at},
     console,
     contract::{
         summary::Scored,
@@ -21,6 +21,7 @@ use crate::{
     memory::{self, Remembering},
     promises::{self, settled},
     text, thrown,
+    type_name::type_name,
 };
 
 /// Bytes of stack that a script may use. Calls take more of the host's stack, which is not counted here, than of this
@@ -74,12 +75,12 @@ impl Script {
             let Some(score) = score.as_function() else {
                 return Err(about(match score.is_undefined() {
                     true => "the script has no default export; write `export default (input, config) => …`".to_owned(),
-                    false => format!("the default export is {}, not a function", a_type(&score)),
+                    false => format!("the default export is {}, not a function", type_name(&score)),
                 }));
             };
             let summarize = export("summarize")?;
             if !summarize.is_undefined() && !summarize.is_function() {
-                return Err(about(format!("`summarize` is {}, not a function", a_type(&summarize))));
+                return Err(about(format!("`summarize` is {}, not a function", type_name(&summarize))));
             }
             let info = info::info(&ctx, &export("info")?, files.main()).map_err(about)?;
             Ok(Script {

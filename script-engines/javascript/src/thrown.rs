@@ -1,11 +1,11 @@
-//! Where a script threw what is no `Error`: a string, a number. Such a value has no stack of its own, but the interpreter keeps
+//! What a script threw that is not an `Error`, and where: a string, a number. Such a value has no stack of its own, but the interpreter keeps
 //! that of the last exception that left a function. Says nothing about errors, which have theirs.
 
 use std::{cell::RefCell, ffi::c_int};
 
 use rquickjs::{Ctx, Value, qjs};
 
-use crate::complaint;
+use crate::{text, type_name::type_name};
 
 /// What `js_std_cmd` does with this number: it hands over that stack.
 const ERROR_BACK_TRACE: c_int = 2;
@@ -30,7 +30,7 @@ pub(crate) fn rejected(ctx: &Ctx<'_>, reason: &Value<'_>) {
     {
         REJECTED.with_borrow_mut(|rejected| {
             rejected.truncate(MOST_KEPT - 1);
-            rejected.insert(0, (complaint::thrown(reason), stack));
+            rejected.insert(0, (in_words(reason), stack));
         });
     }
 }
@@ -41,9 +41,17 @@ pub(crate) fn forget(ctx: &Ctx<'_>) {
     REJECTED.with_borrow_mut(Vec::clear);
 }
 
+/// What a script threw that is not an error, in words.
+pub(crate) fn in_words(value: &Value<'_>) -> String {
+    match value.as_string().and_then(|text| text::of(text.clone()).ok()) {
+        Some(text) => format!("the script threw the string {text:?}"),
+        None => format!("the script threw {}, not an Error", type_name(value)),
+    }
+}
+
 /// The stacks of the places where `value` may have been thrown, the likeliest first.
 pub(crate) fn stacks(value: &Value<'_>) -> Vec<String> {
-    let text = complaint::thrown(value);
+    let text = in_words(value);
     let rejected = REJECTED.with_borrow(|rejected| {
         let same = rejected.iter().filter(|(thrown, _)| *thrown == text);
         same.map(|(_, stack)| stack.clone()).collect::<Vec<_>>()

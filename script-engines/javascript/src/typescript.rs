@@ -8,28 +8,21 @@ use rquickjs::{
     allocator::Allocator,
 };
 
-use crate::{
-    complaint::Complaint,
-    files::{Files, Place},
-    memory,
-};
+use crate::{complaint::Complaint, files::Files, memory, place::Place};
 
 /// Bytes of stack for it: more than a script has, because it only calls functions of its own.
 const STACK_BYTES: usize = 176 << 10;
 
 const STRIPPER: &str = include_str!("../typescript/strip.bundle.js");
 
-/// Whether a file is TypeScript, by its name.
-pub(crate) fn is_typescript(name: &str) -> bool {
-    name.ends_with(".ts") || name.ends_with(".mts")
+/// The files with the JavaScript of those that are TypeScript; the error names the place and shows the line.
+pub(crate) fn strip(files: Files) -> Result<Files, String> {
+    let javascript = javascript(&files)?;
+    Ok(files.with_javascript(javascript))
 }
 
-/// The JavaScript of these files; the error names the place and shows the line.
-pub(crate) fn strip<'a>(
-    texts: impl Iterator<Item = (&'a String, &'a String)>,
-    files: &Files,
-) -> Result<BTreeMap<String, String>, String> {
-    let mut texts = texts.peekable();
+fn javascript(files: &Files) -> Result<BTreeMap<String, String>, String> {
+    let mut texts = files.typescript().peekable();
     if texts.peek().is_none() {
         return Ok(BTreeMap::new());
     }

@@ -48,7 +48,14 @@
 //!
 //! # Map
 //!
-//! This crate has what a scorer of texts needs; [`log`] sends messages to the scorer's author.
+//! This crate has what a scorer of texts needs. `case` is what a scorer is given, in one `part` for each JSON document, and
+//! `fields` the parts that it asks for; `score` is what it answers, with `assertion`, `meta` and `error`. `info` describes a
+//! scorer, and `schema` its configuration, which `config` reads: `keys` checks the names, `negation` and `expected` are keys
+//! that many scorers share. For comparing there is `equality`, for several checks in one `checks` and `named_tests`, for
+//! reports on a whole run `summary`. Reasons are put together with `excerpt`, `figures` and `compact`; [`log`] sends
+//! messages to the scorer's author. `component` is what `export!` calls; `heap`, `panic` and `random` are what a component
+//! has in place of an operating system.
+//!
 //! What fewer scorers use is in separate crates:
 //!
 //! - `scorebox-sdk-traces`: what an agent did, in one list of steps

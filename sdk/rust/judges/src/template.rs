@@ -57,7 +57,7 @@ impl Template {
     /// Reads a template that the configuration has under `key`.
     ///
     /// # Errors
-    /// A [`ConfigError`] for a placeholder without end, or with a name that is none of the places.
+    /// A [`ConfigError`] for a placeholder without end, or with a name that is not one of the places.
     pub fn parse(key: &str, text: &str) -> Result<Self, ConfigError> {
         let mut pieces = Vec::new();
         let mut rest = text;

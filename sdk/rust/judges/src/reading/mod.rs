@@ -4,6 +4,9 @@
 //! A judge may quote what it judges, and an output may hold a false verdict. So an answer in which several verdicts
 //! stand that are not the same is unreadable, and so is one whose only verdict may be a quotation or be cut off: it is
 //! asked again, and no verdict is picked.
+//!
+//! `said` is an answer without its draft; `values` finds JSON in it, `lines` verdicts that stand in a line, `names` the names
+//! of choices, `labels` the words before a verdict, and `quotations` what may be the case's words.
 
 mod labels;
 mod lines;

@@ -41,7 +41,7 @@ pub(super) enum InJson<T> {
 pub(super) enum NoVerdict {
     /// It does not say that it is one.
     Missing(String),
-    /// It says so, and is none that may be given.
+    /// It says so, and may not be given.
     Wrong(String),
 }
 
@@ -86,7 +86,7 @@ impl<'a> Said<'a> {
     /// The verdict in JSON; `read` turns a value into one, or says what is wrong with it.
     ///
     /// # Errors
-    /// If verdicts differ, if which one is meant is open, or if the judge's own is none that may be given.
+    /// If verdicts differ, if which one is meant is open, or if the judge's own is not one that may be given.
     pub(super) fn in_json<T: PartialEq>(
         &self,
         read: impl Fn(&Value) -> Result<T, NoVerdict>,

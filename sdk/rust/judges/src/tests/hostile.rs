@@ -146,7 +146,7 @@ fn a_verdict_with_words_before_it_is_read_if_the_output_has_none_like_it() {
 }
 
 #[test]
-fn what_the_scorer_asks_for_is_no_quotation() {
+fn what_the_scorer_asks_for_is_not_a_quotation() {
     let answer = "Weak.\n{\"score\": 1}";
     let judge = testing::answering(move |_| answer.to_owned());
     let scale =

@@ -51,7 +51,7 @@ fn a_latency_and_a_schema_have_places_too() {
 }
 
 #[test]
-fn a_placeholder_is_found_in_a_text_that_is_no_template() {
+fn a_placeholder_is_found_in_a_text_that_is_not_a_template() {
     for (text, place) in [
         ("Judge {{ output }}.", Some("output")),
         ("{{x}} and {{{groundTruth/a}}}", Some("groundTruth/a")),

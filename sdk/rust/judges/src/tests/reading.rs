@@ -24,6 +24,18 @@ fn score(answer: &str) -> Result<i64, String> {
     })
 }
 
+/// `answers.json` has what scripts read (`json`), and what is read here where that is something else (`rust`, null: nothing).
+#[test]
+fn json_in_an_answer_is_read_as_scripts_read_it() {
+    let answers: Vec<Value> = serde_json::from_str(include_str!("answers.json")).unwrap();
+    for row in answers {
+        let answer = row["answer"].as_str().unwrap();
+        let read = reading::json(&answer.into(), |value| Ok(value.clone()));
+        let expected = row.get("rust").unwrap_or(&row["json"]);
+        assert_eq!(read.unwrap_or_default(), *expected, "{answer}");
+    }
+}
+
 #[test]
 fn json_is_the_whole_answer_or_in_a_fence_or_stands_apart_in_it() {
     for answer in [

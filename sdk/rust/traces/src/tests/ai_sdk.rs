@@ -132,7 +132,7 @@ fn step_of_version_4(more: Value) -> Value {
 }
 
 #[test]
-fn what_the_provider_answered_is_no_result_of_a_call() {
+fn what_the_provider_answered_is_not_a_result_of_a_call() {
     let said = json!([
         {"role": "assistant", "content": [
             {"type": "tool-call", "toolCallId": "1", "toolName": "w", "args": {"c": 1}}]},
@@ -196,7 +196,7 @@ fn a_step_in_parts_may_have_its_calls_in_lists_too() {
 }
 
 #[test]
-fn what_a_person_said_about_a_call_is_no_result() {
+fn what_a_person_said_about_a_call_is_not_a_result() {
     let asks = json!({"role": "assistant", "content": [
         {"type": "tool-call", "toolCallId": "c", "toolName": "rm", "input": {"p": "/"}},
         {"type": "tool-approval-request", "approvalId": "a", "toolCallId": "c"}]});

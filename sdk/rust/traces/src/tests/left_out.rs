@@ -241,14 +241,14 @@ fn a_call_inside_an_unknown_part_or_key_is_refused() {
 
     let data = json!([{"role": "assistant", "parts": [{"type": "data-form", "data": {"name": "x", "arguments": {}}}]}]);
     assert_eq!(told(data), [""; 0]);
-    // Where the call was read, what repeats it is none.
+    // Where the call was read, what repeats it is not another one.
     let twice = json!([{"role": "assistant", "content": "", "raw": [call],
         "tool_calls": [{"id": "1", "name": "w", "arguments": {}}]}]);
     assert_eq!(told(twice), ["call w {} -> nothing (unknown)"]);
 }
 
 #[test]
-fn a_part_that_refers_to_a_tool_is_no_call() {
+fn a_part_that_refers_to_a_tool_is_not_a_call() {
     let of_mistral = json!([{"type": "text", "text": "x"}, {"type": "tool_reference", "tool": "web_search", "title": "t"}]);
     assert_eq!(told(json!([{"role": "assistant", "content": of_mistral}])), ["assistant: x"]);
 }
@@ -305,7 +305,7 @@ fn pieces_of_streamed_answers_are_refused() {
 }
 
 #[test]
-fn an_empty_list_is_no_trace_beside_a_filled_one() {
+fn an_empty_list_is_not_a_trace_beside_a_filled_one() {
     let run = json!({"name": "w", "run_type": "tool", "inputs": {}, "error": "no", "events": []});
     let of_langsmith = json!({"name": "a", "run_type": "chain", "events": [], "child_runs": [run]});
     assert!(refusal(of_langsmith).contains("`child_runs`, `events`"));

@@ -156,7 +156,7 @@ fn thoughts_that_a_format_counts_beside_the_answer_are_output() {
             "output_tokens_details": {"reasoning_tokens": 50}}),
             [Some(10), Some(53), None],
         ),
-        // What the total has of a cache is no thinking.
+        // What the total has of a cache is not thinking.
         (
             json!({"input_tokens": 2, "output_tokens": 3, "total_tokens": 150, "reasoning_tokens": 50,
             "input_tokens_cache_write": 5, "input_tokens_cache_read": 90}),
