@@ -6,6 +6,7 @@ use scorebox::digest::Digest;
 use serde_json::{Value, json};
 
 use crate::{
+    collector::{Collector, SELF_SIGNED},
     fixture::{Folder, Output},
     oci_registry::{Door, OciRegistry, is_installed},
     scorer_desk::with_example,
@@ -151,6 +152,22 @@ fn a_certificate_that_is_not_trusted_ends_it() {
     assert!(refused.stderr.contains("its certificate is not trusted"), "{refused}");
     assert!(refused.stderr.contains("SSL_CERT_FILE"), "{refused}");
     publish_trusting("authority.pem").exits_with(0);
+}
+
+#[test]
+fn a_server_that_uses_the_certificate_of_an_authority_is_refused_in_words() {
+    // Not a registry, but it is never asked.
+    let server = Collector::https(SELF_SIGNED);
+    let folder = folder();
+    folder.write("self-signed.pem", SELF_SIGNED[0]);
+    let host = format!("localhost:{}", server.address.port());
+    let settings =
+        "DOCKER_CONFIG=docker HOME=. XDG_RUNTIME_DIR=docker SSL_CERT_FILE=self-signed.pem";
+    let line = format!("{settings} scorebox publish misbehave.wasm {host}/misbehave:0.1.0");
+    let refused = folder.sh(&line).exits_with(2);
+    let because = "it uses the certificate of an authority (CA) as its own\n";
+    assert!(refused.stderr.contains(&format!("{host}: {because}")), "{refused}");
+    assert!(refused.stderr.contains("hint: if the server is yours, let an authority"), "{refused}");
 }
 
 #[test]

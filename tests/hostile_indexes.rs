@@ -8,6 +8,7 @@ use scorebox_community::Index;
 use serde_json::Value;
 
 use crate::{
+    collector::{Collector, SELF_SIGNED},
     index_shelf::{OTHER, Shelf, TEAM, TEAM_SIGNER, entry, names},
     oci_registry::{Door, OciRegistry, with_blobs_elsewhere},
 };
@@ -311,6 +312,22 @@ fn no_redirect_leads_from_tls_to_a_place_without() {
     assert!(untrusted.contains("its certificate is not trusted"), "{untrusted}");
     assert!(untrusted.contains("hint: if the server is yours, SSL_CERT_FILE"), "{untrusted}");
     assert_eq!(shelf.server.asked(), 0);
+}
+
+#[test]
+fn a_server_that_uses_the_certificate_of_an_authority_is_refused_in_words() {
+    let shelf = Shelf::new();
+    let server = Collector::https(SELF_SIGNED);
+    let port = server.address.port();
+    shelf.write_configuration(&format!(
+        "[index.team]\nurl = \"https://localhost:{port}/team.json\"\nsigner = \"{TEAM_SIGNER}\"\n"
+    ));
+    let output = shelf.search("xylophone").exits_with(2);
+    assert_snapshot!(output.stderr.replace(&port.to_string(), "PORT"), @"
+    no scorer has all of these words
+    error: cannot read the index `team`: https://localhost:PORT/team.json: it uses the certificate of an authority (CA) as its own
+    hint: if the server is yours, let an authority sign a certificate for it, or make one with `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`
+    ");
 }
 
 #[test]

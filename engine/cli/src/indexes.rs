@@ -8,6 +8,7 @@ use scorebox_community::{
 };
 
 use crate::{
+    arguments::OWN_CERTIFICATE,
     failure::Failure,
     report::{printable, shell_word, started},
     setup,
@@ -145,6 +146,7 @@ fn failure(name: &str, place: &IndexPlace, error: &IndexError) -> Failure {
             Failed::Certificate(_) => failure.hint(
                 "if the server is yours, SSL_CERT_FILE names a file with the certificate of its authority",
             ),
+            Failed::AuthorityCertificate => failure.hint(OWN_CERTIFICATE),
             Failed::LoginWanted | Failed::LoginRefused(_) | Failed::Credentials(_) => {
                 failure.hint(match place {
                     IndexPlace::Registry(_) => {

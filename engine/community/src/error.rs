@@ -29,6 +29,9 @@ pub enum Failed {
     /// Its certificate is not one that this machine trusts.
     #[error("its certificate is not trusted: {0}")]
     Certificate(String),
+    /// Its certificate is that of an authority, and is refused whoever is trusted.
+    #[error("it uses the certificate of an authority (CA) as its own")]
+    AuthorityCertificate,
     /// It wants a login, and none is known.
     #[error("it wants a login")]
     LoginWanted,

@@ -1,10 +1,11 @@
 //! One exchange with a server over HTTP, within bounds of time and size. Follows no redirect, tries nothing again, adds no
 //! password, and does not know what is said.
 
-use std::{error::Error as StdError, io, iter, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::{RequestBuilder, StatusCode, header::HeaderMap};
+use scorebox_connections::{CertificateFault, cause, certificate_fault};
 use serde_json::Value;
 
 use crate::error::Failed;
@@ -99,12 +100,12 @@ impl Reply {
     pub(crate) fn refusal(&self) -> Failed {
         match self.status.is_redirection() {
             true => Failed::Redirected(self.status.as_u16()),
-            false => Failed::Refused { status: self.status.as_u16(), said: self.said() },
+            false => Failed::Refused { status: self.status.as_u16(), said: self.server_message() },
         }
     }
 
     /// The message of the server's first error, after a colon; nothing if there is none.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn server_message(&self) -> String {
         let document = serde_json::from_slice::<Value>(&self.body).unwrap_or_default();
         let message = document.pointer("/errors/0/message").and_then(Value::as_str);
         let message = message.unwrap_or_default();
@@ -122,28 +123,9 @@ fn broken(error: &reqwest::Error) -> Failed {
     if error.is_timeout() {
         return Failed::TimedOut;
     }
-    let is_of_certificates = causes(error)
-        .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))));
-    match is_of_certificates {
-        true => Failed::Certificate(cause(error)),
-        false => Failed::Unreachable(cause(error)),
+    match certificate_fault(error) {
+        Some(CertificateFault::OfAnAuthority) => Failed::AuthorityCertificate,
+        Some(CertificateFault::NotTrusted) => Failed::Certificate(cause(error)),
+        None => Failed::Unreachable(cause(error)),
     }
-}
-
-fn causes<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    iter::successors(Some(error), |error| {
-        let error: &'a (dyn StdError + 'static) = *error;
-        // An error of the operating system that wraps another has that one's words, and not it as its source.
-        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(wrapped) => Some(wrapped),
-            None => error.source(),
-        }
-    })
-}
-
-/// What is behind an error: the outermost of reqwest's say little, and have the address.
-fn cause(error: &reqwest::Error) -> String {
-    causes(error).last().map(ToString::to_string).unwrap_or_default()
 }

@@ -87,7 +87,7 @@ impl Challenge {
         let reply = exchange.send(request, "a token", MOST_TOKEN_BYTES).await?;
         if matches!(reply.status.as_u16(), 400 | 401 | 403) {
             return Err(match has_login {
-                true => Failed::LoginRefused(reply.said()),
+                true => Failed::LoginRefused(reply.server_message()),
                 false => Failed::LoginWanted,
             });
         }

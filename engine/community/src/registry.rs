@@ -299,7 +299,7 @@ impl Registry {
     fn allowed(&self, reply: Reply) -> Result<Reply, Failed> {
         match (reply.status.as_u16(), &self.credentials) {
             (401 | 403, None) => Err(Failed::LoginWanted),
-            (401 | 403, Some(_)) => Err(Failed::LoginRefused(reply.said())),
+            (401 | 403, Some(_)) => Err(Failed::LoginRefused(reply.server_message())),
             _ => Ok(reply),
         }
     }

@@ -6,7 +6,7 @@ use scorebox_community::{
     Artifact, Credentials, Failed, MOST_MANIFEST_BYTES, Published, Registry, Transport, publish,
 };
 
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Asked, SELF_SIGNED, SIGNED, Server, refused};
 
 pub(crate) const ALADDIN: &str = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==";
 
@@ -137,4 +137,16 @@ async fn plain_http_is_spoken_only_if_it_is_allowed() {
     let error = publish(&registry, &artifact()).await.unwrap_err();
     assert!(matches!(error.failed, Failed::Unreachable(_)), "{error}");
     assert!(server.asked().is_empty(), "{:?}", server.asked());
+}
+
+#[tokio::test]
+async fn the_certificate_of_an_authority_is_told_from_one_that_is_not_trusted() {
+    let failed = async |host: String| {
+        let address = format!("{host}/team/grade:1.2.0").parse().unwrap();
+        let registry = Registry::new(&address, Transport::Tls, aladdin()).unwrap();
+        publish(&registry, &artifact()).await.unwrap_err().failed
+    };
+    let untrusted = failed(refused(SIGNED)).await;
+    assert!(matches!(untrusted, Failed::Certificate(_)), "{untrusted:?}");
+    assert_eq!(failed(refused(SELF_SIGNED)).await, Failed::AuthorityCertificate);
 }

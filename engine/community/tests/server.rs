@@ -10,6 +10,8 @@ use std::{
     thread,
 };
 
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
+
 /// What the server was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -84,6 +86,40 @@ impl Server {
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
+}
+
+/// The certificate of `localhost`, which no machine trusts, and its key.
+pub(crate) const SIGNED: [&[u8]; 2] = [
+    include_bytes!("../../../tests/certificates/localhost.pem"),
+    include_bytes!("../../../tests/certificates/localhost.key.pem"),
+];
+
+/// A certificate of `localhost` that is also that of an authority, and its key.
+pub(crate) const SELF_SIGNED: [&[u8]; 2] = [
+    include_bytes!("../../../tests/certificates/self-signed.pem"),
+    include_bytes!("../../../tests/certificates/self-signed.key.pem"),
+];
+
+/// The host and port of a server over TLS whose certificate its only client refuses, so that it is never asked.
+pub(crate) fn refused([certificate, key]: [&[u8]; 2]) -> String {
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(ring)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![CertificateDer::from_pem_slice(certificate).unwrap()],
+            PrivateKeyDer::from_pem_slice(key).unwrap(),
+        )
+        .unwrap();
+    let mut connection = rustls::ServerConnection::new(Arc::new(config)).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        while connection.complete_io(&mut stream).is_ok_and(|(read, _)| read > 0) {}
+    });
+    format!("localhost:{port}")
 }
 
 impl Drop for Server {

@@ -10,6 +10,9 @@ pub enum ConnectError {
     /// The key is empty, or has characters that no header can have.
     #[error("the key {0}")]
     Key(&'static str),
+    /// The environment variable of this name is to have the key, and has no value.
+    #[error("it needs a key: the environment variable `{0}` has no value")]
+    NoKey(String),
     /// What is to be sent beside what the protocol needs cannot be sent.
     #[error("{0}")]
     Extra(String),

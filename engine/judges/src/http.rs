@@ -1,7 +1,7 @@
 //! One exchange with a server: a JSON document there, one back, within bounds of time and size. Follows no redirect, tries
 //! nothing again, and does not know what the documents say.
 
-use std::{error::Error as StdError, io, iter, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::{
@@ -9,6 +9,7 @@ use reqwest::{
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION},
 };
 use scorebox::judge::JudgeSettings;
+use scorebox_connections::{CertificateFault, cause, certificate_fault};
 use serde_json::Value;
 
 use crate::{
@@ -175,15 +176,20 @@ impl Server {
     fn broken(&self, error: &reqwest::Error) -> Failure {
         let because = self.foreign(&cause(error));
         let Server { base_url, through, .. } = self;
-        if is_of_certificates(error) {
-            return Failure::unavailable(format!(
+        match certificate_fault(error) {
+            Some(CertificateFault::OfAnAuthority) => Failure::unavailable(format!(
+                "{base_url} uses the certificate of an authority (CA) as its own{through}"
+            )),
+            Some(CertificateFault::NotTrusted) => Failure::unavailable(format!(
                 "the certificate of {base_url} is not trusted{through}: {because}"
-            ));
+            )),
+            None if error.is_connect() => {
+                Failure::passing(format!("cannot connect to {base_url}{through}: {because}"))
+            }
+            None => {
+                Failure::passing(format!("the connection to {base_url}{through} broke: {because}"))
+            }
         }
-        Failure::passing(match error.is_connect() {
-            true => format!("cannot connect to {base_url}{through}: {because}"),
-            false => format!("the connection to {base_url}{through} broke: {because}"),
-        })
     }
 
     fn points_elsewhere(&self, response: &Response) -> Failure {
@@ -303,29 +309,6 @@ fn is_this_machine(base_url: &str) -> bool {
     let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-fn causes<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    iter::successors(Some(error), |error| {
-        let error: &'a (dyn StdError + 'static) = *error;
-        // An error of the operating system that wraps another has that one's words, and not it as its source.
-        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(wrapped) => Some(wrapped),
-            None => error.source(),
-        }
-    })
-}
-
-/// What is behind an error: the outermost of reqwest's say little, and have the address.
-fn cause(error: &reqwest::Error) -> String {
-    causes(error).last().map(ToString::to_string).unwrap_or_default()
-}
-
-fn is_of_certificates(error: &reqwest::Error) -> bool {
-    causes(error)
-        .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
 }
 
 #[cfg(test)]

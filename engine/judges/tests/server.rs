@@ -134,8 +134,16 @@ pub(crate) struct Server {
 }
 
 /// The certificate of `localhost`, which no machine trusts, and its key.
-const CERTIFICATE: &[u8] = include_bytes!("../../../tests/certificates/localhost.pem");
-const KEY: &[u8] = include_bytes!("../../../tests/certificates/localhost.key.pem");
+pub(crate) const SIGNED: [&[u8]; 2] = [
+    include_bytes!("../../../tests/certificates/localhost.pem"),
+    include_bytes!("../../../tests/certificates/localhost.key.pem"),
+];
+
+/// A certificate of `localhost` that is also that of an authority, and its key.
+pub(crate) const SELF_SIGNED: [&[u8]; 2] = [
+    include_bytes!("../../../tests/certificates/self-signed.pem"),
+    include_bytes!("../../../tests/certificates/self-signed.key.pem"),
+];
 
 impl Server {
     /// One that answers as the script says; `None` cuts the connection.
@@ -145,16 +153,17 @@ impl Server {
         Server::listen(script, None).await
     }
 
-    /// One over TLS.
+    /// One over TLS, with a certificate and its key.
     pub(crate) async fn start_encrypted(
+        [certificate, key]: [&[u8]; 2],
         script: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 'static,
     ) -> Server {
         use tokio_rustls::rustls::{
             ServerConfig,
             pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
         };
-        let certificate = CertificateDer::from_pem_slice(CERTIFICATE).unwrap();
-        let key = PrivateKeyDer::from_pem_slice(KEY).unwrap();
+        let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(key).unwrap();
         let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     asking::{LONG, asked, judge, judge_with, question, refuses, says, settings},
-    server::{Answer, Asked, Server},
+    server::{Answer, Asked, SELF_SIGNED, SIGNED, Server},
 };
 
 /// A server whose first answer is this one, and whose others are good.
@@ -139,14 +139,29 @@ async fn a_server_that_is_not_there_is_tried_again() {
 
 #[tokio::test]
 async fn a_certificate_that_is_not_trusted_ends_it() {
-    let server = Server::start_encrypted(|_| Some(says("Yes."))).await;
-    let mut settings = settings(format!("https://localhost:{}/v1", server.address.port()));
+    let (message, url) = refused_certificate(SIGNED).await;
+    let begin = format!("the certificate of {url} is not trusted: ");
+    assert!(message.starts_with(&begin), "{message}");
+}
+
+#[tokio::test]
+async fn the_certificate_of_an_authority_ends_it_in_other_words() {
+    let (message, url) = refused_certificate(SELF_SIGNED).await;
+    let words = format!("{url} uses the certificate of an authority (CA) as its own");
+    assert_eq!(message, words);
+}
+
+/// What the first attempt says, which is the only one, and the address of the server with this certificate.
+async fn refused_certificate(identity: [&'static [u8]; 2]) -> (String, String) {
+    let server = Server::start_encrypted(identity, |_| Some(says("Yes."))).await;
+    let url = format!("https://localhost:{}/v1", server.address.port());
+    let mut settings = settings(url.clone());
     settings.retries = 4;
     let judge = scorebox_judges::connect(&settings, None).unwrap();
     let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
     assert_eq!((error.kind, error.attempts), (AskErrorKind::Unavailable, 1));
-    assert!(error.message.contains("is not trusted"), "{}", error.message);
     assert_eq!(server.count(), 0);
+    (error.message, url)
 }
 
 #[tokio::test]

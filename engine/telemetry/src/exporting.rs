@@ -9,9 +9,10 @@ use opentelemetry_sdk::{
     logs::{LogBatch, LogExporter},
     metrics::{Temporality, data::ResourceMetrics, exporter::PushMetricExporter},
 };
+use scorebox_connections::certificate_fault_in_words;
 use tokio::runtime::Handle;
 
-use crate::{delivery::Delivery, transport::of_certificate};
+use crate::{delivery::Delivery, transport::refused_certificate};
 
 /// What an exporter has beyond its time-out to say itself why it failed.
 const GRACE: Duration = Duration::from_millis(250);
@@ -61,9 +62,11 @@ impl<E> Counted<E> {
 fn words(error: &OTelSdkError) -> String {
     match error {
         OTelSdkError::Timeout(after) => format!("no answer within {} ms", after.as_millis()),
-        OTelSdkError::InternalFailure(message) => {
-            of_certificate(message).unwrap_or(message).to_owned()
-        }
+        // The exporter over gRPC hands on no type.
+        OTelSdkError::InternalFailure(message) => match certificate_fault_in_words(message) {
+            Some(fault) => refused_certificate(fault).to_owned(),
+            None => message.clone(),
+        },
         OTelSdkError::AlreadyShutdown => "the export had ended".to_owned(),
     }
 }

@@ -12,6 +12,7 @@
 //! - `instruments`: the metrics, and what of an event counts in which.
 //! - `evaluation`: a score as an event of the conventions for generative AI.
 //! - `telemetry`: all of it in one value, from the start to the end.
+//! - `error`: why there is no telemetry.
 //!
 //! The variables of OpenTelemetry (`OTEL_…`) say where to and how; `docs/telemetry.md` lists them. Most of them are read by
 //! the crates of OpenTelemetry themselves.

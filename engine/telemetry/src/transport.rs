@@ -1,6 +1,6 @@
 //! The exporters of OTLP for a route: HTTP or gRPC, with certificates. Connects to nothing yet.
 
-use std::{error::Error as _, fs, pin::Pin, sync::Arc};
+use std::{fs, pin::Pin, sync::Arc};
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
@@ -8,6 +8,7 @@ use opentelemetry_otlp::{
     WithHttpConfig as _, WithTonicConfig,
     tonic_types::transport::{Certificate, ClientTlsConfig},
 };
+use scorebox_connections::{CertificateFault, cause, certificate_fault};
 
 use crate::{
     address::{Flaw, Speaks},
@@ -109,9 +110,8 @@ fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, Teleme
         None if !route.is_encrypted => builder = builder.tls_certs_only([]),
         None => {}
     }
-    let client = builder
-        .build()
-        .map_err(|error| TelemetryError::Prepare(error.without_url().to_string()))?;
+    let client =
+        builder.build().map_err(|error| TelemetryError::Prepare(cause(&error.without_url())))?;
     Ok(Client { client, delivery: Arc::clone(delivery) })
 }
 
@@ -143,8 +143,8 @@ impl HttpClient for Client {
                     self.delivery.note_cause(format!("it answered with status {status}"));
                 }
                 Err(error) => {
-                    if let Some(cause) = error.downcast_ref().and_then(cause) {
-                        self.delivery.note_cause(cause);
+                    if let Some(reason) = error.downcast_ref().and_then(reason) {
+                        self.delivery.note_cause(reason);
                     }
                 }
             }
@@ -154,30 +154,22 @@ impl HttpClient for Client {
 }
 
 /// Why nothing was sent, without the address that the error has.
-fn cause(error: &reqwest::Error) -> Option<&'static str> {
+fn reason(error: &reqwest::Error) -> Option<&'static str> {
     if error.is_timeout() {
         return Some("no answer within the time-out");
     }
-    let mut sources = std::iter::successors(error.source(), |source| (*source).source());
-    let of_tls = sources.find_map(|source| of_certificate(&source.to_string()));
-    let otherwise = error.is_connect().then_some("it cannot be connected to");
-    of_tls.filter(|_| error.is_connect()).or(otherwise)
+    let of_tls = certificate_fault(error).map(refused_certificate);
+    of_tls.or_else(|| error.is_connect().then_some("it cannot be connected to"))
 }
 
-/// What rustls says of any certificate that it refuses (`Error::InvalidCertificate`).
-const REFUSED_CERTIFICATE: &str = "invalid peer certificate";
-/// What webpki, which rustls asks, calls the certificate of an authority that a server uses itself, as `openssl req -x509` makes it.
-const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
-
-/// What is wrong with the collector's certificate, if that is what an error of either protocol says.
-pub(crate) fn of_certificate(message: &str) -> Option<&'static str> {
-    if !message.contains(REFUSED_CERTIFICATE) {
-        return None;
+/// What is wrong with the collector's certificate, in words.
+pub(crate) fn refused_certificate(fault: CertificateFault) -> &'static str {
+    match fault {
+        CertificateFault::OfAnAuthority => {
+            "it uses the certificate of an authority (CA) as its own"
+        }
+        CertificateFault::NotTrusted => "its certificate is not trusted",
     }
-    Some(match message.contains(AUTHORITY_AS_SERVER) {
-        true => "it uses the certificate of an authority (CA) as its own",
-        false => "its certificate is not trusted",
-    })
 }
 
 /// How gRPC is encrypted, if it is.

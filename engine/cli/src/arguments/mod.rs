@@ -47,10 +47,12 @@ pub(crate) use case_files::{CaseFileArguments, CaseFiles, Unfound};
 pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
-pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected, unreadable_recordings};
+pub(crate) use judge::{
+    JudgeArguments, NOT_A_RECORDING, RecordingUseArgument, connected, unreadable_recordings,
+};
 pub(crate) use labels::{PositiveArguments, labels_at};
 pub(crate) use locked::LockedArguments;
-pub(crate) use oci::{Asked, OciArguments, address};
+pub(crate) use oci::{Asked, OWN_CERTIFICATE, OciArguments, address};
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
 pub(crate) use reducer::reducers;
 pub(crate) use reports::{

@@ -19,6 +19,10 @@ pub(crate) fn address(written: &str) -> Result<Address, String> {
     address.parse().map_err(|error| format!("{error}"))
 }
 
+/// What helps a server that uses the certificate of an authority as its own.
+pub(crate) const OWN_CERTIFICATE: &str = "if the server is yours, let an authority sign a certificate for it, or make one with \
+     `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`";
+
 /// What is asked of a registry, for the words about what fails.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
@@ -66,6 +70,7 @@ impl OciArguments {
             Failed::Certificate(_) => failure.hint(
                 "if the registry is yours, SSL_CERT_FILE names a file with the certificate of its authority",
             ),
+            Failed::AuthorityCertificate => failure.hint(OWN_CERTIFICATE),
             Failed::Unreachable(_) if !self.plain_http => failure.hint(
                 "check the registry's name and the network; a registry without TLS, such as one for a test, \
                  needs --plain-http",

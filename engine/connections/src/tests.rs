@@ -1,0 +1,108 @@
+//! Why reqwest cannot connect to servers on the loopback interface.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::Arc,
+    thread,
+};
+
+use rustls::{
+    ServerConfig, ServerConnection,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
+
+use super::{CertificateFault::*, *};
+
+/// A certificate of `localhost` that is also that of an authority and signed itself, and its key.
+const SELF_SIGNED: [&[u8]; 2] = [
+    include_bytes!("../../../tests/certificates/self-signed.pem"),
+    include_bytes!("../../../tests/certificates/self-signed.key.pem"),
+];
+/// A certificate of `localhost` that [`AUTHORITY`] signed, and its key.
+const SIGNED: [&[u8]; 2] = [
+    include_bytes!("../../../tests/certificates/localhost.pem"),
+    include_bytes!("../../../tests/certificates/localhost.key.pem"),
+];
+const AUTHORITY: &[u8] = include_bytes!("../../../tests/certificates/authority.pem");
+const OTHER_AUTHORITY: &[u8] = include_bytes!("../../../tests/certificates/other-authority.pem");
+
+/// Has the first connection to a new address treated by a thread.
+fn server(treat: impl FnOnce(TcpStream) + Send + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || treat(listener.accept().unwrap().0));
+    address
+}
+
+/// A server with this certificate, which sends nothing but what TLS needs.
+fn encrypted([certificate, key]: [&[u8]; 2]) -> SocketAddr {
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(ring)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![CertificateDer::from_pem_slice(certificate).unwrap()],
+            PrivateKeyDer::from_pem_slice(key).unwrap(),
+        )
+        .unwrap();
+    let mut connection = ServerConnection::new(Arc::new(config)).unwrap();
+    server(move |mut stream| {
+        // Until the client refuses the certificate, or goes away.
+        while connection.complete_io(&mut stream).is_ok_and(|(read, _)| read > 0) {}
+    })
+}
+
+/// Why a client that trusts this authority alone gets no answer.
+async fn refusal(url: &str, authority: &[u8]) -> reqwest::Error {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let authority = reqwest::Certificate::from_pem(authority).unwrap();
+    let client = reqwest::Client::builder().no_proxy().tls_certs_only([authority]).build().unwrap();
+    client.get(url).send().await.unwrap_err()
+}
+
+/// The words of an error and of all that caused it, in one text.
+fn words(error: &(dyn Error + 'static)) -> String {
+    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[tokio::test]
+async fn the_certificate_of_an_authority_is_told_from_one_that_is_not_trusted() {
+    for (server, host, trusted, fault) in [
+        // Whether the client trusts it or not.
+        (SELF_SIGNED, "localhost", SELF_SIGNED[0], OfAnAuthority),
+        (SELF_SIGNED, "localhost", OTHER_AUTHORITY, OfAnAuthority),
+        // Of an authority that is not known, and of another name.
+        (SIGNED, "localhost", OTHER_AUTHORITY, NotTrusted),
+        (SIGNED, "127.0.0.1", AUTHORITY, NotTrusted),
+    ] {
+        let port = encrypted(server).port();
+        let error = refusal(&format!("https://{host}:{port}/?key=s3cret"), trusted).await;
+        let words = words(&error);
+        assert_eq!(certificate_fault(&error), Some(fault), "{words}");
+        assert_eq!(certificate_fault_in_words(&words), Some(fault), "{words}");
+        let cause = cause(&error);
+        assert!(cause.starts_with(REFUSED_CERTIFICATE) && words.ends_with(&cause), "{words}");
+        assert!(words.contains("s3cret") && !cause.contains("s3cret"), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn another_failure_is_not_one_of_the_certificate() {
+    // The port was free a moment ago, and nothing listens on it.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = refusal(&format!("https://{free}"), AUTHORITY).await;
+    assert_eq!(cause(&refused), TcpStream::connect(free).unwrap_err().to_string());
+    let without_tls = server(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    let corrupt = refusal(&format!("https://{without_tls}"), AUTHORITY).await;
+    assert!(causes(&corrupt).any(|cause| cause.is::<rustls::Error>()), "{corrupt:?}");
+    let closed = refusal(&format!("http://{}", server(drop)), AUTHORITY).await;
+    for error in [refused, corrupt, closed] {
+        assert_eq!(certificate_fault(&error), None, "{error:?}");
+        assert_eq!(certificate_fault_in_words(&words(&error)), None, "{error:?}");
+    }
+}
