@@ -47,6 +47,19 @@ fn a_rule_that_finds_nothing_in_any_case_is_an_error_and_the_scores_stay() {
 }
 
 #[test]
+fn a_card_is_not_written_of_cases_in_which_a_rule_finds_nothing() {
+    let folder = folder();
+    let card =
+        "scorebox card exact-match --cases slow.jsonl -o card.html --map latencyMs=/timing/msec";
+    let said = refused(&folder, card);
+    assert_snapshot!(said, @"
+    error: --map `latencyMs=/timing/msec` finds nothing in any case; `/timing` of the first has the keys `ms`
+    hint: did you mean `latencyMs=/timing/ms`?
+    ");
+    assert!(!folder.path("card.html").exists());
+}
+
+#[test]
 fn convert_says_of_a_rule_that_it_finds_nothing() {
     let folder = folder();
     let said = refused(&folder, "scorebox convert slow.jsonl -o out.jsonl --map latencyMs=/time");

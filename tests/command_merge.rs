@@ -4,7 +4,7 @@ use std::{fs, ops::ControlFlow};
 
 use insta::assert_snapshot;
 use scorebox::{registry::Registry, store::StoreError};
-use scorebox_shards::{Merge, ShardError, Shards, merge_into_database};
+use scorebox_shards::{Merge, Named, ShardError, Shards, merge_into_database};
 use serde_json::Value;
 
 use crate::{
@@ -281,7 +281,7 @@ async fn a_merge_of_a_run_that_another_merge_finished_meanwhile_is_refused_and_i
     folder.sh(&format!("{SHARD} in.parquet -o out.parquet")).exits_with(0);
 
     let go_on = |_| ControlFlow::Continue(());
-    let shards = Shards::open(&[folder.path("out.parquet")], None, None).unwrap();
+    let shards = Shards::open(&[folder.path("out.parquet")], Named::default()).unwrap();
     let merge = Merge::of(shards, go_on).unwrap();
     let database = folder.path("scorebox.db");
     let mut of_other = None;
@@ -370,7 +370,7 @@ fn what_is_required_of_the_run_decides_the_exit_code() {
 
 #[test]
 fn a_merge_of_no_shards_says_so() {
-    let none = Shards::open(&[], None, None).unwrap_err();
+    let none = Shards::open(&[], Named::default()).unwrap_err();
     assert_eq!(none.to_string(), "no shard is named");
 }
 
@@ -404,7 +404,26 @@ fn files_that_an_engine_wrote_without_the_plan_need_the_suite() {
     let other = folder
         .sh("scorebox merge bare.parquet --suite suite.toml --run-id q -o no.parquet")
         .exits_with(2);
-    assert!(other.stderr.contains("row 1: it was scored with the plan"), "{other}");
+    let of_another = "`bare.parquet` is not of what is named: it was scored with the plan ";
+    assert!(other.stderr.contains(of_another), "{other}");
+    assert!(
+        other.stderr.contains("name the suite (--suite), the run (--run-id) and the seed (--seed)"),
+        "{other}"
+    );
+}
+
+#[test]
+fn the_seed_of_shards_without_their_plan_is_named() {
+    let folder = with_shards();
+    folder.sh(&format!("{SHARD} --seed 5 in-0.parquet -o seeded.parquet")).exits_with(0);
+    let bare = Shard::read(&folder.path("seeded.parquet")).without_metadata();
+    bare.write(&folder.path("bare.parquet"));
+    let merge = "scorebox merge bare.parquet --suite suite.toml --run-id r --db scorebox.db";
+    let of_the_suite = folder.sh(merge).exits_with(2);
+    assert!(of_the_suite.stderr.contains("and the seed (--seed)"), "{of_the_suite}");
+    folder.sh(&format!("{merge} --seed 5")).exits_with(0);
+    assert_eq!(folder.rows("SELECT seed FROM runs"), ["5"]);
+    folder.sh("scorebox verify").exits_with(0);
 }
 
 #[test]
@@ -440,6 +459,8 @@ fn shards_of_two_seeds_are_not_of_one_run_and_the_seeds_are_named() {
     // The suite is the same.
     let alone = "scorebox merge seeded.parquet --suite suite.toml -o m.parquet";
     folder.sh(alone).exits_with(0);
+    let six = folder.sh(&format!("{alone} --seed 6")).exits_with(2);
+    assert!(six.stderr.contains("is not of what is named: the seed is `5`, not `6`"), "{six}");
 }
 
 #[cfg(unix)]

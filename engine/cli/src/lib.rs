@@ -20,7 +20,7 @@
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
-//! - `waiting`: what a user at a terminal sees while they wait.
+//! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
 //! - `new_file`: a file that is written whole or not at all.
@@ -39,6 +39,7 @@ mod decision;
 mod failure;
 mod indexes;
 mod input;
+mod judge_waiting;
 mod lock_file;
 mod lock_use;
 mod locked;
@@ -62,7 +63,13 @@ mod user_configuration;
 mod waiting;
 mod words;
 
-use std::{env, ffi::OsString, panic, path::Path, thread};
+use std::{
+    env,
+    ffi::OsString,
+    panic,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
@@ -170,7 +177,28 @@ pub fn bundled_suite(path: &Path) -> Result<Suite, UnusableBundle> {
     Ok(bundled::suite(path)?)
 }
 
-/// What is stored of a run, in figures, and what `scorebox run` makes of it where nothing is required of the run as a whole.
+/// The folder for compiled code unless another one is named: that of the variable `SCOREBOX_CACHE_DIR`, or scorebox's in the user's
+/// cache folder. `None` if the user has none.
+pub fn cache_folder() -> Option<PathBuf> {
+    setup::cache_folder_of_environment()
+}
+
+/// What is required of a run, as the options of `scorebox run` say it.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "callers make it, and must not leave out what counts"
+)]
+pub struct Required {
+    /// What is required of the run as a whole.
+    pub requirements: Requirements,
+    /// Whether soft scores beyond their thresholds fail cases.
+    pub strict: bool,
+    /// Whether scores may be errors, however many.
+    pub allow_errors: bool,
+}
+
+/// What is stored of a run, in figures, and what `scorebox run` makes of it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -180,7 +208,9 @@ pub struct Outcome {
     pub decided: DecidedRun,
     /// The verdict in lines of text; none if the scorers only measure.
     pub verdict: Vec<String>,
-    /// Whether the exit code of a run that ended is 0: no case failed, each gate decided one, and nothing is an error.
+    /// What is required and does not hold, a line each.
+    pub broken: Vec<String>,
+    /// Whether the exit code of a run that ended is 0: all that is required holds, and nothing is an error that may be none.
     pub passed: bool,
 }
 
@@ -188,14 +218,18 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Why the database does not say.
-pub fn outcome(store: &Store, run: &RunId) -> Result<Outcome, StoreError> {
-    let decision = Decision::of_run(store, run, &Requirements::default(), false)?;
+pub fn outcome(store: &Store, run: &RunId, required: &Required) -> Result<Outcome, StoreError> {
+    let Required { requirements, strict, allow_errors } = required;
+    let decision = Decision::of_run(store, run, requirements, *strict)?;
     let said = store.summaries(store.run(run.as_str())?.key)?;
-    let errors = decision.errors() + report::of_the_run::errors(&said);
-    let passed = decision.broken.is_empty() && errors == 0;
-    let Decision { aggregates, decided, .. } = decision;
+    let are_counted = requirements.most_errors.is_some();
+    let scores_are_bad = decision.errors() > 0 && !are_counted;
+    let is_bad = scores_are_bad || report::of_the_run::errors(&said) > 0;
+    let passed = decision.broken.is_empty() && (*allow_errors || !is_bad);
+    let Decision { aggregates, decided, broken, .. } = decision;
     let verdict = report::verdict::of_run(&decided);
-    Ok(Outcome { aggregates, decided, verdict, passed })
+    let broken = broken.iter().map(ToString::to_string).collect();
+    Ok(Outcome { aggregates, decided, verdict, broken, passed })
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {

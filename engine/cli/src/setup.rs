@@ -48,7 +48,7 @@ pub(crate) fn compile_by(compiler: Compiler) {
 #[command(next_help_heading = "Sandbox")]
 pub(crate) struct SandboxArguments {
     /// The folder for compiled code [default: scorebox in the user's cache folder]
-    #[arg(long, env = "SCOREBOX_CACHE_DIR", value_name = "FOLDER", hide_env = true)]
+    #[arg(long, env = CACHE_VARIABLE, value_name = "FOLDER", hide_env = true)]
     cache_dir: Option<PathBuf>,
 
     /// Do not read or write compiled code on disk
@@ -128,11 +128,20 @@ impl SandboxArguments {
     }
 }
 
+/// The variable that names the folder for compiled code.
+pub(crate) const CACHE_VARIABLE: &str = "SCOREBOX_CACHE_DIR";
+
 /// The folder that is named, or scorebox's in the user's cache folder; `None` if the user has none.
 pub(crate) fn cache_folder(named: Option<PathBuf>) -> Option<PathBuf> {
     let default =
         || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
     named.or_else(default)
+}
+
+/// The folder that the environment names, or the same of the user; for a front end without `--cache-dir`.
+pub(crate) fn cache_folder_of_environment() -> Option<PathBuf> {
+    let named = std::env::var_os(CACHE_VARIABLE).filter(|folder| !folder.is_empty());
+    cache_folder(named.map(PathBuf::from))
 }
 
 /// The scorers that can be named, with what runs scripts of further languages if the user has added it.
@@ -257,7 +266,7 @@ pub(crate) fn scorer_not(path: &Path, wanted: &str) -> Option<Failure> {
     Some(Failure::new(format!("`{written}` is a {what}, not {wanted}")))
 }
 
-/// The value of a variable that a suite names; `None` if it has none.
+/// The value of a variable that a suite or one of its judges names; `None` if it has none.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
@@ -343,12 +352,8 @@ fn all_mistakes(mistakes: &[Mistake], errors: &[RunError]) -> Failure {
 
 /// The password of a key that signs; `None` if the variable has no value.
 pub(crate) fn signing_password() -> Option<Zeroizing<String>> {
-    key("SCOREBOX_SIGNING_PASSWORD").map(Zeroizing::new)
-}
-
-/// The key of a judge; `None` if the variable has no value.
-pub(crate) fn key(variable: &str) -> Option<String> {
-    std::env::var(variable).ok().filter(|key| !key.trim().is_empty())
+    let password = variable("SCOREBOX_SIGNING_PASSWORD").map(Zeroizing::new);
+    password.filter(|password| !password.trim().is_empty())
 }
 
 /// Which scorers of a suite are not loaded yet, for a user who waits.

@@ -46,7 +46,8 @@ pub(crate) fn failure(error: ShardError) -> Failure {
             "shards of one run need one suite, the same components and one version of scorebox".into(),
         ),
         ShardError::NotThePlan { .. } => Some(
-            "name the suite and the run that it was scored with; a shard that names its plan needs neither, but for components that are not here"
+            "name the suite (--suite), the run (--run-id) and the seed (--seed) that it was scored with; a shard that names its plan needs none of \
+             them, but the suite for components that are not here"
                 .into(),
         ),
         ShardError::Another { .. } => {

@@ -45,6 +45,26 @@ pub fn connect(
     }
 }
 
+/// The same, with the key that the settings name: `value_of` gives the value of a variable of the environment.
+///
+/// # Errors
+///
+/// Also [`ConnectError::NoKey`].
+pub fn connect_with(
+    settings: &JudgeSettings,
+    value_of: impl FnOnce(&str) -> Option<String>,
+) -> Result<Arc<dyn Provider>, ConnectError> {
+    let key = match &settings.provider {
+        ProviderSettings::OpenAi { key_env: Some(variable), .. }
+        | ProviderSettings::Anthropic { key_env: Some(variable), .. } => {
+            let key = value_of(variable).filter(|key| !key.trim().is_empty());
+            Some(Key::new(key.ok_or_else(|| ConnectError::NoKey(variable.clone()))?))
+        }
+        _ => None,
+    };
+    connect(settings, key)
+}
+
 fn served(
     wire: Wire,
     base_url: &str,
@@ -129,6 +149,20 @@ mod tests {
             let error = address(secret).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_key_is_the_value_of_its_variable_and_nothing_but_white_space_is_none() {
+        let base_url = "http://host/v1".to_owned();
+        let key_env = Some("MY_KEY".to_owned());
+        let settings = JudgeSettings::new(ProviderSettings::OpenAi { base_url, key_env });
+        for value in [None, Some(String::new()), Some(" \n".to_owned())] {
+            let error = connect_with(&settings, |_| value).map(drop).unwrap_err();
+            assert_eq!(error, ConnectError::NoKey("MY_KEY".to_owned()));
+        }
+        assert!(connect_with(&settings, |name| (name == "MY_KEY").then(|| "k".into())).is_ok());
+        let command = ProviderSettings::Command { command: vec!["true".to_owned()] };
+        assert!(connect_with(&JudgeSettings::new(command), |_| unreachable!()).is_ok());
     }
 
     #[test]

@@ -67,7 +67,7 @@ mod served;
 mod spoken;
 mod wire;
 
-pub use connect::connect;
+pub use connect::{connect, connect_with};
 pub use error::ConnectError;
 pub use key::Key;
 pub use process::end_programs;

@@ -7,7 +7,7 @@ use scorebox_judges::{ConnectError, Key};
 
 use crate::{
     asking::{KEY, LONG, asked, question, says, settings},
-    server::Server,
+    server::{SIGNED, Server},
 };
 
 /// The variable with the address to ask; in the child only.
@@ -123,7 +123,7 @@ async fn a_variable_that_names_no_proxy_is_refused_where_it_counts() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_server_whose_authority_is_named_is_asked_over_tls() {
-    let server = Server::start_encrypted(|_| Some(says("Yes."))).await;
+    let server = Server::start_encrypted(SIGNED, |_| Some(says("Yes."))).await;
     let address = format!("https://localhost:{}/v1", server.address.port());
     let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/certificates/authority.pem");
     ask_in_a_child(&address, "SSL_CERT_FILE", authority).await;
@@ -133,7 +133,7 @@ async fn a_server_whose_authority_is_named_is_asked_over_tls() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_certificate_of_another_name_or_another_authority_ends_it_before_the_key_is_sent() {
-    let server = Server::start_encrypted(|_| Some(says("Yes."))).await;
+    let server = Server::start_encrypted(SIGNED, |_| Some(says("Yes."))).await;
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/certificates");
     for (host, authority) in [("127.0.0.1", "authority.pem"), ("localhost", "other-authority.pem")]
     {

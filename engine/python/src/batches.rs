@@ -122,7 +122,7 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         ),
         ShardError::NotThePlan { .. } => advised(
             Kind::InvalidShard,
-            "name the suite and the run that it was scored with; a shard that names its plan needs neither",
+            "name `suite`, `run_id` and `seed` as it was scored; a shard that names its plan needs none of them",
         ),
         ShardError::NoComponent { .. } => {
             advised(Kind::UnknownScorer, "put the file where it was when the shards were made")

@@ -2,7 +2,6 @@
 //! threads are not forked. Scores nothing.
 
 use std::{
-    env,
     ffi::OsString,
     mem,
     path::PathBuf,
@@ -15,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-use etcetera::BaseStrategy as _;
 use pyo3::prelude::*;
 use scorebox::{
     engine::{Engine, EngineBuilder},
@@ -159,7 +157,7 @@ impl Drop for Unfinished {
 fn builder(py: Python<'_>, settings: &Settings, jobs: usize) -> PyResult<EngineBuilder> {
     let mut engine =
         Engine::builder().jobs(jobs).compiler(compiler(py)?).signals_based_traps(false);
-    if let Some(folder) = cache(settings) {
+    if let Some(folder) = settings.cache.clone().or_else(scorebox_cli::cache_folder) {
         engine = engine.cache(folder);
     }
     if let Some(bytes) = settings.memory_budget_bytes {
@@ -169,14 +167,6 @@ fn builder(py: Python<'_>, settings: &Settings, jobs: usize) -> PyResult<EngineB
         engine = engine.workspace(folder);
     }
     Ok(engine)
-}
-
-/// The folder that the command line has, too.
-fn cache(settings: &Settings) -> Option<PathBuf> {
-    let named = || env::var_os("SCOREBOX_CACHE_DIR").filter(|folder| !folder.is_empty());
-    let default =
-        || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
-    settings.cache.clone().or_else(|| named().map(PathBuf::from)).or_else(default)
 }
 
 /// What compiles components: an interpreter that loads this extension module from its file and nothing else.

@@ -9,7 +9,7 @@ use scorebox::{
     store::CallStore,
     suite::Suite,
 };
-use scorebox_judges::Key;
+use scorebox_judges::ConnectError;
 
 use crate::error::{self, Kind};
 
@@ -32,20 +32,10 @@ pub(crate) fn connected(
                 let file = RecordedFile::open(file).map_err(|error| refused(error.to_string()))?;
                 builder.recorded_judge(name, settings, Arc::new(file))
             }
-            provider => {
-                let key = match provider {
-                    ProviderSettings::OpenAi { key_env: Some(variable), .. }
-                    | ProviderSettings::Anthropic { key_env: Some(variable), .. } => {
-                        Some(key(variable).ok_or_else(|| {
-                            refused(format!(
-                                "it needs a key: the environment variable `{variable}` has no value"
-                            ))
-                        })?)
-                    }
-                    _ => None,
-                };
-                let provider = scorebox_judges::connect(&settings, key);
-                let provider = provider.map_err(|error| refused(error.to_string()))?;
+            _ => {
+                let value_of = |variable: &str| env::var(variable).ok();
+                let provider = scorebox_judges::connect_with(&settings, value_of);
+                let provider = provider.map_err(|error| not_connected(py, name, &error))?;
                 builder.judge(name, settings, Some(provider))
             }
         };
@@ -58,6 +48,10 @@ pub(crate) fn connected(
     Ok(builder.build())
 }
 
-fn key(variable: &str) -> Option<Key> {
-    env::var(variable).ok().filter(|key| !key.trim().is_empty()).map(Key::new)
+fn not_connected(py: Python<'_>, name: &str, error: &ConnectError) -> PyErr {
+    let advice = match error {
+        ConnectError::NoKey(_) => Some("set it, or name another with `key_env`".to_owned()),
+        _ => None,
+    };
+    error::advised(py, Kind::Failed, format!("judge `{name}`: {error}"), advice)
 }

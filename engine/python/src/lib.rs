@@ -16,7 +16,7 @@
 //! - `batches`: a table scored by a suite.
 //! - `suite`: a suite; `rows`: the rows of a stream of cases that it scores.
 //! - `merging`: the shards of a run, put together.
-//! - `run_id`: the id of a run; `running`: a run over files.
+//! - `run_id`: the id of a run; `running`: a run over files; `requirements`: what is required of it.
 //! - `judges`: the judges of a suite, connected.
 //! - `command`: the command line.
 
@@ -32,6 +32,7 @@ mod home;
 mod judges;
 mod merging;
 mod pickled;
+mod requirements;
 mod rows;
 mod run_id;
 mod running;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use pyo3::{prelude::*, types::PyDict};
 use scorebox_shards::{
-    Difference, Merge, MergedRun, ShardError, Shards, merge_into_database, merge_into_new_file,
-    shard_files,
+    Difference, Merge, MergedRun, Named, ShardError, Shards, merge_into_database,
+    merge_into_new_file, shard_files,
 };
 
 use crate::{
@@ -25,7 +25,8 @@ enum Target {
 
 /// Puts shards together, each case once; answers with what came of it.
 #[pyfunction]
-#[pyo3(signature = (shards, database=None, output=None, suite=None, run_id=None, replace=false))]
+#[pyo3(signature = (shards, database=None, output=None, suite=None, run_id=None, replace=false, seed=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
 pub(crate) fn merge<'py>(
     py: Python<'py>,
     shards: Vec<PathBuf>,
@@ -34,6 +35,7 @@ pub(crate) fn merge<'py>(
     suite: Option<&Suite>,
     run_id: Option<&str>,
     replace: bool,
+    seed: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let target = match (database, output) {
         (Some(database), None) => Target::Database(database),
@@ -44,12 +46,17 @@ pub(crate) fn merge<'py>(
         }
     };
     let home = Home::of_this_process(py)?;
-    let load = |suite: &Suite| TableScorer::load(py, suite.plan(), suite.workspace(), run_id, None);
+    let load = |suite: &Suite| {
+        let mut plan = suite.plan().clone();
+        plan.seed = seed.map(str::to_owned).or(plan.seed);
+        TableScorer::load(py, &plan, suite.workspace(), run_id, None)
+    };
     let scorer = suite.map(load).transpose()?;
     let mut signals = Signals::default();
     let compared = py.detach(|| {
         let plan = scorer.as_ref().map(TableScorer::plan);
-        let shards = Shards::open(&shard_files(&shards)?, plan, run_id)?;
+        let named = Named { plan, run: run_id, seed };
+        let shards = Shards::open(&shard_files(&shards)?, named)?;
         Merge::of(shards, |_| signals.look())
     });
     let merge = signals.or(compared)?.map_err(|error| refused(py, error))?;

@@ -9,13 +9,15 @@ use std::{
 
 use pyo3::prelude::*;
 use scorebox::{
-    case::{CaseReader, Mapping},
+    advice::Advised as _,
+    case::{CaseReader, Mapping, UnfoundRules},
     run::{
         Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
         load_scorers, run,
     },
     store::{Store, StoreError},
 };
+use scorebox_cli::Required;
 use scorebox_readers::{Format, LeftOut, Settings};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -24,6 +26,7 @@ use crate::{
     error::{self, Kind},
     home::Home,
     judges::connected,
+    requirements::{Passed, must_be_on_scale},
     run_id::run_id_of,
     suite::Suite,
     value,
@@ -43,7 +46,10 @@ pub(crate) struct Running {
     run_id: String,
     process: u32,
     database: PathBuf,
+    required: Required,
     control: Arc<Control>,
+    /// What the mapping says that finds nothing, complete once all cases were read.
+    unfound: UnfoundRules,
     /// Of each file what is no case, by reason.
     left_out: Vec<(String, LeftOut)>,
     /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
@@ -55,7 +61,7 @@ pub(crate) struct Running {
 impl Running {
     /// Begins a run.
     #[new]
-    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false, format=None))]
+    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false, format=None, strict=false, fail_below=Vec::new(), min_pass_rate=None, max_errors=None, allow_idle=Vec::new(), allow_errors=false))]
     #[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
     fn new(
         py: Python<'_>,
@@ -68,7 +74,17 @@ impl Running {
         reuse: bool,
         skip_bad_cases: bool,
         format: Option<&str>,
+        strict: bool,
+        fail_below: Vec<(String, f64)>,
+        min_pass_rate: Option<f64>,
+        max_errors: Option<i64>,
+        allow_idle: Vec<String>,
+        allow_errors: bool,
     ) -> PyResult<Running> {
+        let mut plan = suite.plan().clone();
+        let required =
+            Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors };
+        let required = required.of(py, &mut plan)?;
         let which = match (resume, run_id) {
             (Some(id), None) => WhichRun::Resume(run_id_of(py, id)?),
             (None, Some(id)) => WhichRun::New(run_id_of(py, id)?),
@@ -81,8 +97,8 @@ impl Running {
         let mapping = Mapping::parse(&mapping);
         let mapping = mapping.map_err(|error| error::of(py, Kind::InvalidArgument, &error))?;
         let (cases, left_out) = opened(py, &cases, mapping, format)?;
+        let unfound = cases.unfound_rules();
         let home = Home::of_this_process(py)?;
-        let plan = suite.plan().clone();
         let judges = connected(py, &plan, Some(&database))?;
         let engine = home.engine_with(py, judges, suite.workspace().map(Path::to_owned))?;
         let locked = |error| error::of_lock(py, error);
@@ -90,6 +106,7 @@ impl Running {
         let scorers = wait_for(py, home, load_scorers(&plan, &registry, engine.sandbox()))?;
         let scorers = scorers.map_err(|error| error::of_run(py, &error))?;
         scorebox_cli::must_be_as_locked(&plan.scorers, &plan.policies, &scorers).map_err(locked)?;
+        must_be_on_scale(py, &required.requirements, &scorers)?;
         let run_id = which.id().to_string();
         let request = RunRequest::new(plan, scorers, cases)
             .which(which)
@@ -103,7 +120,9 @@ impl Running {
             run_id,
             process: process::id(),
             database,
+            required,
             control,
+            unfound,
             left_out,
             ending: Mutex::new(Some(running)),
             report: Mutex::default(),
@@ -160,6 +179,19 @@ impl Running {
         waited.map(drop)
     }
 
+    /// Refuses a mapping of which a rule found nothing in any case, once the run has ended: it is stored, and probably not what was meant.
+    fn must_have_found(&self, py: Python<'_>) -> PyResult<()> {
+        let rules = self.unfound.get();
+        if rules.is_empty() {
+            return Ok(());
+        }
+        let messages: Vec<String> = rules.iter().map(|rule| format!("`mapping`: {rule}")).collect();
+        let advice = rules.iter().filter_map(|rule| error::in_words(rule.advice().as_ref()));
+        let stored = format!("what was scored is stored, as the run `{}`", self.run_id);
+        let advice = advice.chain([stored]).collect::<Vec<_>>().join("\n");
+        Err(error::advised(py, Kind::InvalidArgument, messages.join("\n"), Some(advice)))
+    }
+
     /// How far the run is: cases read and done, scores, errors, bytes.
     fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let progress = self.control.progress();
@@ -170,7 +202,7 @@ impl Running {
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(report) = report else { return Ok(None) };
-        let read = py.detach(|| figures(&self.database, &report, &self.left_out));
+        let read = py.detach(|| figures(&self.database, &report, &self.required, &self.left_out));
         let figures = read.map_err(|error| error::of(py, Kind::Database, &error))?;
         Ok(Some(value::read(py, &figures.to_string())?))
     }
@@ -204,10 +236,11 @@ fn opened(
 fn figures(
     database: &Path,
     report: &RunReport,
+    required: &Required,
     left_out: &[(String, LeftOut)],
 ) -> Result<Value, StoreError> {
     let store = Store::open_read_only(database)?;
-    let outcome = scorebox_cli::outcome(&store, &report.run)?;
+    let outcome = scorebox_cli::outcome(&store, &report.run, required)?;
     Ok(json!({
         "runId": report.run.as_str(),
         "stopped": report.stopped,
@@ -220,6 +253,7 @@ fn figures(
         "decides": outcome.decided.decides,
         "verdict": outcome.decided,
         "verdictLines": outcome.verdict,
+        "broken": outcome.broken,
         "passed": outcome.passed && report.stopped.is_none(),
     }))
 }

@@ -131,6 +131,21 @@ def test_shards_without_their_plan_are_merged_with_the_suite(tmp_path):
     assert (merged.run_id, merged.cases) == ("r", 20)
 
 
+def test_the_seed_of_shards_without_their_plan_is_named(tmp_path):
+    shards = written(tmp_path / "scores", table(20), text='seed = "5"\n' + SUITE)
+    part = shards / "part-0.parquet"
+    suite = scorebox.Suite(text=SUITE)
+    assert scorebox.merge(shards, output=tmp_path / "own.parquet", suite=suite, seed="5").cases == 20
+    other = refused(scorebox.merge, shards, output=tmp_path / "no.parquet", suite=suite, seed="6")
+    assert other.kind == "invalid-shard" and "the seed is `5`, not `6`" in other.message
+    parquet.write_table(parquet.read_table(part).replace_schema_metadata(None), part)
+    without = refused(scorebox.merge, shards, db=tmp_path / "m.db", suite=suite, run_id="r")
+    assert without.kind == "invalid-shard" and "`seed`" in without.advice
+    assert scorebox.merge(shards, db=tmp_path / "m.db", suite=suite, run_id="r", seed="5").cases == 20
+    with pytest.raises(TypeError, match="seed goes with a suite"):
+        scorebox.merge(shards, db=tmp_path / "m.db", seed="5")
+
+
 def test_shards_that_do_not_fit_together_are_refused(tmp_path):
     shards = written(tmp_path / "scores", table(20))
     other = written(tmp_path / "other", table(20), run_id="another")

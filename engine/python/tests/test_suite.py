@@ -180,6 +180,113 @@ def test_a_run_says_whether_it_passed_as_the_command_does(files):
     assert measured.passed and measured.verdict_lines == () and "verdict" not in str(measured)
 
 
+GATES = """
+export default ({ output }) => { if (output === "boom") throw new Error("x"); return output === "good" ? 1 : 0.5; };
+export const info = { reads: [], severity: "gate", threshold: 1 };
+"""
+
+
+@pytest.fixture
+def gated(files):
+    """A suite with a gate for all cases, one for none, and a soft threshold; and cases, of which one in three fails."""
+    (files / "gate.js").write_text(GATES)
+    (files / "gated.toml").write_text(
+        '[scorers.gate]\nuse = "./gate.js"\n'
+        "[scorers.never]\nuse = './gate.js'\nwhen = '.metadata.kind == \"none\"'\n"
+        "[scorers.exact-match]\nthreshold = 1\n"
+    )
+    outputs = ["good", "good", "bad"]
+    lines = [json.dumps({"output": output, "expected": "good", "metadata": {"kind": "x"}}) for output in outputs]
+    (files / "gated.jsonl").write_text("\n".join(lines) + "\n")
+    return files
+
+
+@pytest.mark.parametrize(
+    ("required", "options", "passed"),
+    [
+        ({}, [], False),
+        ({"allow_idle": "never"}, ["--allow-idle", "never"], False),
+        ({"min_pass_rate": 0.6}, ["--min-pass-rate", "0.6"], False),
+        ({"min_pass_rate": 0.6, "allow_idle": ["never"]}, ["--min-pass-rate", "0.6", "--allow-idle", "never"], True),
+        ({"min_pass_rate": 0.7, "allow_idle": ["never"]}, ["--min-pass-rate", "0.7", "--allow-idle", "never"], False),
+        ({"min_pass_rate": 0}, ["--min-pass-rate", "0"], True),
+        ({"min_pass_rate": 0, "fail_below": {"gate": 0.8}}, ["--min-pass-rate", "0", "--fail-below", "gate=0.8"], True),
+        ({"min_pass_rate": 0, "fail_below": {"gate": 0.9}}, ["--min-pass-rate", "0", "--fail-below", "gate=0.9"], False),
+        ({"min_pass_rate": 0, "strict": True}, ["--min-pass-rate", "0", "--strict"], True),
+    ],
+)
+def test_what_is_required_of_a_run_is_what_the_options_of_the_command_require(gated, required, options, passed):
+    ended = scorebox.run("gated.toml", "gated.jsonl", progress=False, **required)
+    command = [sys.executable, "-m", "scorebox", "run", "gated.toml", "gated.jsonl", "--db", "other.db", *options]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.passed is passed and ran.returncode == (0 if passed else 3), ran.stderr
+    said = [line.removeprefix("error: ") for line in ran.stderr.splitlines() if line.startswith("error: ")]
+    assert list(ended.broken) == said
+    assert all(f"error: {requirement}" in str(ended) for requirement in said)
+    assert all(line in ran.stderr for line in ended.verdict_lines)
+
+
+@pytest.mark.parametrize(
+    ("required", "options", "code"),
+    [
+        ({}, [], 1),
+        ({"allow_errors": True}, ["--allow-errors"], 0),
+        ({"max_errors": 1}, ["--max-errors", "1"], 0),
+        ({"max_errors": 0}, ["--max-errors", "0"], 3),
+    ],
+)
+def test_errors_may_be_allowed_or_counted(files, required, options, code):
+    (files / "one.jsonl").write_text('{"output": "a", "expected": "a"}\n{"output": "a"}\n')
+    (files / "one.toml").write_text("[scorers.exact-match]\n")
+    ended = scorebox.run("one.toml", "one.jsonl", progress=False, **required)
+    command = [sys.executable, "-m", "scorebox", "run", "one.toml", "one.jsonl", "--db", "other.db", *options]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (ended.passed, ran.returncode) == (code == 0, code), ran.stderr
+    assert all(f"error: {requirement}\n" in ran.stderr for requirement in ended.broken) and bool(ended.broken) is (code == 3)
+
+
+@pytest.mark.parametrize(
+    ("required", "kind", "message"),
+    [
+        ({"allow_idle": ["nevr"]}, "unknown-scorer", "`nevr`"),
+        ({"fail_below": {"rouge": 0.5}}, "unknown-scorer", "`rouge`"),
+        ({"fail_below": {"gate": -1}}, "invalid-argument", "`fail_below` of `gate` is -1: not a number of 0 or more"),
+        ({"fail_below": {"gate": 2}}, "invalid-argument", "`fail_below` of `gate` is 2: the scores of `gate` are from 0 to 1"),
+        ({"min_pass_rate": 60}, "invalid-argument", "`min_pass_rate` is 60: not a number from 0 to 1"),
+        ({"min_pass_rate": float("nan")}, "invalid-argument", "`min_pass_rate` is NaN: not a number from 0 to 1"),
+        ({"max_errors": -1}, "invalid-argument", "`max_errors` is -1: not a number of 0 or more"),
+    ],
+)
+def test_what_cannot_be_required_is_refused_before_anything_is_scored(gated, required, kind, message):
+    error = refused(scorebox.run, "gated.toml", "gated.jsonl", progress=False, **required)
+    assert error.kind == kind and message in error.message
+    assert not (gated / "scorebox.db").exists()
+
+
+def test_a_mapping_that_finds_nothing_is_an_error_as_it_is_for_the_command(files):
+    (files / "timed.jsonl").write_text('{"output": "a", "expected": "a", "timing": {"ms": 5}}\n')
+    error = refused(scorebox.run, "suite.toml", "timed.jsonl", run_id="r", mapping={"latencyMs": "/timing/msec"})
+    command = [sys.executable, "-m", "scorebox", "run", "suite.toml", "timed.jsonl", "--db", "other.db"]
+    ran = subprocess.run([*command, "--map", "latencyMs=/timing/msec"], check=False, capture_output=True, text=True)
+    assert error.kind == "invalid-argument" and ran.returncode == 2
+    message = "`latencyMs=/timing/msec` finds nothing in any case; `/timing` of the first has the key"
+    assert f"`mapping`: {message}" in error.message and f"error: --map {message}" in ran.stderr
+    assert error.advice == "did you mean `latencyMs=/timing/ms`?\nwhat was scored is stored, as the run `r`"
+    assert scorebox.run("suite.toml", "timed.jsonl", run_id="s", mapping={"latencyMs": "/timing/ms"}).cases == 1
+
+
+def test_a_judge_without_its_key_is_named_as_the_command_names_it(files, monkeypatch):
+    monkeypatch.setenv("NO_KEY", " ")
+    judge = '[judges.default]\nprovider = "openai"\nbase_url = "http://127.0.0.1:1/v1"\nmodel = "m"\nkey_env = "NO_KEY"\n'
+    (files / "judged.toml").write_text(judge + '[scorers.rubric]\ngrants = ["judge"]\nconfig = { instructions = "Good?" }\n')
+    error = refused(scorebox.run, "judged.toml", "cases.jsonl", progress=False)
+    command = [sys.executable, "-m", "scorebox", "run", "judged.toml", "cases.jsonl"]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert error.message == "judge `default`: it needs a key: the environment variable `NO_KEY` has no value"
+    assert error.message in ran.stderr and "set it, " in ran.stderr
+    assert error.advice == "set it, or name another with `key_env`"
+
+
 def test_what_is_no_file_of_cases_is_refused(files):
     error = refused(scorebox.run, "suite.toml", [{"output": "a"}])
     assert error.message == "`cases` is the path of a file or a list of paths, not of `dict`"

@@ -98,7 +98,7 @@ pub enum ShardError {
         /// What differs.
         difference: String,
     },
-    /// A shard is not of the plan or the run that is named.
+    /// A shard is not of the suite, the run or the seed that is named.
     #[error("`{}` is not of what is named: {difference}", path.display())]
     NotThePlan {
         /// The shard.

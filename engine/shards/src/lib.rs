@@ -56,4 +56,4 @@ pub use plan::Plan;
 pub use schema::{RESULT_FIELDS, ROW_FIELDS, SCHEMA_VERSION};
 pub use scorer::{BatchScorer, Scoring};
 pub use shard::{ShardFile, Written};
-pub use shards::Shards;
+pub use shards::{Named, Shards};

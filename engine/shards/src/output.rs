@@ -46,11 +46,19 @@ pub(crate) enum Output {
 }
 
 impl Output {
+    /// Opens an output at this path.
+    ///
+    /// # Errors
+    /// It cannot be written, or its folder does not exist.
     pub(crate) fn begin(path: &Path) -> io::Result<Output> {
         if There::at(path)? == There::Stream {
             return OpenOptions::new().write(true).open(path).map(Output::Stream);
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+            let why = format!("there is no folder `{}`: make it first", folder.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".scorebox-").suffix(".part");
         #[cfg(unix)]
@@ -110,6 +118,11 @@ mod tests {
         assert_eq!(
             There::at(folder.path()).unwrap_err().to_string(),
             "it is a folder: name a file in it"
+        );
+        let missing = folder.path().join("missing");
+        assert_eq!(
+            Output::begin(&missing.join("file")).unwrap_err().to_string(),
+            format!("there is no folder `{}`: make it first", missing.display())
         );
     }
 }

@@ -19,6 +19,9 @@ use crate::{
     schema::{RESULT_FIELDS, ROW_FIELDS},
 };
 
+/// The place of `plan` in [`ROW_FIELDS`].
+const PLAN: usize = 6;
+
 /// A row that is what its plan says, with its case.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
@@ -54,6 +57,13 @@ impl<'a> Batch<'a> {
         Ok(Batch { rows, results, plan, plan_digest: plan_digest.to_string() })
     }
 
+    /// That the row at this place names another plan than the suite that the caller names, in words.
+    pub(crate) fn difference_of_plan(&self, place: usize) -> Option<String> {
+        let named = text(self.rows[PLAN], place).filter(|named| *named != self.plan_digest)?;
+        let [named, plan] = [named, &self.plan_digest].map(short);
+        Some(format!("it was scored with the plan {named}…, and that of the suite is {plan}…"))
+    }
+
     /// The row at this place of the batch; `location` is where it is, for messages.
     pub(crate) fn row(&self, place: usize, location: Location) -> Result<Checked, String> {
         let text = |column: usize| {
@@ -66,11 +76,10 @@ impl<'a> Batch<'a> {
             let count = number.and_then(|number| u32::try_from(number).ok());
             count.ok_or_else(|| format!("`{}` is not a count", ROW_FIELDS[column]))
         };
-        if text(6)? != self.plan_digest {
+        if text(PLAN)? != self.plan_digest {
+            let [named, plan] = [text(PLAN)?, &self.plan_digest].map(short);
             return Err(format!(
-                "it was scored with the plan {}…, and the shard's is {}…",
-                text(6)?.chars().take(12).collect::<String>(),
-                &self.plan_digest[..12]
+                "it was scored with the plan {named}…, and the shard's is {plan}…"
             ));
         }
         let line = text(4)?;
@@ -195,6 +204,11 @@ fn digest(text: &str) -> Option<Digest> {
 }
 
 /// The text of a cell, of the kinds that data engines write texts as.
+/// The beginning of a digest, which may be any text.
+fn short(digest: &str) -> String {
+    digest.chars().take(12).collect()
+}
+
 fn text(array: &ArrayRef, row: usize) -> Option<&str> {
     let is_text =
         matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);

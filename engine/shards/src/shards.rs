@@ -17,10 +17,25 @@ use crate::{
     schema::{PLAN_KEY, SCHEMA_VERSION, VERSION_KEY},
 };
 
+/// What a user says that shards are of; what is not said is read from them.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "callers make it")]
+pub struct Named<'a> {
+    /// The plan of files which a data engine wrote without it; files that have their own must have one of the same suite, whatever
+    /// its seed is.
+    pub plan: Option<&'a Plan>,
+    /// The run that they are parts of.
+    pub run: Option<&'a str>,
+    /// What their sampling was drawn with.
+    pub seed: Option<&'a str>,
+}
+
 /// Shards of one run.
 #[derive(Debug)]
 pub struct Shards {
     paths: Vec<PathBuf>,
+    /// Of each file whether it names its plan.
+    have_plan: Vec<bool>,
     plan: Plan,
     plan_digest: Digest,
     rows: u64,
@@ -30,26 +45,23 @@ pub struct Shards {
 pub(crate) type At = (u32, u64);
 
 impl Shards {
-    /// Opens shards, in this order. `plan` is that of files which a data engine wrote without it; files that have their own must
-    /// have one of the same suite. `run` is the run that they must be parts of, if it is known.
+    /// Opens shards, in this order.
     ///
     /// # Errors
     /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not of one
-    /// run; [`ShardError::NotThePlan`]: they are not of this plan or run.
-    pub fn open(
-        paths: &[PathBuf],
-        plan: Option<&Plan>,
-        run: Option<&str>,
-    ) -> Result<Shards, ShardError> {
+    /// run; [`ShardError::NotThePlan`]: they are not what is named.
+    pub fn open(paths: &[PathBuf], named: Named<'_>) -> Result<Shards, ShardError> {
         let mut first: Option<(PathBuf, Plan)> = None;
-        let mut rows = 0;
+        let (mut rows, mut have_plan) = (0, Vec::with_capacity(paths.len()));
         for path in paths {
             let builder = open_parquet(path)?;
             rows +=
                 u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or_default();
-            let own = match (plan_of(path, &builder)?, plan) {
-                (Some(own), given) => {
-                    must_be(path, &own, given, run)?;
+            let own = plan_of(path, &builder)?;
+            have_plan.push(own.is_some());
+            let own = match (own, named.plan) {
+                (Some(own), _) => {
+                    must_be(path, &own, named)?;
                     own
                 }
                 (None, Some(given)) => given.clone(),
@@ -70,7 +82,7 @@ impl Shards {
         }
         let (_, plan) = first.ok_or(ShardError::NoShards)?;
         let plan_digest = plan.digest();
-        Ok(Shards { paths: paths.to_vec(), plan, plan_digest, rows })
+        Ok(Shards { paths: paths.to_vec(), have_plan, plan, plan_digest, rows })
     }
 
     /// What they were scored with.
@@ -102,7 +114,7 @@ impl Shards {
         &self,
         mut take: impl FnMut(At, Checked) -> Result<(), ShardError>,
     ) -> Result<(), ShardError> {
-        for (shard, path) in (0..).zip(&self.paths) {
+        for ((shard, path), has_plan) in (0..).zip(&self.paths).zip(&self.have_plan) {
             let name = path.display().to_string();
             let builder = open_parquet(path)?;
             let mut before = 0;
@@ -112,6 +124,9 @@ impl Shards {
                     .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;
                 for place in 0..batch.num_rows() {
                     let row = before + place as u64;
+                    if let (false, Some(difference)) = (has_plan, rows.difference_of_plan(place)) {
+                        return Err(ShardError::NotThePlan { path: path.clone(), difference });
+                    }
                     let checked = rows.row(place, Location::new(name.as_str(), row + 1));
                     let checked = checked.map_err(|why| ShardError::DamagedRow {
                         path: path.clone(),
@@ -127,17 +142,15 @@ impl Shards {
     }
 }
 
-/// Holds the plan that a shard names against the one that is given.
-fn must_be(
-    path: &Path,
-    own: &Plan,
-    given: Option<&Plan>,
-    run: Option<&str>,
-) -> Result<(), ShardError> {
-    let of_run = |run: &str| format!("the run is `{}`, not `{run}`", own.run_id);
-    let difference = match run.filter(|run| *run != own.run_id) {
-        Some(run) => Some(of_run(run)),
-        None => given.and_then(|given| given.difference_of_suite(own)),
+/// Holds the plan that a shard names against what is said of it.
+fn must_be(path: &Path, own: &Plan, named: Named<'_>) -> Result<(), ShardError> {
+    let own_seed = own.seed.as_deref().unwrap_or_default();
+    let run = named.run.filter(|run| *run != own.run_id);
+    let seed = named.seed.filter(|seed| *seed != own_seed);
+    let difference = match (run, seed) {
+        (Some(run), _) => Some(format!("the run is `{}`, not `{run}`", own.run_id)),
+        (None, Some(seed)) => Some(format!("the seed is `{own_seed}`, not `{seed}`")),
+        (None, None) => named.plan.and_then(|plan| plan.difference_of_suite(own)),
     };
     let refused = |difference| ShardError::NotThePlan { path: path.to_owned(), difference };
     difference.map(refused).map_or(Ok(()), Err)

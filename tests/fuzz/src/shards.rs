@@ -11,7 +11,7 @@ use std::{
 use arrow_schema::SchemaRef;
 use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder};
 use scorebox::case::{Case, Location, Mapping};
-use scorebox_shards::{Merge, ShardError, Shards, merge_into_file};
+use scorebox_shards::{Merge, Named, ShardError, Shards, merge_into_file};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -61,7 +61,7 @@ fn shard_of(data: &[u8]) -> Option<Vec<u8>> {
 fn merge(paths: &[&Path]) -> Result<(Vec<u8>, u64), ShardError> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
     let on = |_| ControlFlow::Continue(());
-    let merge = Merge::of(Shards::open(&paths, None, None)?, on)?;
+    let merge = Merge::of(Shards::open(&paths, Named::default())?, on)?;
     let mut content = Vec::new();
     let cases = merge_into_file(&merge, &mut content, on)?;
     assert_eq!(cases, merge.duplicates().cases);
@@ -99,7 +99,7 @@ fn first() -> &'static (String, SchemaRef) {
         let path = folder().join("first");
         fs::write(&path, FIRST).unwrap();
         let file = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
-        let shards = Shards::open(&[path], None, None).unwrap();
+        let shards = Shards::open(&[path], Named::default()).unwrap();
         (shards.plan().digest().to_string(), file.schema().clone())
     })
 }

@@ -10,7 +10,7 @@ use scorebox::{
 };
 use scorebox_readers::{Format, LeftOut, Settings};
 
-use crate::{failure::Failure, input::typed_input, report::printable, words};
+use crate::{advice, failure::Failure, input::typed_input, report::printable, words};
 
 /// How files with cases are read.
 #[derive(Debug, clap::Args)]
@@ -94,12 +94,20 @@ impl CaseFileArguments {
 impl Unfound {
     /// Says of each rule that it found nothing in any case; whether there is one, which is a mistake in the command.
     pub(crate) fn say(&self) -> bool {
-        let rules = self.0.get();
-        for rule in &rules {
-            let message = format!("--map {}", printable(&rule.to_string()));
-            words::error_with(&message, rule.advice().as_ref());
+        let failure = self.failure();
+        if let Some(failure) = &failure {
+            words::failure(failure);
         }
-        !rules.is_empty()
+        failure.is_some()
+    }
+
+    /// The rules that found nothing in any case, as why a command ends; `None` if there is none.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let rules = self.0.get().into_iter();
+        Failure::of_each(rules.map(|rule| {
+            let hint = rule.advice().as_ref().and_then(advice::words);
+            (format!("--map {}", printable(&rule.to_string())), hint)
+        }))
     }
 }
 

@@ -9,9 +9,17 @@ use scorebox::{
     store::CallStore,
     suite::{Suite, SuiteJudge},
 };
-use scorebox_judges::Key;
+use scorebox_judges::ConnectError;
 
 use crate::{failure::Failure, setup};
+
+/// What to do about a judge without its key.
+const SET_THE_KEY: &str =
+    "set it, name another with `key_env`, or replay recorded answers: --judge-cache only";
+
+/// What to do about a line that is not a recording.
+pub(crate) const NOT_A_RECORDING: &str =
+    "each line is a recording, as `scorebox calls --format jsonl` prints it";
 
 /// Language models that scorers ask.
 #[derive(Debug, clap::Args)]
@@ -205,22 +213,13 @@ pub(crate) fn connected(
     name: &str,
     settings: &JudgeSettings,
 ) -> Result<Arc<dyn scorebox::judge::Provider>, Failure> {
-    let key = match &settings.provider {
-        ProviderSettings::OpenAi { key_env: Some(variable), .. }
-        | ProviderSettings::Anthropic { key_env: Some(variable), .. } => {
-            Some(setup::key(variable).map(Key::new).ok_or_else(|| no_key(name, variable))?)
+    scorebox_judges::connect_with(settings, setup::variable).map_err(|error| {
+        let failure = Failure::new(format!("judge `{name}`: {error}"));
+        match error {
+            ConnectError::NoKey(_) => failure.hint(SET_THE_KEY),
+            _ => failure,
         }
-        _ => None,
-    };
-    scorebox_judges::connect(settings, key)
-        .map_err(|error| Failure::new(format!("judge `{name}`: {error}")))
-}
-
-fn no_key(name: &str, variable: &str) -> Failure {
-    Failure::new(format!(
-        "judge `{name}` needs a key: the environment variable `{variable}` has no value"
-    ))
-    .hint("set it, name another with `key_env`, or replay recorded answers: --judge-cache only")
+    })
 }
 
 fn parse_budget(written: &str) -> Result<Budget, String> {

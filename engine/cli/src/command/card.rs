@@ -298,7 +298,7 @@ impl Card {
         (data, ready): (Data, ReadyScorer),
     ) -> Result<Scored, Ended> {
         let paths: Vec<&Path> = self.cases.iter().map(PathBuf::as_path).collect();
-        let CaseFiles { reader, left_out, .. } = self.case_files.open(&paths)?;
+        let CaseFiles { reader, left_out, unfound, .. } = self.case_files.open(&paths)?;
         let kept = Kept::of(self.judge.database())?;
         let id = self.run_id.clone().unwrap_or_else(fresh_id);
         let request = RunRequest::new(known.suite.clone(), vec![ready], reader)
@@ -307,6 +307,9 @@ impl Card {
             .jobs(self.jobs.count());
         let report = must_be_whole(runtime.block_on(watched(request, signalled))?)?;
         left_out.say();
+        if let Some(failure) = unfound.failure() {
+            return Err(Ended::Failed(failure));
+        }
         data.must_be_the_same(&self.cases)?;
         Ok(Scored { report, data, kept })
     }

@@ -15,7 +15,7 @@ use scorebox::{
     verdict::Requirements,
 };
 use scorebox_shards::{
-    BatchScorer, Difference, Merge as Merged, Plan, ShardError, Shards, merge_into_database,
+    BatchScorer, Difference, Merge as Merged, Named, Plan, ShardError, Shards, merge_into_database,
     merge_into_file, shard_files,
 };
 
@@ -70,6 +70,11 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "ID", value_parser = run_id, requires = "suite", help_heading = "Run")]
     run_id: Option<RunId>,
 
+    /// With --suite: the seed that the shards were scored with, if it was an option [default: that of the suite, or of shards
+    /// that have their plan]
+    #[arg(long, value_name = "SEED", requires = "suite", help_heading = "Run")]
+    seed: Option<String>,
+
     #[command(flatten)]
     requirements: RequirementArguments,
 
@@ -83,7 +88,12 @@ pub(crate) struct Merge {
 impl Merge {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let suite = self.suite.as_ref();
-        let suite = suite.map(|path| setup::suite_to_load(path, &self.sandbox, Ok)).transpose()?;
+        let seeded = |mut suite: Suite| {
+            suite.seed = self.seed.clone().or(suite.seed);
+            Ok(suite)
+        };
+        let suite = suite.map(|path| setup::suite_to_load(path, &self.sandbox, seeded));
+        let suite = suite.transpose()?;
         // A bundle has the components, too.
         let registry = setup::registry_of(suite.as_ref().map_or(&[], |suite| &suite.scorers))?;
         let plan = suite.map(|suite| self.plan(suite)).transpose()?;
@@ -94,8 +104,12 @@ impl Merge {
         if let Some(output) = &self.output {
             must_be_apart(output, paths.iter().map(PathBuf::as_path))?;
         }
-        let shards = Shards::open(&paths, plan.as_ref(), self.run_id.as_ref().map(RunId::as_str))
-            .map_err(failure)?;
+        let named = Named {
+            plan: plan.as_ref(),
+            run: self.run_id.as_ref().map(RunId::as_str),
+            seed: self.seed.as_deref(),
+        };
+        let shards = Shards::open(&paths, named).map_err(failure)?;
         let requirements = self.requirements(&shards)?;
         let waiting = Waiting::of("comparing cases", shards.rows());
         let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;

@@ -39,6 +39,7 @@ def merge(
     output: str | os.PathLike[str] | None = None,
     suite: Suite | str | os.PathLike[str] | None = None,
     run_id: str | None = None,
+    seed: str | None = None,
     replace: bool = False,
 ) -> Merged:
     """Puts the shards of a run together, each case once, as the command ``scorebox merge`` does.
@@ -53,6 +54,7 @@ def merge(
         output: Writes one Parquet file in place of that, which is a shard of the same run.
         suite: The suite, for files that a data engine wrote without the plan that they were scored with.
         run_id: With ``suite``: the run that the shards are parts of; made of the suite unless something else is said.
+        seed: With ``suite``: the seed that the shards were scored with, if it was an option of ``scorebox shard``.
         replace: Whether an ``output`` that exists is replaced.
 
     Raises:
@@ -66,8 +68,10 @@ def merge(
         raise TypeError("shards are merged into either a db or an output")
     if run_id is not None and suite is None:
         raise TypeError("run_id goes with a suite: shards name their own run")
+    if seed is not None and suite is None:
+        raise TypeError("seed goes with a suite: shards name their own seed")
     if suite is not None and not isinstance(suite, Suite):
         suite = Suite(suite)
     paths = [shards] if isinstance(shards, (str, os.PathLike)) else list(shards)
     native = suite._native if suite is not None else None
-    return Merged(**_scorebox.merge(paths, db, output, native, run_id, replace))
+    return Merged(**_scorebox.merge(paths, db, output, native, run_id, replace, seed))

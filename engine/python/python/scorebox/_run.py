@@ -34,9 +34,11 @@ class Run(NamedTuple):
             ``notApplicable``, ``skipped``, ``errors``, ``meanFuel``, ``meanDurationMs``, ``distribution`` and more.
         verdict: How many cases passed and failed, as ``scorebox run --format json`` has it; ``None`` if the scorers of the
             suite only measure.
-        passed: Whether ``scorebox run`` would end with the exit code 0: no case failed, each gate decided one, and nothing is
-            an error. What a program or a test goes by: ``assert ended.passed, str(ended)``.
+        passed: Whether ``scorebox run`` would end with the exit code 0: what is required of the run holds, and no score is an
+            error, unless ``allow_errors``. By default no case may fail, and each gate must decide one. For a test:
+            ``assert ended.passed, str(ended)``.
         verdict_lines: The verdict as the command says it; none if the scorers only measure.
+        broken: What is required and does not hold, as the command says it.
     """
 
     id: str
@@ -53,6 +55,7 @@ class Run(NamedTuple):
     left_out: Mapping[str, Mapping[str, int]] = {}
     passed: bool = False
     verdict_lines: Sequence[str] = ()
+    broken: Sequence[str] = ()
 
     def __str__(self) -> str:
         lines = [f"run {self.id}: {self.cases} cases, {self.scores} scores, {self.errors} errors, {self.seconds:.1f} s"]
@@ -62,6 +65,7 @@ class Run(NamedTuple):
             shown = "-" if mean is None else f"{mean:.4f}"
             lines.append(f"  {name:{width}}  mean {shown}  n {figures['count']}  errors {figures['errors']}")
         lines.extend(self.verdict_lines)
+        lines.extend(f"error: {requirement}" for requirement in self.broken)
         return "\n".join(lines)
 
 
@@ -76,6 +80,12 @@ def run(
     mapping: Mapping[str, str] | None = None,
     format: str | None = None,
     on_bad_case: str = "stop",
+    strict: bool = False,
+    fail_below: Mapping[str, float] | None = None,
+    min_pass_rate: float | None = None,
+    max_errors: int | None = None,
+    allow_idle: str | Sequence[str] = (),
+    allow_errors: bool = False,
     progress: bool | Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Run:
     """Runs a suite over files of cases and stores the scores, as the command ``scorebox run`` does.
@@ -92,12 +102,20 @@ def run(
             column: ``{"output": "/answer"}``.
         format: The format of the files (``"parquet"``, ``"inspect-eval"``, …), instead of detecting it.
         on_bad_case: What happens at a line that is not a valid case: ``"stop"`` or ``"skip"``.
+        strict: Whether soft scores beyond their thresholds fail cases, too.
+        fail_below: The least mean of scorers, by their names in the suite; the most if lower is better.
+        min_pass_rate: The least pass rate, 0 to 1, instead of every case to pass.
+        max_errors: How many scores may be errors, instead of none.
+        allow_idle: The names of scorers which can fail a case and may decide none.
+        allow_errors: Whether any number of scores may be errors.
         progress: Whether progress is shown on standard error: on a terminal and in a notebook unless something else is
             said; or what is called with it (``casesDone``, ``scoresWritten``, ``errors``, ``bytesRead``, ``bytesTotal``, …)
             five times a second and, with the final figures, at the end.
 
     Raises:
-        ScoreboxError: The run did not start or did not end: what is stored stays, and the message says how to resume.
+        ScoreboxError: The run did not start or did not end: what is stored stays, and the message says how to resume. Or it has
+            ended and is stored, and a part of ``mapping`` was found in no case (``"invalid-argument"``). A requirement that
+            does not hold raises nothing: see ``passed`` and ``broken`` of the result.
         KeyboardInterrupt: Ctrl-C: what is in flight is finished and stored before; a second Ctrl-C drops it. The run can be
             resumed.
     """
@@ -109,7 +127,21 @@ def run(
     files = _files(cases)
     pointers = [f"{part}={pointer}" for part, pointer in (mapping or {}).items()]
     running = _scorebox.Running(
-        suite._native, files, db, pointers, run_id, resume, reuse, on_bad_case == "skip", format
+        suite._native,
+        files,
+        db,
+        pointers,
+        run_id,
+        resume,
+        reuse,
+        on_bad_case == "skip",
+        format,
+        strict=strict,
+        fail_below=list((fail_below or {}).items()),
+        min_pass_rate=min_pass_rate,
+        max_errors=max_errors,
+        allow_idle=[allow_idle] if isinstance(allow_idle, str) else list(allow_idle),
+        allow_errors=allow_errors,
     )
     try:
         while not running.wait(_SHOW):
@@ -149,10 +181,12 @@ def run(
         left_out={file: dict(counts) for file, counts in report["leftOut"] if counts},
         passed=report["passed"],
         verdict_lines=tuple(report["verdictLines"]),
+        broken=tuple(report["broken"]),
     )
     if ended.stopped is not None:
         advice = f"scores so far are kept; continue with `resume={ended.id!r}`"
         raise ScoreboxError(ended.stopped["kind"], ended.stopped["message"], advice)
+    running.must_have_found()
     return ended
 
 

@@ -1,0 +1,77 @@
+//! What a caller requires of a run as a whole, as the options of `scorebox run` say it. Whether it holds is the library's to decide.
+
+use pyo3::prelude::*;
+use scorebox::{run::ReadyScorer, suite::Suite, verdict::Requirements};
+use scorebox_cli::Required;
+
+use crate::error::{self, Kind};
+
+/// What was passed, not looked at yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Passed {
+    pub(crate) strict: bool,
+    /// The worst mean of each scorer that must have one.
+    pub(crate) fail_below: Vec<(String, f64)>,
+    pub(crate) min_pass_rate: Option<f64>,
+    pub(crate) max_errors: Option<i64>,
+    pub(crate) allow_idle: Vec<String>,
+    pub(crate) allow_errors: bool,
+}
+
+impl Passed {
+    /// The requirements, where each names a scorer of the suite.
+    ///
+    /// # Errors
+    /// A number is none that can be required, or the suite has no such scorer.
+    pub(crate) fn of(self, py: Python<'_>, suite: &mut Suite) -> PyResult<Required> {
+        let Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors } =
+            self;
+        let refused = |message: String| error::new(py, Kind::InvalidArgument, message);
+        if let Some(rate) = min_pass_rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
+            return Err(refused(format!("`min_pass_rate` is {rate}: not a number from 0 to 1")));
+        }
+        let max_errors = max_errors.map(|most| {
+            let counted = u64::try_from(most);
+            counted
+                .map_err(|_| refused(format!("`max_errors` is {most}: not a number of 0 or more")))
+        });
+        let mut requirements = Requirements::default()
+            .with_least_pass_rate(min_pass_rate)
+            .with_most_errors(max_errors.transpose()?);
+        let mut id_of = |name: &str| match suite.scorer_mut(name) {
+            Ok(scorer) => Ok(scorer.id.to_string()),
+            Err(error) => Err(error::of_suite(py, &error)),
+        };
+        for (name, worst) in fail_below {
+            let id = id_of(&name)?;
+            if !worst.is_finite() || worst < 0.0 {
+                let message =
+                    format!("`fail_below` of `{name}` is {worst}: not a number of 0 or more");
+                return Err(refused(message));
+            }
+            requirements = requirements.with_worst_mean(id, worst);
+        }
+        for name in &allow_idle {
+            requirements = requirements.with_idle(id_of(name)?);
+        }
+        Ok(Required { requirements, strict, allow_errors })
+    }
+}
+
+/// Refuses means that the scorers cannot have.
+pub(crate) fn must_be_on_scale(
+    py: Python<'_>,
+    requirements: &Requirements,
+    scorers: &[ReadyScorer],
+) -> PyResult<()> {
+    for (name, worst) in &requirements.worst_means {
+        let scorer = scorers.iter().find(|ready| ready.id.as_str() == name);
+        if scorer.is_some_and(|ready| !ready.policy.scale().contains(*worst)) {
+            let message = format!(
+                "`fail_below` of `{name}` is {worst}: the scores of `{name}` are from 0 to 1"
+            );
+            return Err(error::new(py, Kind::InvalidArgument, message));
+        }
+    }
+    Ok(())
+}
