@@ -1,13 +1,19 @@
 //! What to do about an error, in the words of the command line: its options, its commands, the suite file and
 //! the tools of a shell. Which advice there is, is for the library to say.
+//!
+//! - `limits`: how a limit is raised.
+//! - `things`: how something is named, listed or renamed.
+
+mod limits;
+mod things;
 
 use scorebox::{
-    advice::{
-        Advice, Bound, Build, Compiler, Conversion, Database, Form, LeaveOut, Limit, Material,
-        Thing,
-    },
+    advice::{Advice, Build, Compiler, Conversion, Database, Form, LeaveOut, Material, Thing},
     sandbox::Grant,
 };
+
+use limits::{fixed, key, option, raise, shorten};
+use things::{list, name, noun, rename};
 
 /// The words of `advice`; `None` for advice of a library that knows more than this file.
 pub(crate) fn words(advice: &Advice) -> Option<String> {
@@ -115,105 +121,6 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
     })
 }
 
-/// The name of a limit in a suite file, in `limits`.
-fn key(limit: Limit) -> Option<&'static str> {
-    Some(match limit {
-        Limit::Fuel => "fuel",
-        Limit::Memory => "memory",
-        Limit::Timeout => "timeout",
-        Limit::Reason => "reason",
-        Limit::Meta => "meta",
-        Limit::Assertions => "assertions",
-        Limit::Log => "log",
-        _ => return None,
-    })
-}
-
-/// A value of a limit, as it is written.
-fn value(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Memory | Limit::Meta => "…MiB",
-        Limit::Timeout => "…s",
-        Limit::Reason | Limit::Log => "…KiB",
-        _ => "…",
-    }
-}
-
-/// The option that sets a limit.
-fn option(limit: Limit) -> Option<String> {
-    Some(match limit {
-        Limit::Fuel | Limit::Memory | Limit::Timeout => format!("--{}", key(limit)?),
-        Limit::CompileTime => "--compile-timeout".into(),
-        Limit::CompileMemory => "--compile-memory".into(),
-        Limit::MemoryBudget => "--memory-budget".into(),
-        Limit::JudgeBudget => "--judge-budget".into(),
-        _ => format!("--limit {}={}", key(limit)?, value(limit)),
-    })
-}
-
-/// Where a limit of one score is set: the suite file, or an option.
-fn setting(limit: Limit) -> Option<String> {
-    let (key, value) = (key(limit)?, value(limit));
-    let quote = if value == "…" { "" } else { "\"" };
-    let option = option(limit)?;
-    Some(format!("`limits = {{ {key} = {quote}{value}{quote} }}` in the suite, or {option}"))
-}
-
-fn raise(limit: Limit) -> Option<String> {
-    Some(match limit {
-        Limit::Timeout => format!("if it needs longer, raise it: {}", setting(limit)?),
-        Limit::Fuel | Limit::Memory => format!("if it needs more, raise it: {}", setting(limit)?),
-        Limit::Assertions => {
-            format!("if that many are wanted, raise the limit: {}", setting(limit)?)
-        }
-        Limit::JudgeBudget => {
-            "if it may cost more, raise that budget, and resume the run: `budget` of the judge or of the scorer in \
-             the suite, --judge-budget of the run"
-                .into()
-        }
-        Limit::JudgeTimeout => {
-            "if the answer is worth waiting for, raise `timeout` of the judge (one attempt) or of the \
-             scorer's `judge` (all of a score) in the suite"
-                .into()
-        }
-        _ if key(limit).is_some() => {
-            format!("if that much is wanted, raise the limit: {}", setting(limit)?)
-        }
-        _ => format!("raise the limit: {}", option(limit)?),
-    })
-}
-
-fn shorten(limits: &[Limit]) -> Option<String> {
-    Some(match limits {
-        [] => "have the scorer shorten it; this limit is fixed".into(),
-        [limit] => format!("have the scorer shorten it, or raise the limit: {}", setting(*limit)?),
-        [first, others @ ..] => {
-            let names = others.iter().map(|limit| key(*limit)).collect::<Option<Vec<_>>>()?;
-            format!(
-                "have the scorer shorten it, or raise the limit of what is long: {}; likewise {}",
-                setting(*first)?,
-                quoted(&names, ", ")
-            )
-        }
-    })
-}
-
-fn fixed(bound: Bound) -> Option<String> {
-    let (most, what) = match bound {
-        Bound::Shape { core_instances, memories, tables, table_elements, .. } => {
-            return Some(format!(
-                "a sandbox has at most {core_instances} core instances, {memories} memories, {tables} \
-                 tables of {table_elements} elements; these bounds are fixed"
-            ));
-        }
-        Bound::Handles(most) => (most, "open handles"),
-        Bound::PrintedBytes(most) => (most, "bytes of standard output or error"),
-        Bound::RandomBytes(most) => (most, "random bytes of one call"),
-        _ => return None,
-    };
-    Some(format!("a sandbox has at most {most} {what}; this bound is fixed"))
-}
-
 fn importable(grants: &[Grant]) -> String {
     let mut all = vec!["scorebox:scorer/log".to_owned()];
     all.extend(grants.iter().map(|grant| format!("{} where `{grant}` is granted", grant.gives())));
@@ -244,91 +151,6 @@ fn install(compiler: Compiler) -> Option<&'static str> {
 fn quoted(names: &[impl AsRef<str>], between: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     names.join(between)
-}
-
-fn noun(thing: Thing) -> Option<&'static str> {
-    Some(match thing {
-        Thing::Scorer | Thing::ScorerOfSuite => "scorer",
-        Thing::Component => "component",
-        Thing::ScorerFile => "scorer's file",
-        Thing::Crate => "crate",
-        Thing::Source => "scorer's folder or file",
-        Thing::File => "file",
-        Thing::FileOrPipe => "file or pipe",
-        Thing::Workspaces => "folder of workspaces",
-        Thing::StandardInput => "standard input",
-        Thing::PartOfCase => "key of a case",
-        Thing::Run => "run",
-        Thing::Score => "score",
-        Thing::Receipt => "receipt",
-        Thing::Judge => "judge",
-        Thing::Recordings => "file of recordings",
-        Thing::Format => "format",
-        Thing::PositiveLabels | Thing::PositiveWords => "label",
-        _ => return None,
-    })
-}
-
-fn list(what: Thing) -> Option<String> {
-    Some(match what {
-        Thing::Scorer => {
-            "`scorebox scorers` lists the built-in ones; a file is named by its path, \
-                          like `./my-scorer.wasm`"
-                .into()
-        }
-        Thing::Score => "`scorebox scores RUN --format jsonl` shows the ids: \
-                         RUN:SCORER:ITERATION:ATTEMPT:CASE"
-            .into(),
-        Thing::Run => "`scorebox runs` lists them".into(),
-        Thing::Source => "name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, \
-                          or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer"
-            .into(),
-        other => format!("check which {} there is", noun(other)?),
-    })
-}
-
-fn name(what: Thing) -> Option<String> {
-    Some(match what {
-        Thing::Scorer => "name one with `-s`, or write a suite file; `scorebox scorers` lists the \
-                          built-in ones"
-            .into(),
-        Thing::Component => {
-            "name the .wasm file; `scorebox build` makes one from the folder of a crate".into()
-        }
-        Thing::ScorerFile => "the name of a scorer's file ends in .wasm or, if it is a script, in .js, .mjs, .ts, .mts or .py; \
-                              `scorebox scorers` lists the built-in scorers"
-            .into(),
-        Thing::Crate => "name the folder of a crate: `scorebox build PATH`".into(),
-        Thing::Source => "name the file: `scorebox build FILE`".into(),
-        Thing::File => "name a file in it".into(),
-        Thing::FileOrPipe => {
-            "name a file or a pipe; `head -c SIZE DEVICE > FILE` makes a file of a device".into()
-        }
-        Thing::Workspaces => {
-            "say where the folders are that cases name in `workspace`: --workspace FOLDER".into()
-        }
-        Thing::Recordings => "give them with `--db FILE`, the database of the run, or with `--recordings FILE`, which \
-                              `scorebox calls --score SCORE-ID --format jsonl` prints"
-            .into(),
-        Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
-        Thing::PositiveLabels => {
-            "name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`".into()
-        }
-        Thing::PositiveWords => {
-            "name the labels of cases that should pass: `--positive LABEL`".into()
-        }
-        other => format!("name a {}", noun(other)?),
-    })
-}
-
-fn rename(what: Thing, taken: &str) -> Option<String> {
-    Some(match what {
-        Thing::ScorerOfSuite => {
-            format!("give one of them another name: `-s other-name={taken}`")
-        }
-        Thing::Run => "resume that run, or give this one another id".into(),
-        other => format!("give this {} another name", noun(other)?),
-    })
 }
 
 fn write(form: Form) -> Option<&'static str> {
@@ -531,20 +353,5 @@ mod tests {
         for advice in Advice::one_of_each() {
             assert!(words(&advice).is_some_and(|words| !words.is_empty()), "{advice:?}");
         }
-    }
-
-    #[test]
-    fn a_limit_is_raised_where_it_can_be_set() {
-        let said = |limit| words(&Advice::Raise(limit)).unwrap();
-        assert_eq!(
-            said(Limit::Memory),
-            "if it needs more, raise it: `limits = { memory = \"…MiB\" }` in the suite, or --memory"
-        );
-        assert_eq!(
-            said(Limit::Assertions),
-            "if that many are wanted, raise the limit: `limits = { assertions = … }` in the suite, or \
-             --limit assertions=…"
-        );
-        assert_eq!(said(Limit::CompileTime), "raise the limit: --compile-timeout");
     }
 }

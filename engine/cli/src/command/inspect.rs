@@ -1,11 +1,18 @@
 //! `scorebox inspect`: what a component is, needs and costs.
 
+use std::io;
+
 use scorebox::{
+    case::Case,
+    component_bytes::ComponentBytes,
     contract::{Fields, ScorerInfo, ScorerInput},
     digest::Digest,
+    judge::Judges,
     registry::ScorerSource,
     row::milliseconds,
-    sandbox::{Anatomy, ErrorKind, Grant, LoadedScorer, Outcome, Start},
+    sandbox::{
+        Anatomy, ErrorKind, Grant, Limits, LoadedScorer, Outcome, Sandbox, ScoreError, Start,
+    },
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -13,6 +20,7 @@ use serde_json::value::RawValue;
 use crate::{
     arguments::{CaseArguments, OneJudgeArguments, ScorerArguments, how_to_give},
     failure::{Exit, Failure},
+    judge_waiting,
     output::{self, Out},
     report,
     setup::{self, SandboxArguments},
@@ -47,42 +55,10 @@ impl Inspect {
         let anatomy = Anatomy::read(source.component.bytes()?)?;
         let case = self.case.case()?;
         let judges = self.judge.judges(&self.scorer)?;
-        let sandbox = self.sandbox.open(1, self.case.capabilities()?.with_judges(judges))?;
-        let may_score = match &case {
-            Some(_) => self.judge.must_be_named("inspect", &self.scorer, &anatomy),
-            None => Ok(()),
-        };
-        let (loaded, described, cost) = setup::finish(setup::small_runtime()?, async {
-            let folder = match &case {
-                Some(case) => {
-                    self.case.task_folder(case, &sandbox, self.scorer.host_timeout()?).await?
-                }
-                None => None,
-            };
-            let loaded = match may_score {
-                Ok(()) => self.scorer.load(&sandbox, &source.component).await,
-                Err(failure) => Err(failure),
-            };
-            Ok::<_, Failure>(match loaded.and_then(|scorer| self.judge.give(scorer)) {
-                Ok(scorer) => {
-                    let cost = match &case {
-                        Some(case) => {
-                            let input = case.scorer_input(scorer.info().reads);
-                            let input = ScorerInput { workspace: folder.as_ref(), ..input };
-                            Some(scorer.score(input).await)
-                        }
-                        None => None,
-                    };
-                    let info = scorer.info().clone();
-                    (Ok(scorer), Ok(info), cost)
-                }
-                // A scorer that lacks its configuration can still describe itself.
-                Err(failure) => {
-                    let described = self.scorer.describe(&sandbox, &source.component, &anatomy);
-                    (Err(failure), described.await, None)
-                }
-            })
-        })?;
+        let sandbox =
+            self.sandbox.open(1, self.case.capabilities()?.with_judges(judges.clone()))?;
+        let looking = self.look(&source.component, &anatomy, case.as_ref(), &judges, &sandbox);
+        let Looked { loaded, described, cost } = setup::finish(setup::small_runtime()?, looking)?;
         let has_mistake =
             matches!(&described, Err(error) if error.kind == ErrorKind::InvalidScript);
         let loaded = match loaded {
@@ -111,6 +87,60 @@ impl Inspect {
             Err(failure) => Err(failure),
         }
     }
+
+    /// Loads the scorer, and has it score the case if there is one.
+    async fn look(
+        &self,
+        component: &ComponentBytes,
+        anatomy: &Anatomy,
+        case: Option<&Case>,
+        judges: &Judges,
+        sandbox: &Sandbox,
+    ) -> Result<Looked, Failure> {
+        let folder = match case {
+            Some(case) => self.case.task_folder(case, sandbox, self.scorer.host_timeout()?).await?,
+            None => None,
+        };
+        let scorer = match self.load(component, anatomy, case.is_some(), sandbox).await {
+            Ok(scorer) => scorer,
+            // A scorer that lacks its configuration can still describe itself.
+            Err(failure) => {
+                let described = self.scorer.describe(sandbox, component, anatomy).await;
+                return Ok(Looked { loaded: Err(failure), described, cost: None });
+            }
+        };
+        let cost = match case {
+            Some(case) => {
+                let input = case.scorer_input(scorer.info().reads);
+                let input = ScorerInput { workspace: folder.as_ref(), ..input };
+                Some(judge_waiting::outcome(&scorer, input, judges).await)
+            }
+            None => None,
+        };
+        let described = Ok(scorer.info().clone());
+        Ok(Looked { loaded: Ok(scorer), described, cost })
+    }
+
+    async fn load(
+        &self,
+        component: &ComponentBytes,
+        anatomy: &Anatomy,
+        is_to_score: bool,
+        sandbox: &Sandbox,
+    ) -> Result<LoadedScorer, Failure> {
+        if is_to_score {
+            self.judge.must_be_named("inspect", &self.scorer, anatomy)?;
+        }
+        let scorer = self.scorer.load(sandbox, component).await?;
+        self.judge.give(scorer)
+    }
+}
+
+/// What came of loading a scorer, or else of asking it only what it is, and of scoring with it.
+struct Looked {
+    loaded: Result<LoadedScorer, Failure>,
+    described: Result<ScorerInfo, ScoreError>,
+    cost: Option<Outcome>,
 }
 
 /// As much as could be learned of a scorer.
@@ -197,67 +227,82 @@ impl<'a> Portrait<'a> {
         }
     }
 
-    fn write(&self, out: &mut Out<'_>, seen: Seen<'_>) -> std::io::Result<()> {
-        let mut line = |label: &str, text: &str| {
-            writeln!(
-                out,
-                "{label:<14}{}",
-                report::printable(text).replace('\n', "\n              ")
-            )
-        };
-        line("component", &self.origin)?;
-        line("size", &report::bytes(self.bytes))?;
-        line("sha-256", &self.digest.to_string())?;
-        line("imports", &list_or_nothing(self.imports))?;
-        line("exports", &list_or_nothing(self.exports))?;
-        line("WASI", if self.wasi.is_empty() { "uses none" } else { "uses the interfaces above" })?;
-        if !self.grants.is_empty() {
-            line("needs", &needs(&self.grants))?;
-        }
+    fn write(&self, out: &mut Out<'_>, seen: Seen<'_>) -> io::Result<()> {
+        let mut lines = Lines(out);
+        self.write_component(&mut lines)?;
         let Some(info) = seen.info else { return Ok(()) };
-        line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
-        if !info.description.is_empty() {
-            line("", &info.description)?;
-        }
-        line("scale", &report::scale(info))?;
-        line("severity", &report::severity(info))?;
-        line("reads", &report::reads(info))?;
-        match &info.config_schema {
-            Some(schema) => line("configuration", &shown_schema(schema))?,
-            None => line("configuration", "none")?,
-        }
+        write_info(info, &mut lines)?;
         let Some(scorer) = seen.scorer else { return Ok(()) };
-        line("starts", &start(scorer))?;
+        self.write_start(scorer, &mut lines)?;
+        match seen.cost {
+            Some(cost) => write_cost(cost, scorer.limits(), &mut lines),
+            None => Ok(()),
+        }
+    }
+
+    fn write_component(&self, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+        lines.add("component", &self.origin)?;
+        lines.add("size", &report::bytes(self.bytes))?;
+        lines.add("sha-256", &self.digest.to_string())?;
+        lines.add("imports", &list_or_nothing(self.imports))?;
+        lines.add("exports", &list_or_nothing(self.exports))?;
+        let uses_none = self.wasi.is_empty();
+        lines.add("WASI", if uses_none { "uses none" } else { "uses the interfaces above" })?;
+        match self.grants.is_empty() {
+            true => Ok(()),
+            false => lines.add("needs", &needs(&self.grants)),
+        }
+    }
+
+    fn write_start(&self, scorer: &LoadedScorer, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+        lines.add("starts", &start(scorer))?;
         if *scorer.start() != Start::Frozen {
-            line("", to_be_frozen(!self.wasi.is_empty()))?;
+            lines.add("", to_be_frozen(!self.wasi.is_empty()))?;
         }
         let how =
             if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
-        line("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))?;
-        let Some(cost) = seen.cost else { return Ok(()) };
-        let limits = scorer.limits();
-        let fuel = |fuel: u64| report::fuel(fuel as f64);
-        let used = cost.fuel.map_or_else(|| "unknown".to_owned(), fuel);
-        line("fuel", &format!("{used} of {}", fuel(limits.fuel)))?;
-        line(
-            "memory",
-            &format!(
-                "{} of {}",
-                report::bytes(cost.memory_bytes),
-                report::bytes(limits.memory_bytes)
-            ),
-        )?;
-        line(
-            "time",
-            &format!("{} of {}", report::duration(cost.duration), report::duration(limits.timeout)),
-        )?;
-        match &cost.result {
-            Ok(result) => match result.score {
-                Some(score) => line("score", &report::score(score)),
-                None => line("score", "not applicable"),
-            },
-            Err(error) => line("score", &format!("error: {error}")),
-        }
+        lines.add("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))
+    }
+}
+
+/// Lines with a label each.
+struct Lines<'l, 'o>(&'l mut Out<'o>);
+
+impl Lines<'_, '_> {
+    fn add(&mut self, label: &str, text: &str) -> io::Result<()> {
+        let text = report::printable(text).replace('\n', "\n              ");
+        writeln!(self.0, "{label:<14}{text}")
+    }
+}
+
+fn write_info(info: &ScorerInfo, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+    lines.add("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
+    if !info.description.is_empty() {
+        lines.add("", &info.description)?;
+    }
+    lines.add("scale", &report::scale(info))?;
+    lines.add("severity", &report::severity(info))?;
+    lines.add("reads", &report::reads(info))?;
+    match &info.config_schema {
+        Some(schema) => lines.add("configuration", &shown_schema(schema)),
+        None => lines.add("configuration", "none"),
+    }
+}
+
+fn write_cost(cost: &Outcome, limits: &Limits, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+    let fuel = |fuel: u64| report::fuel(fuel as f64);
+    let used = cost.fuel.map_or_else(|| "unknown".to_owned(), fuel);
+    lines.add("fuel", &format!("{used} of {}", fuel(limits.fuel)))?;
+    let (memory, most) = (report::bytes(cost.memory_bytes), report::bytes(limits.memory_bytes));
+    lines.add("memory", &format!("{memory} of {most}"))?;
+    let (time, most) = (report::duration(cost.duration), report::duration(limits.timeout));
+    lines.add("time", &format!("{time} of {most}"))?;
+    match &cost.result {
+        Ok(result) => match result.score {
+            Some(score) => lines.add("score", &report::score(score)),
+            None => lines.add("score", "not applicable"),
+        },
+        Err(error) => lines.add("score", &format!("error: {error}")),
     }
 }
 

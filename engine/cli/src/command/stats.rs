@@ -2,8 +2,8 @@
 
 use scorebox::{
     aggregate::{
-        Aggregate, ScorerChange, VerdictOptions, add_intervals, aggregate, repeated_verdicts,
-        verdicts,
+        Aggregate, DecidedRun, Repeats, ScorerChange, VerdictOptions, add_intervals, aggregate,
+        repeated_verdicts, verdicts,
     },
     row::AnswerError,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
@@ -78,30 +78,10 @@ impl Stats {
         if let (true, Some(run)) = (self.ci, &filter.run) {
             add_intervals(&store, run, filter.node.as_deref(), &mut aggregates)?;
         }
-        // Verdicts are of all scorers of one run.
-        let decided = match (&filter.run, &filter.scorer) {
-            (Some(run), None) => {
-                let options = VerdictOptions::default()
-                    .with_node(filter.node.as_deref())
-                    .with_strict(self.strict);
-                let decided = verdicts(&store, run, options, |_| true)?;
-                Some((decided, repeated_verdicts(&store, run, options)?))
-            }
-            _ => None,
-        };
+        let decided = self.decided(&store, &filter)?;
         let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
-        output::stdout(|out| match self.format {
-            Format::Table => {
-                write!(out, "{}", table(&aggregates, self.ci))?;
-                summaries.iter().try_for_each(|it| write!(out, "\n{}", of_the_run::said(it)))
-            }
-            format => {
-                let with_summary = |aggregate| OfScorer::new(aggregate, &summaries);
-                let scorers: Vec<_> = aggregates.iter().map(with_summary).collect();
-                output::list(out, format == Format::Jsonl, &scorers)
-            }
-        })?;
+        self.print(&aggregates, &summaries)?;
         if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
             words::warn(&unfinished);
         }
@@ -109,21 +89,56 @@ impl Stats {
         if self.format == Format::Table {
             let methods = interval::methods(aggregates.iter().map(|it| it.interval));
             methods.iter().for_each(|line| words::say(line));
+            self.say_what_it_is_of(filter.run.as_deref(), decided.as_ref());
         }
-        if let (Format::Table, Some((decided, repeats))) = (self.format, &decided) {
+        Ok(Exit::Done)
+    }
+
+    /// The verdicts and what repeats of cases say of them; `None` of a part of the scorers, or of several runs.
+    fn decided(
+        &self,
+        store: &Store,
+        filter: &ScoreFilter,
+    ) -> Result<Option<(DecidedRun, Option<Repeats>)>, Failure> {
+        let (Some(run), None) = (&filter.run, &filter.scorer) else { return Ok(None) };
+        let options =
+            VerdictOptions::default().with_node(filter.node.as_deref()).with_strict(self.strict);
+        let decided = verdicts(store, run, options, |_| true)?;
+        Ok(Some((decided, repeated_verdicts(store, run, options)?)))
+    }
+
+    fn print(&self, aggregates: &[Aggregate], summaries: &[SummaryRecord]) -> Result<(), Failure> {
+        output::stdout(|out| match self.format {
+            Format::Table => {
+                write!(out, "{}", table(aggregates, self.ci))?;
+                summaries.iter().try_for_each(|it| write!(out, "\n{}", of_the_run::said(it)))
+            }
+            format => {
+                let with_summary = |aggregate| OfScorer::new(aggregate, summaries);
+                let scorers: Vec<_> = aggregates.iter().map(with_summary).collect();
+                output::list(out, format == Format::Jsonl, &scorers)
+            }
+        })
+    }
+
+    /// The verdicts, and which run the figures are of if none was named.
+    fn say_what_it_is_of(
+        &self,
+        run: Option<&str>,
+        decided: Option<&(DecidedRun, Option<Repeats>)>,
+    ) {
+        if let Some((decided, repeats)) = decided {
             verdict::of_run(decided).iter().for_each(|line| words::say(line));
-            let command =
-                self.database.command("repeats", filter.run.as_deref().unwrap_or_default());
+            let command = self.database.command("repeats", run.unwrap_or_default());
             let lines = |repeats| report::repeats::of_run(repeats, &command);
             repeats.iter().flat_map(lines).for_each(|line| words::say(&line));
         }
-        if self.format == Format::Table && self.asked().is_none() {
-            match &filter.run {
+        if self.asked().is_none() {
+            match run {
                 Some(run) => words::say(&format!("run {run}; to pool all runs: --all-runs")),
                 None => words::say("all runs, pooled"),
             }
         }
-        Ok(Exit::Done)
     }
 
     /// The run that is asked for.

@@ -1,42 +1,34 @@
 //! `scorebox verify`: computes stored scores again and says what differs; writes and checks receipts.
-//! Changes nothing that is stored.
+//! Changes nothing that is stored. `receipts` reads what a receipt is checked with, `showing` has what the user reads.
+
+mod receipts;
+mod showing;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
 use scorebox::{
-    advice::Advice,
-    case::{Case, Location, Mapping},
-    component_bytes::ComponentBytes,
     digest::Digest,
-    input_file::MOST_CASE_BYTES,
-    judge::{JudgeIdentity, RecordedFile, Recordings},
-    registry::{Reference, Registry},
+    judge::JudgeIdentity,
     sandbox::Sandbox,
-    store::{CallStore, RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
-    verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
+    store::{RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
+    verify::{Receipt, VerifyRequest, verify, verify_root},
 };
-use scorebox_shards::{Shards, sample_of_shards, shard_files};
-use serde::Serialize;
+use scorebox_shards::{Named, Shards, sample_of_shards, shard_files};
 use tempfile::TempDir;
 
+use self::showing::{Findings, Scope};
 use crate::{
-    advice,
     arguments::{Database, JobArguments, WorkspaceArguments, completing, must_be_there},
     failure::{Exit, Failure},
-    input::read_file_or_stdin,
     output::{self, Format},
-    report::{self, Align, Table},
     setup::{self, SandboxArguments},
     shards,
     waiting::{COMPILING, Waiting},
     words,
 };
-
-/// Findings that are shown one by one; all of them are counted.
-const SHOWN: usize = 1000;
 
 /// The database with a sample of shards, in its folder.
 const SAMPLE: &str = "sample.db";
@@ -164,69 +156,74 @@ impl Verify {
         };
         let runtime = self.jobs.runtime()?;
         let findings = setup::finish(runtime, self.findings(jobs, &sandbox))?;
-        self.show(&findings)?;
+        findings.show(self.format)?;
         Ok(self.exit(&findings))
     }
 
     /// What comes of it.
     async fn findings(&self, jobs: usize, sandbox: &Sandbox) -> Result<Findings, Failure> {
-        let mut findings = Findings::default();
-        match &self.check {
-            Some(receipt) => {
-                let (receipt, component, case) = self.checked_files(receipt)?;
-                let waiting = Waiting::on(self.compiling());
-                let recordings = self.recordings(&receipt)?;
-                let finding =
-                    receipt.check(&component, &case, recordings.as_deref(), sandbox).await;
-                drop(waiting);
-                self.take(&mut findings, finding)?;
+        if let Some(receipt) = &self.check {
+            return self.checked(receipt, sandbox).await;
+        }
+        match self.sampled()? {
+            Some((folder, run)) => {
+                let store = Store::open_read_only(folder.path().join(SAMPLE))?;
+                self.computed(&store, &run, jobs, sandbox).await
             }
             None => {
-                let sampled = self.sampled()?;
-                let (store, run) = match &sampled {
-                    None => {
-                        let store = self.database.read()?;
-                        let run = self.database.run(self.run.as_deref(), &store)?.spec.id;
-                        (store, run)
-                    }
-                    Some((folder, run)) => {
-                        (Store::open_read_only(folder.path().join(SAMPLE))?, run.clone())
-                    }
-                };
-                let request = self.request(&store, &run, jobs)?;
-                findings.of_a_run = Some(self.scope(&store, &request)?);
-                findings.judges = judges(&store, request.filter())?;
-                if !findings.judges.is_empty() {
-                    let mut asked = store.models_asked(store.run(run.as_str())?.key)?;
-                    asked.retain(|scorer, _| findings.judges.contains_key(scorer));
-                    findings.models_asked = asked;
-                }
-                let total = store.score_count(request.filter())?;
-                let total = self.sample.map_or(total, |sample| sample.min(total));
-                let (mut trouble, mut done) = (None, 0);
-                let mut waiting = Waiting::on(self.compiling());
-                let verifying = verify(&store, &request, sandbox, |finding| {
-                    if done == 0 {
-                        waiting = Waiting::of("computing scores again", total);
-                    }
-                    done += 1;
-                    waiting.at(done);
-                    match self.take(&mut findings, finding) {
-                        Ok(()) => true,
-                        Err(failure) => {
-                            trouble = Some(failure);
-                            false
-                        }
-                    }
-                });
-                verifying.await?;
-                drop(waiting);
-                if let Some(failure) = trouble {
-                    return Err(failure);
-                }
+                let store = self.database.read()?;
+                let run = self.database.run(self.run.as_deref(), &store)?.spec.id;
+                self.computed(&store, &run, jobs, sandbox).await
             }
         }
+    }
+
+    /// What comes of a receipt.
+    async fn checked(&self, receipt: &Path, sandbox: &Sandbox) -> Result<Findings, Failure> {
+        let (receipt, component, case) = self.checked_files(receipt)?;
+        let waiting = Waiting::on(self.compiling());
+        let recordings = self.recordings(&receipt)?;
+        let finding = receipt.check(&component, &case, recordings.as_deref(), sandbox).await;
+        drop(waiting);
+        let mut findings = Findings::default();
+        findings.take(finding, self.format)?;
         Ok(findings)
+    }
+
+    /// What comes of the scores of a run.
+    async fn computed(
+        &self,
+        store: &Store,
+        run: &RunId,
+        jobs: usize,
+        sandbox: &Sandbox,
+    ) -> Result<Findings, Failure> {
+        let request = self.request(store, run, jobs)?;
+        let mut findings = before_scores(store, &request)?;
+        let total = store.score_count(request.filter())?;
+        let total = self.sample.map_or(total, |sample| sample.min(total));
+        let (mut trouble, mut done) = (None, 0);
+        let mut waiting = Waiting::on(self.compiling());
+        let verifying = verify(store, &request, sandbox, |finding| {
+            if done == 0 {
+                waiting = Waiting::of("computing scores again", total);
+            }
+            done += 1;
+            waiting.at(done);
+            match findings.take(finding, self.format) {
+                Ok(()) => true,
+                Err(failure) => {
+                    trouble = Some(failure);
+                    false
+                }
+            }
+        });
+        verifying.await?;
+        drop(waiting);
+        match trouble {
+            Some(failure) => Err(failure),
+            None => Ok(findings),
+        }
     }
 
     /// Computes no score.
@@ -238,25 +235,13 @@ impl Verify {
         let finding = verify_root(&store, &run, root, |cases| waiting.at(cases))?;
         drop(waiting);
         let mut findings = Findings::default();
-        self.take(&mut findings, finding)?;
-        self.print(&findings)?;
+        findings.take(finding, self.format)?;
+        findings.print(self.format)?;
         match findings.different {
             0 => words::say("the root matches: the run has not changed since it ended"),
             _ => words::say("the root differs: the run has changed since it ended with that root"),
         }
         Ok(self.exit(&findings))
-    }
-
-    /// What of the run is looked at beside its scores.
-    fn scope(&self, store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
-        if !request.is_of_the_whole_run() {
-            return Ok(Scope::Part);
-        }
-        let run = request.filter().run.as_deref().unwrap_or_default();
-        Ok(match store.run(run)?.root {
-            Some(_) => Scope::Whole,
-            None => Scope::WholeWithoutRoot,
-        })
     }
 
     /// Why there is nothing to show at first.
@@ -273,10 +258,9 @@ impl Verify {
             return Ok(None);
         }
         let files = shard_files(&self.shard).map_err(shards::failure)?;
-        let shards = Shards::open(&files, None, None).map_err(shards::failure)?;
+        let shards = Shards::open(&files, Named::default()).map_err(shards::failure)?;
         let _waiting = Waiting::on("drawing a sample of the shards");
-        let folder = TempDir::new()
-            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        let folder = TempDir::new().map_err(|error| Failure::temporary_folder(&error))?;
         let cases = self.sample.unwrap_or(u64::MAX);
         let database = folder.path().join(SAMPLE);
         let run = sample_of_shards(&shards, cases, self.seed, &database, &setup::registry());
@@ -296,93 +280,6 @@ impl Verify {
         })
     }
 
-    fn checked_files(&self, receipt: &Path) -> Result<(Receipt, ComponentBytes, Case), Failure> {
-        let receipt = Receipt::parse(&read_file_or_stdin(receipt, MOST_CASE_BYTES)?)?;
-        let case_file = self.case.as_deref().unwrap_or(Path::new("-"));
-        let location = Location::new(case_file.display().to_string(), 1);
-        let text = read_file_or_stdin(case_file, MOST_CASE_BYTES)?;
-        let case = Case::parse(text.trim_end(), 0, &Mapping::parse(&self.map)?, location)?;
-        let registry = setup::registry();
-        let component = match &self.component {
-            Some(path) => registry.resolve(&Reference::File(path.clone()))?.component,
-            None => built_in(&registry, receipt.component.digest).ok_or_else(|| {
-                Failure::new(format!(
-                    "no built-in scorer has the digest of the receipt's component `{}`",
-                    receipt.component.id
-                ))
-                .hint("name its file: --component FILE")
-            })?,
-        };
-        Ok((receipt, component, case))
-    }
-
-    /// Where the answers of judges are that a receipt names; `None` if it names none, or there is no such place.
-    fn recordings(&self, receipt: &Receipt) -> Result<Option<Box<dyn Recordings>>, Failure> {
-        if let Some(path) = &self.recordings {
-            let file = RecordedFile::open(path).map_err(|error| {
-                Failure::new(error.to_string())
-                    .hint("each line is a recording, as `scorebox calls --format jsonl` prints it")
-            })?;
-            return Ok(Some(Box::new(file)));
-        }
-        let is_there = !self.database.is_default() || self.database.path.exists();
-        match !receipt.calls.is_empty() && is_there {
-            true => Ok(Some(Box::new(CallStore::open_read_only(&self.database.path)?))),
-            false => Ok(None),
-        }
-    }
-
-    fn take(&self, findings: &mut Findings, finding: Finding) -> Result<(), Failure> {
-        findings.count(&finding);
-        if self.format == Format::Jsonl {
-            return output::stdout(|out| output::json_line(out, &finding));
-        }
-        if finding.verdict != Verdict::Verified && findings.shown.len() < SHOWN {
-            findings.shown.push(finding);
-        }
-        Ok(())
-    }
-
-    fn show(&self, findings: &Findings) -> Result<(), Failure> {
-        self.print(findings)?;
-        let Findings { verified, different, not_verifiable, .. } = findings;
-        words::say(&format!(
-            "{} verified, {} different, {} not verifiable",
-            report::count(*verified),
-            report::count(*different),
-            report::count(*not_verifiable)
-        ));
-        findings.advice.iter().filter_map(advice::words).for_each(|words| words::hint(&words));
-        if findings.total() == 0 {
-            words::warn("there are no scores to verify");
-        }
-        for (scorer, judge) in &findings.judges {
-            let judge = report::judge::named(judge, findings.models_asked.get(scorer));
-            words::say(&format!("{scorer} is based on answers of {judge}"));
-        }
-        if let Some(text) = findings.not_compared() {
-            words::say(&format!("not compared: {text}"));
-        }
-        Ok(())
-    }
-
-    fn print(&self, findings: &Findings) -> Result<(), Failure> {
-        match self.format {
-            Format::Json => output::stdout(|out| output::json(out, findings))?,
-            Format::Jsonl => {}
-            Format::Table if !findings.shown.is_empty() => {
-                output::stdout(|out| write!(out, "{}", table(&findings.shown)))?;
-            }
-            Format::Table => {}
-        }
-        let Findings { different, not_verifiable, .. } = findings;
-        let listed = (different + not_verifiable) as usize;
-        if self.format == Format::Table && listed > SHOWN {
-            words::say(&format!("the first {SHOWN} of {listed}; all with --format jsonl"));
-        }
-        Ok(())
-    }
-
     fn exit(&self, findings: &Findings) -> Exit {
         let doubtful = findings.not_verifiable > 0 && !self.allow_not_verifiable;
         match findings.different > 0 || doubtful || findings.total() == 0 {
@@ -390,6 +287,30 @@ impl Verify {
             false => Exit::Done,
         }
     }
+}
+
+/// What is known before a score is computed: what is looked at beside the scores, and the judges that they are based on.
+fn before_scores(store: &Store, request: &VerifyRequest) -> Result<Findings, Failure> {
+    let judges = judges(store, request.filter())?;
+    let mut asked = BTreeMap::new();
+    if !judges.is_empty() {
+        let run = request.filter().run.as_deref().unwrap_or_default();
+        asked = store.models_asked(store.run(run)?.key)?;
+        asked.retain(|scorer, _| judges.contains_key(scorer));
+    }
+    Ok(Findings::of_a_run(scope(store, request)?, judges, asked))
+}
+
+/// What of the run is looked at beside its scores.
+fn scope(store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
+    if !request.is_of_the_whole_run() {
+        return Ok(Scope::Part);
+    }
+    let run = request.filter().run.as_deref().unwrap_or_default();
+    Ok(match store.run(run)?.root {
+        Some(_) => Scope::Whole,
+        None => Scope::WholeWithoutRoot,
+    })
 }
 
 /// The judges of the scorers that `filter` names, as they are stored.
@@ -403,138 +324,4 @@ fn judges(store: &Store, filter: &ScoreFilter) -> Result<BTreeMap<String, JudgeI
         Some((it.scorer_id, judge))
     };
     Ok(wanted.filter_map(judge).collect())
-}
-
-/// How many there are of each, and the ones that are shown.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Findings {
-    verified: u64,
-    different: u64,
-    not_verifiable: u64,
-    /// How many of the verified leave what unproved.
-    unproved: BTreeMap<Unproved, u64>,
-    #[serde(rename = "findings")]
-    shown: Vec<Finding>,
-    /// What to do about those that are not verifiable.
-    #[serde(skip)]
-    advice: Vec<Advice>,
-    #[serde(skip)]
-    of_a_run: Option<Scope>,
-    /// The judges whose recorded answers the scores are based on, by scorer.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    judges: BTreeMap<String, JudgeIdentity>,
-    /// The models that were asked for them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    models_asked: BTreeMap<String, BTreeSet<String>>,
-}
-
-/// What of a run is looked at beside its scores.
-#[derive(Clone, Copy)]
-enum Scope {
-    /// Nothing: only some of the scores were asked for.
-    Part,
-    /// All that can be computed, and the rest by its root.
-    Whole,
-    /// All that can be computed.
-    WholeWithoutRoot,
-}
-
-impl Findings {
-    fn count(&mut self, finding: &Finding) {
-        if let Some(advice) = finding.advice()
-            && !self.advice.contains(advice)
-        {
-            self.advice.push(advice.clone());
-        }
-        for unproved in &finding.unproved {
-            *self.unproved.entry(*unproved).or_default() += 1;
-        }
-        match &finding.verdict {
-            Verdict::Verified => self.verified += 1,
-            Verdict::Different { .. } => self.different += 1,
-            Verdict::NotVerifiable { .. } => self.not_verifiable += 1,
-        }
-    }
-
-    /// What was taken as it stands, in words.
-    fn not_compared(&self) -> Option<String> {
-        let unproved = self.unproved.iter().map(|(what, count)| match self.of_a_run {
-            Some(_) => format!("{} of {}", name(*what), report::counted(*count, "score", "scores")),
-            None => name(*what).to_owned(),
-        });
-        let rest = match self.of_a_run {
-            Some(Scope::Part) => Some("the run as a whole"),
-            Some(Scope::WholeWithoutRoot) => Some(
-                "which cases and scores there are, their names, versions, origins and times: \
-                     the run has no root that this version of scorebox can read",
-            ),
-            Some(Scope::Whole) | None => None,
-        };
-        let all: Vec<String> = unproved.chain(rest.map(str::to_owned)).collect();
-        (!all.is_empty()).then(|| all.join("; "))
-    }
-
-    fn total(&self) -> u64 {
-        self.verified + self.different + self.not_verifiable
-    }
-}
-
-fn name(unproved: Unproved) -> &'static str {
-    match unproved {
-        Unproved::ScoreId => "which run, scorer and case it belongs to",
-        Unproved::Origin => "the component's origin",
-        Unproved::EngineVersion => "the version of scorebox",
-        Unproved::WasmtimeVersion => "the version of wasmtime",
-        Unproved::ContractVersion => "the contract's patch version",
-        Unproved::Time => "the time",
-        Unproved::UnreachedLimits => "limits that were not reached",
-        Unproved::UnusedGrants => "grants that it does not need",
-        Unproved::Answers => "that the judge gave the recorded answers",
-        Unproved::Fuel => "fuel",
-        Unproved::Memory => "peak memory",
-        Unproved::ErrorMessage => "error messages",
-        _ => "something that this program has no words for",
-    }
-}
-
-fn table(findings: &[Finding]) -> Table {
-    let mut table = Table::new(&[
-        ("score", Align::Left),
-        ("verdict", Align::Left),
-        ("what", Align::Left),
-        ("stored", Align::Left),
-        ("computed", Align::Left),
-    ]);
-    for finding in findings {
-        let id = output::cell(&finding.score_id, 80);
-        match &finding.verdict {
-            Verdict::Verified => {}
-            Verdict::NotVerifiable { reason, .. } => {
-                let reason = output::cell(reason, 120);
-                table.row([id, "not verifiable".into(), reason, String::new(), String::new()]);
-            }
-            Verdict::Different { differences } => {
-                for difference in differences {
-                    table.row([
-                        id.clone(),
-                        "different".into(),
-                        output::cell(&difference.what, 80),
-                        side(difference.stored.as_deref()),
-                        side(difference.computed.as_deref()),
-                    ]);
-                }
-            }
-        }
-    }
-    table
-}
-
-/// One side of a difference. In brackets, so that it is not taken for a text: what is not there.
-fn side(text: Option<&str>) -> String {
-    text.map_or_else(|| "(absent)".to_owned(), |text| output::cell(text, 48))
-}
-
-fn built_in(registry: &Registry, digest: Digest) -> Option<ComponentBytes> {
-    registry.built_in(digest).map(|source| source.component)
 }

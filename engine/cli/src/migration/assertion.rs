@@ -1,10 +1,15 @@
-//! An assertion of promptfoo as a scorer with its configuration, or why there is none. docs/coming-from.md says how far they are equal.
+//! An assertion of promptfoo as a scorer with its configuration, or why there is none. What the types of assertions are made of is for other
+//! files to say; docs/coming-from.md says how far they are equal.
 
 use serde_json::{Map, Value};
 
 use super::{
-    javascript_regex,
-    making::{Made, Making},
+    judged_assertions::of_judges,
+    making::{ANY_SCORE, Made, Making},
+    structured_assertions::of_structures,
+    tabled_assertions::of_the_table,
+    text_assertions::of_texts,
+    trajectory_assertions::of_trajectories,
 };
 
 /// A scorer that is equal to an assertion.
@@ -35,16 +40,6 @@ const CHANGES: [(&str, &str); 2] = [
     ("contextTransform", "its `contextTransform` is code that makes the context"),
 ];
 
-/// The worst score that passes for assertions of which promptfoo (0.121) passes every score unless they have a threshold.
-const ANY_SCORE: f64 = 0.0;
-/// What a subset of the expected facts scores, the lowest score of `factuality` that is not a contradiction's. promptfoo passes all
-/// that is no contradiction, and knows no threshold there.
-const NO_CONTRADICTION: f64 = 0.4;
-/// Why a `context-recall` has no equal.
-const NOT_THE_GROUND_TRUTH: &str = "its expected answer must be the cases' ground truth, one variable for all tests: write `value: \"{{answer}}\"`";
-/// Between the two scores of a scorer that gives 0 or 1.
-const YES: f64 = 0.5;
-
 /// The scorer that scores as an assertion does, or why no scorer does. Variables are replaced in its value; without
 /// variables, the value stays as it is written.
 pub(super) fn translated(
@@ -66,7 +61,7 @@ pub(super) fn translated(
         None => (false, written),
     };
     let mut making = Making { assertion, variables, config: Map::new(), negated };
-    let (uses, threshold) = making.make(kind)?;
+    let (uses, threshold) = made(&mut making, kind)?;
     let judged = JUDGED.contains(&uses);
     if negated && WITHOUT_NEGATE.contains(&uses) {
         return Err(format!("`{uses}` cannot be inverted"));
@@ -138,152 +133,14 @@ const TAKES_GROUND_TRUTH: [&str; 9] = [
     "rouge",
 ];
 
-impl Making<'_> {
-    /// The scorer and the score that passes, where it is not the scorer's own.
-    fn make(&mut self, kind: &str) -> Made {
-        match kind {
-            "equals" => {
-                let value = self.value()?;
-                self.set("value", value);
-                Ok(("equals", None))
-            }
-            "contains" | "icontains" => {
-                self.ignores_case(kind);
-                self.expecting("contains", None)
-            }
-            "contains-any" | "icontains-any" | "contains-all" | "icontains-all" => {
-                self.ignores_case(kind);
-                self.set("mode", if kind.ends_with("-all") { "all" } else { "any" });
-                let values = self.value_with_numbers_as_texts()?;
-                self.set("values", values);
-                Ok(("contains", None))
-            }
-            "starts-with" => {
-                self.set("at", "start");
-                self.expecting("contains", None)
-            }
-            "regex" => {
-                let pattern = self.one_text()?;
-                if let Some(why) = javascript_regex::differs(&pattern) {
-                    return Err(why);
-                }
-                self.set("pattern", pattern);
-                self.set("compare", false);
-                Ok(("regex", None))
-            }
-            "is-json" => {
-                self.set("scalars", true);
-                self.schema()?;
-                Ok(("json-valid", None))
-            }
-            "contains-json" => {
-                self.schema()?;
-                Ok(("contains-json", None))
-            }
-            "is-xml" | "contains-xml" => {
-                self.set("at", if kind == "is-xml" { "whole" } else { "anywhere" });
-                self.required_elements()?;
-                Ok(("xml-valid", None))
-            }
-            "is-sql" | "contains-sql" => {
-                if self.assertion.contains_key("value") {
-                    return Err(
-                        "its list of tables and columns, or its database, has no equal".to_owned()
-                    );
-                }
-                self.set("at", if kind == "is-sql" { "whole" } else { "fenced" });
-                Ok(("sql-valid", None))
-            }
-            "is-refusal" => Ok(("is-refusal", None)),
-            "levenshtein" => {
-                const USUAL: f64 = 5.0;
-                let most = self.threshold().unwrap_or(USUAL);
-                self.set("maxDistance", most.max(0.0).floor() as u64);
-                self.expecting("levenshtein", None)
-            }
-            "gleu" => {
-                self.set("ignoreCase", true);
-                self.set("ignoreFullStops", true);
-                let threshold = self.threshold().unwrap_or(0.5);
-                self.expecting_any("gleu", Some(threshold))
-            }
-            "bleu" => {
-                self.set("ignoreCase", true);
-                let threshold = self.threshold().unwrap_or(0.5);
-                self.expecting_any("bleu", Some(threshold))
-            }
-            "rouge-n" => {
-                self.set("variant", "1");
-                let threshold = self.threshold().unwrap_or(0.75);
-                self.expecting("rouge", Some(threshold))
-            }
-            "word-count" => self.length("words"),
-            "latency" => {
-                let most = self.threshold().ok_or("it has no `threshold`")?;
-                self.set("targetMs", most);
-                self.set("maxMs", most);
-                self.set("missing", "error");
-                Ok(("latency", None))
-            }
-            "cost" => {
-                let most = self.threshold().ok_or("it has no `threshold`")?;
-                self.set("maxCost", most);
-                Ok(("cost-budget", None))
-            }
-            "trajectory:tool-used" => self.tools("called-tool"),
-            "trajectory:tool-sequence" => self.tools("tool-order"),
-            "tool-call-f1" => {
-                let threshold = self.threshold().unwrap_or(1.0);
-                let names = self.names()?;
-                self.set("value", names);
-                self.set("arguments", "ignore");
-                Ok(("tool-call-f1", Some(threshold)))
-            }
-            "skill-used" => {
-                let name = self.text()?;
-                self.set("name", name);
-                Ok(("loaded-skill", None))
-            }
-            "llm-rubric" | "g-eval" => {
-                let instructions = self.text()?;
-                self.set("instructions", instructions);
-                // Without a threshold, promptfoo's judge says itself whether it passes.
-                let usual = if kind == "g-eval" { 0.7 } else { YES };
-                Ok(("rubric", Some(self.threshold().unwrap_or(usual))))
-            }
-            "factuality" | "model-graded-factuality" => {
-                self.expecting("factuality", Some(NO_CONTRADICTION))
-            }
-            "model-graded-closedqa" | "closed-qa" => {
-                let criteria = self.text()?;
-                self.set("criteria", criteria);
-                Ok(("closed-qa", Some(YES)))
-            }
-            "similar" => {
-                let threshold = self.threshold().unwrap_or(0.75);
-                self.expecting_any("embedding-similarity", Some(threshold))
-            }
-            "answer-relevance" => {
-                Ok(("answer-relevancy", Some(self.threshold().unwrap_or(ANY_SCORE))))
-            }
-            "context-recall" => {
-                let value = self.one_text()?;
-                // The scorer has no key for it.
-                if self.variables.is_some() {
-                    return Err(NOT_THE_GROUND_TRUTH.to_owned());
-                }
-                self.set("value", value);
-                Ok(("context-recall", Some(self.threshold().unwrap_or(ANY_SCORE))))
-            }
-            "context-relevance" => {
-                Ok(("context-relevancy", Some(self.threshold().unwrap_or(ANY_SCORE))))
-            }
-            "context-faithfulness" => {
-                Ok(("faithfulness", Some(self.threshold().unwrap_or(ANY_SCORE))))
-            }
-            other => Err(without_equal(other).to_owned()),
-        }
-    }
+/// The scorer and the score that passes, where it is not the scorer's own.
+fn made(making: &mut Making<'_>, kind: &str) -> Made {
+    let made = of_the_table(making, kind)
+        .or_else(|| of_texts(making, kind))
+        .or_else(|| of_structures(making, kind))
+        .or_else(|| of_trajectories(making, kind))
+        .or_else(|| of_judges(making, kind));
+    made.unwrap_or_else(|| Err(without_equal(kind).to_owned()))
 }
 
 fn has(value: &Value, is_it: fn(&Value) -> bool) -> bool {

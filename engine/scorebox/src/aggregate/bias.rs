@@ -113,45 +113,17 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
         })
         .collect();
     let attempts = Attempts::of(&with);
-    let all: Vec<usize> = (0..with.len()).collect();
-    let error = |place: usize| with[place].error;
     let trend = numbers.as_ref().and_then(|numbers| {
+        let all: Vec<usize> = (0..with.len()).collect();
         let of_cases = |of: &dyn Fn(usize) -> f64| attempts.means(&all, of);
-        rank_trend(&of_cases(&|place| numbers[place]), &of_cases(&error))
+        rank_trend(&of_cases(&|place| numbers[place]), &of_cases(&|place| with[place].error))
     });
     let groups = match &numbers {
         Some(numbers) if different(numbers) > MOST_VALUES => quarters(numbers),
         _ => by_value(&with, words),
     };
-    let means = |places: &[usize], of: fn(&Erring) -> f64| {
-        let mut mean = Mean::default();
-        places.iter().filter_map(|place| with.get(*place)).for_each(|case| mean.add(of(case)));
-        mean
-    };
-    let errors_of_cases = |places: &[usize]| {
-        let mut mean = Mean::default();
-        attempts.means(places, &error).into_iter().for_each(|error| mean.add(error));
-        mean
-    };
-    let mut groups: Vec<BiasGroup> = groups
-        .into_iter()
-        .map(|Group { name, places }| {
-            let others: Vec<usize> =
-                all.iter().copied().filter(|place| places.binary_search(place).is_err()).collect();
-            BiasGroup {
-                name,
-                cases: places.len() as u64,
-                mean_score: means(&places, |case| case.score).get().unwrap_or_default(),
-                mean_label: means(&places, |case| case.label).get().unwrap_or_default(),
-                mean_error: means(&places, |case| case.error).get().unwrap_or_default(),
-                against_others: group_difference(
-                    &errors_of_cases(&places),
-                    &errors_of_cases(&others),
-                ),
-                p_corrected: None,
-            }
-        })
-        .collect();
+    let mut groups: Vec<BiasGroup> =
+        groups.into_iter().map(|group| against_others(group, &with, &attempts)).collect();
     let p_values: Vec<Option<f64>> =
         groups.iter().map(|group| group.against_others.map(|it| it.p)).collect();
     for (group, p) in groups.iter_mut().zip(holm(&p_values)) {
@@ -164,6 +136,33 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
         rho: trend.map(|(rho, _)| rho),
         p: trend.map(|(_, p)| p),
         groups,
+    }
+}
+
+/// What is said of a group, whose errors are compared with those of all other cases.
+fn against_others(group: Group, cases: &[Erring], attempts: &Attempts) -> BiasGroup {
+    let Group { name, places } = group;
+    let mean = |of: fn(&Erring) -> f64| {
+        let mut mean = Mean::default();
+        places.iter().filter_map(|place| cases.get(*place)).for_each(|case| mean.add(of(case)));
+        mean.get().unwrap_or_default()
+    };
+    let errors = |places: &[usize]| {
+        let mut mean = Mean::default();
+        let errors = attempts.means(places, &|place| cases[place].error);
+        errors.into_iter().for_each(|error| mean.add(error));
+        mean
+    };
+    let is_other = |place: &usize| places.binary_search(place).is_err();
+    let others: Vec<usize> = (0..cases.len()).filter(is_other).collect();
+    BiasGroup {
+        cases: places.len() as u64,
+        mean_score: mean(|case| case.score),
+        mean_label: mean(|case| case.label),
+        mean_error: mean(|case| case.error),
+        against_others: group_difference(&errors(&places), &errors(&others)),
+        p_corrected: None,
+        name,
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     contract::{Direction, Scale},
     stats::paired::{difference, holm},
-    store::{ScorerRecord, Store},
+    store::{ScorerRecord, ScorerSpec, Store},
     verdict::Policy,
 };
 
@@ -80,6 +80,83 @@ struct Pair {
     pairs: Pairs,
 }
 
+impl Pair {
+    /// The scorers at these places, as they are in both runs; `None` if their scores cannot be compared.
+    fn of(
+        (place_a, one): (usize, &ScorerRecord),
+        (place_b, other): (usize, &ScorerRecord),
+    ) -> Option<Pair> {
+        let (one, other) = (&one.spec, &other.spec);
+        if (one.scale, one.direction) != (other.scale, other.direction) {
+            return None;
+        }
+        let digests = |it: &ScorerSpec| (it.component_digest, it.config_digest);
+        Some(Pair {
+            scorer_id: one.scorer_id.clone(),
+            place_a,
+            place_b,
+            policies: [one.policy(), other.policy()],
+            same_scorer: digests(one) == digests(other),
+            same_judge: one.asks_judge_like(other.judge_json.as_deref()),
+            same_policy: one.policy().counts_as(&other.policy()),
+            changes_verdicts: true,
+            pairs: Pairs::new(one.direction, one.scale),
+        })
+    }
+}
+
+fn ids(scorers: &[ScorerRecord]) -> Vec<String> {
+    scorers.iter().map(|scorer| scorer.spec.scorer_id.clone()).collect()
+}
+
+fn must_have(run_id: &str, scorer_ids: &[String], asked: &str) -> Result<(), ComparisonError> {
+    match scorer_ids.iter().any(|id| id == asked) {
+        true => Ok(()),
+        false => Err(ComparisonError::NoSuchScorer {
+            run_id: run_id.to_owned(),
+            scorer_id: asked.to_owned(),
+            scorer_ids: scorer_ids.to_vec(),
+        }),
+    }
+}
+
+/// The scorers that both runs have, of which only the one that is asked for, if one is; and the names of those whose scores cannot be
+/// compared.
+fn paired(
+    of_a: &[ScorerRecord],
+    of_b: &[ScorerRecord],
+    asked: Option<&str>,
+) -> (Vec<Pair>, Vec<String>) {
+    let (mut scorers, mut incomparable) = (Vec::new(), Vec::new());
+    for (place_a, one) in of_a.iter().enumerate() {
+        let scorer_id = &one.spec.scorer_id;
+        if asked.is_some_and(|asked| asked != scorer_id) {
+            continue;
+        }
+        let same = |(_, other): &(usize, &ScorerRecord)| other.spec.scorer_id == *scorer_id;
+        let Some(other) = of_b.iter().enumerate().find(same) else { continue };
+        match Pair::of((place_a, one), other) {
+            Some(pair) => scorers.push(pair),
+            None => incomparable.push(scorer_id.clone()),
+        }
+    }
+    (scorers, incomparable)
+}
+
+/// A run before its cases are compared.
+fn before_cases(run_id: String, side: &Side<'_>, ids: &[String], others: &[String]) -> ComparedRun {
+    ComparedRun {
+        run_id,
+        state: side.record.state,
+        // What assertions decide is known when all cases are read.
+        has_verdicts: false,
+        cases: 0,
+        only_here: 0,
+        examples: Vec::new(),
+        scorers_only_here: ids.iter().filter(|id| !others.contains(id)).cloned().collect(),
+    }
+}
+
 impl<'a> Comparing<'a> {
     fn new(
         store_a: &Store,
@@ -89,49 +166,13 @@ impl<'a> Comparing<'a> {
         options: ComparisonOptions<'a>,
     ) -> Result<Comparing<'a>, ComparisonError> {
         let (of_a, of_b) = (store_a.scorers(a.record.key)?, store_b.scorers(b.record.key)?);
-        let ids = |of: &[ScorerRecord]| -> Vec<String> {
-            of.iter().map(|scorer| scorer.spec.scorer_id.clone()).collect()
-        };
         let (ids_a, ids_b) = (ids(&of_a), ids(&of_b));
         let (run_a, run_b) = (a.record.spec.id.to_string(), b.record.spec.id.to_string());
         if let Some(asked) = options.scorer {
-            for (run_id, scorer_ids) in [(&run_a, &ids_a), (&run_b, &ids_b)] {
-                if !scorer_ids.iter().any(|id| id == asked) {
-                    return Err(ComparisonError::NoSuchScorer {
-                        run_id: run_id.clone(),
-                        scorer_id: asked.to_owned(),
-                        scorer_ids: scorer_ids.clone(),
-                    });
-                }
-            }
+            must_have(&run_a, &ids_a, asked)?;
+            must_have(&run_b, &ids_b, asked)?;
         }
-        let (mut scorers, mut incomparable) = (Vec::new(), Vec::new());
-        for (place_a, one) in of_a.iter().enumerate() {
-            let scorer_id = &one.spec.scorer_id;
-            if options.scorer.is_some_and(|asked| asked != scorer_id) {
-                continue;
-            }
-            let Some(place_b) = ids_b.iter().position(|id| id == scorer_id) else { continue };
-            let other = &of_b[place_b];
-            let same_scale =
-                (one.spec.scale, one.spec.direction) == (other.spec.scale, other.spec.direction);
-            if !same_scale {
-                incomparable.push(scorer_id.clone());
-                continue;
-            }
-            let digests = |it: &ScorerRecord| (it.spec.component_digest, it.spec.config_digest);
-            scorers.push(Pair {
-                scorer_id: scorer_id.clone(),
-                place_a,
-                place_b,
-                policies: [one.spec.policy(), other.spec.policy()],
-                same_scorer: digests(one) == digests(other),
-                same_judge: one.spec.asks_judge_like(other.spec.judge_json.as_deref()),
-                same_policy: one.spec.policy().counts_as(&other.spec.policy()),
-                changes_verdicts: true,
-                pairs: Pairs::new(one.spec.direction, one.spec.scale),
-            });
-        }
+        let (scorers, incomparable) = paired(&of_a, &of_b, options.scorer);
         if let (Some(_), Some(scorer_id)) = (options.scorer, incomparable.first()) {
             return Err(ComparisonError::Incomparable { scorer_id: scorer_id.clone() });
         }
@@ -139,20 +180,10 @@ impl<'a> Comparing<'a> {
             let (a, b, scorers_a, scorers_b) = (run_a, run_b, ids_a, ids_b);
             return Err(ComparisonError::NoSharedScorer { a, b, scorers_a, scorers_b });
         }
-        let side = |run_id, side: &Side<'_>, ids: &[String], others: &[String]| ComparedRun {
-            run_id,
-            state: side.record.state,
-            // What assertions decide is known when all cases are read.
-            has_verdicts: false,
-            cases: 0,
-            only_here: 0,
-            examples: Vec::new(),
-            scorers_only_here: ids.iter().filter(|id| !others.contains(id)).cloned().collect(),
-        };
         Ok(Comparing {
             options,
-            a: side(run_a, a, &ids_a, &ids_b),
-            b: side(run_b, b, &ids_b, &ids_a),
+            a: before_cases(run_a, a, &ids_a, &ids_b),
+            b: before_cases(run_b, b, &ids_b, &ids_a),
             cases: 0,
             questions: ComparedQuestions::default(),
             verdict: Pairs::new(Direction::HigherIsBetter, Scale::Unit),

@@ -9,6 +9,7 @@
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
 //! - `pairs`: the scores of both in pairs.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
+//! - `labelled`: the cases that have a score and a label.
 //! - `yes_or_no`: what passes against what is positive; `categorized`: scores and labels in categories.
 //! - `drawing`: the intervals of figures of agreement.
 //! - `labels`: what a label is, and which ones are positive.
@@ -29,6 +30,7 @@ mod deciding;
 mod drawing;
 mod entry;
 mod intervals;
+mod labelled;
 mod labels;
 mod leaderboard;
 mod pairs;

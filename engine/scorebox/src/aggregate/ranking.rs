@@ -15,7 +15,8 @@ use crate::{
     contract::{Direction, Scale},
     row::Status,
     stats::{Best, Mean, Merit, ranks},
-    store::{RowToDecide, ScoreFilter, Store, StoreError},
+    store::{CaseEntry, CaseToDecide, RowToDecide, ScoreFilter, Store, StoreError},
+    verdict::CaseVerdict,
 };
 
 /// Challenges that are named if the one that was asked for is not there.
@@ -101,6 +102,7 @@ pub fn entered(
 }
 
 /// What else was seen while attempts were read.
+#[derive(Default)]
 struct Seen {
     scorer_id: Option<String>,
     without_entrant: u64,
@@ -108,6 +110,40 @@ struct Seen {
     unreadable: u64,
     unreadable_keys: BTreeSet<&'static str>,
     challenges: BTreeSet<String>,
+}
+
+impl Seen {
+    /// The attempt that a case is, without its score; `None` if it is not one of those that are compared.
+    fn attempt(
+        &mut self,
+        case: &CaseToDecide,
+        entry: &CaseEntry,
+        verdict: &CaseVerdict,
+        asked: Option<&str>,
+    ) -> Option<Entered> {
+        let attempt = match Entered::of(case, entry, verdict) {
+            Ok(attempt) => attempt,
+            Err(NotEntered::WithoutEntrant) => {
+                self.without_entrant += 1;
+                return None;
+            }
+            Err(NotEntered::Incomplete) => {
+                self.incomplete += 1;
+                return None;
+            }
+        };
+        if let Some(challenge) = &attempt.challenge
+            && self.challenges.len() < CHALLENGES_NAMED
+        {
+            self.challenges.insert(challenge.clone());
+        }
+        if asked.is_some() && attempt.challenge.as_deref() != asked {
+            return None;
+        }
+        self.unreadable += u64::from(!attempt.unreadable.is_empty());
+        self.unreadable_keys.extend(&attempt.unreadable);
+        Some(attempt)
+    }
 }
 
 /// Hands over the attempts, with the direction of the scorer.
@@ -121,59 +157,30 @@ fn each(
         let of_run = ScoreFilter::of_run(run);
         let run = store.run(run)?.key;
         let mut decider = Decider::new(store, run)?;
-        let scorer =
+        let place =
             scorer(&decider, options).map_err(|error| with_scores(error, store, &of_run))?;
-        let direction = scorer
-            .and_then(|place| decider.scorers.get(place))
-            .map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
-        let mut seen = Seen {
-            scorer_id: scorer.and_then(|place| Some(decider.scorers.get(place)?.scorer_id.clone())),
-            without_entrant: 0,
-            incomplete: 0,
-            unreadable: 0,
-            unreadable_keys: BTreeSet::new(),
-            challenges: BTreeSet::new(),
-        };
+        let scorer = place.and_then(|place| decider.scorers.get(place));
+        let direction =
+            scorer.map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
+        let scorer_id = scorer.map(|scorer| scorer.scorer_id.clone());
+        let mut seen = Seen { scorer_id, ..Seen::default() };
         let mut failure = None;
         store.for_each_case(run, None, |case| {
             // What is not to be judged is not an attempt.
             if case.skip.is_some() {
                 return true;
             }
-            let verdict = decider
-                .case(case)
-                .map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what });
-            let entry = store.case_entry(case.key);
-            let (verdict, entry) = match (verdict, entry) {
-                (Ok((verdict, _)), Ok(entry)) => (verdict, entry),
-                (Err(error), _) | (_, Err(error)) => {
+            let (verdict, entry) = match decided(&mut decider, store, case) {
+                Ok(decided) => decided,
+                Err(error) => {
                     failure = Some(error);
                     return false;
                 }
             };
-            let mut attempt = match Entered::of(case, &entry, &verdict) {
-                Ok(attempt) => attempt,
-                Err(NotEntered::WithoutEntrant) => {
-                    seen.without_entrant += 1;
-                    return true;
-                }
-                Err(NotEntered::Incomplete) => {
-                    seen.incomplete += 1;
-                    return true;
-                }
-            };
-            if let Some(challenge) = &attempt.challenge
-                && seen.challenges.len() < CHALLENGES_NAMED
-            {
-                seen.challenges.insert(challenge.clone());
-            }
-            if options.challenge.is_some() && attempt.challenge.as_deref() != options.challenge {
-                return true;
-            }
-            seen.unreadable += u64::from(!attempt.unreadable.is_empty());
-            seen.unreadable_keys.extend(&attempt.unreadable);
+            let attempt = seen.attempt(case, &entry, &verdict, options.challenge);
+            let Some(mut attempt) = attempt else { return true };
             let is_of_the_scorer =
-                |row: &&RowToDecide| scorer.is_some() && decider.place(row.scorer) == scorer;
+                |row: &&RowToDecide| place.is_some() && decider.place(row.scorer) == place;
             if let Some(row) = case.rows.iter().find(is_of_the_scorer) {
                 attempt.status = Some(row.status);
                 let score = row.score.filter(|score| score.is_finite());
@@ -186,6 +193,18 @@ fn each(
             None => Ok(seen),
         }
     })
+}
+
+/// A case's verdict, and what the case says about the attempt that it is.
+fn decided(
+    decider: &mut Decider,
+    store: &Store,
+    case: &CaseToDecide,
+) -> Result<(CaseVerdict, CaseEntry), StoreError> {
+    let (verdict, _) = decider
+        .case(case)
+        .map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what })?;
+    Ok((verdict, store.case_entry(case.key)?))
 }
 
 /// The place of the scorer whose scores are shown.

@@ -1,6 +1,8 @@
 //! A linked module made smaller, without a change of what it computes: numbers in as few bytes as they need,
 //! functions of equal code kept once, calls that only lead to another call sent there at once, and without
-//! what frees a score. Leaves data as it is, and does not optimize inside a function; the compiler did.
+//! what frees a score. Leaves data as it is, and does not optimize inside a function; the compiler did. `functions` reads the module.
+
+mod functions;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,10 +14,10 @@ use wasm_encoder::{
     reencode::{self, Error, Reencode},
 };
 use wasmparser::{
-    CodeSectionReader, ConstExpr, ElementItems, Export, ExternalKind, FunctionBody,
-    FunctionSectionReader, Name, Operator, Parser, Payload, TypeRef,
+    CodeSectionReader, Export, FunctionBody, FunctionSectionReader, Name, Operator, Parser,
 };
 
+use self::functions::Functions;
 use super::BuildError;
 
 /// How the export is named that frees the score after the engine has read it. The sandbox ends then, so that
@@ -44,111 +46,6 @@ pub(super) fn lean(module: &[u8]) -> std::result::Result<Vec<u8>, BuildError> {
 fn frees_score(export: &str) -> bool {
     let [before, after] = FREES_SCORE;
     export.starts_with(before) && export.ends_with(after)
-}
-
-/// The functions of a module.
-struct Functions<'m> {
-    /// How many are imported: they have the first indices.
-    imported: u32,
-    /// The type of each of the module's own, as an index.
-    types: Vec<u32>,
-    /// How many parameters each type has.
-    parameters: Vec<u32>,
-    bodies: Vec<FunctionBody<'m>>,
-    /// Those that the host or a table can call.
-    roots: Vec<u32>,
-}
-
-impl<'m> Functions<'m> {
-    fn read(module: &'m [u8]) -> Result<Self> {
-        let mut read = Self {
-            imported: 0,
-            types: Vec::new(),
-            parameters: Vec::new(),
-            bodies: Vec::new(),
-            roots: Vec::new(),
-        };
-        for payload in Parser::new(0).parse_all(module) {
-            match payload? {
-                Payload::TypeSection(types) => {
-                    for group in types {
-                        for each in group?.into_types() {
-                            let parameters = match &each.composite_type.inner {
-                                wasmparser::CompositeInnerType::Func(it) => it.params().len(),
-                                _ => 0,
-                            };
-                            read.parameters.push(parameters as u32);
-                        }
-                    }
-                }
-                Payload::ImportSection(imports) => {
-                    for import in imports.into_imports() {
-                        let is_function =
-                            matches!(import?.ty, TypeRef::Func(_) | TypeRef::FuncExact(_));
-                        read.imported += u32::from(is_function);
-                    }
-                }
-                Payload::FunctionSection(types) => {
-                    read.types = types.into_iter().collect::<std::result::Result<_, _>>()?;
-                }
-                Payload::ExportSection(exports) => {
-                    for export in exports {
-                        let export = export?;
-                        let is_function =
-                            matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact);
-                        if is_function && !frees_score(export.name) {
-                            read.roots.push(export.index);
-                        }
-                    }
-                }
-                Payload::StartSection { func, .. } => read.roots.push(func),
-                Payload::GlobalSection(globals) => {
-                    for global in globals {
-                        read.constant(&global?.init_expr)?;
-                    }
-                }
-                Payload::ElementSection(elements) => {
-                    for element in elements {
-                        match element?.items {
-                            ElementItems::Functions(indices) => {
-                                for index in indices {
-                                    read.roots.push(index?);
-                                }
-                            }
-                            ElementItems::Expressions(_, items) => {
-                                for item in items {
-                                    read.constant(&item?)?;
-                                }
-                            }
-                        }
-                    }
-                }
-                Payload::CodeSectionEntry(body) => read.bodies.push(body),
-                _ => {}
-            }
-        }
-        Ok(read)
-    }
-
-    /// Notes the functions that a constant refers to.
-    fn constant(&mut self, constant: &ConstExpr<'_>) -> Result<()> {
-        for operator in constant.get_operators_reader() {
-            if let Operator::RefFunc { function_index } = operator? {
-                self.roots.push(function_index);
-            }
-        }
-        Ok(())
-    }
-
-    /// The module's own functions: index, type, body.
-    fn own(&self) -> impl Iterator<Item = (u32, u32, &FunctionBody<'m>)> {
-        let indices = self.imported..;
-        indices.zip(&self.types).zip(&self.bodies).map(|((index, kind), body)| (index, *kind, body))
-    }
-
-    fn count(&self) -> usize {
-        self.imported as usize + self.bodies.len()
-    }
 }
 
 /// What is called in place of each function, and in which functions nothing happens.
@@ -377,6 +274,7 @@ impl Reencode for Kept {
 
 #[cfg(test)]
 mod tests {
+    use wasmparser::Payload;
     use wasmtime::{Engine, Instance, Store};
 
     use super::*;

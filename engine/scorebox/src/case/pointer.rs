@@ -184,8 +184,12 @@ mod tests {
 
     #[test]
     fn bad_pointers_are_refused() {
-        for pointer in ["a", "a/b", "/~", "/~2", "/a~/b"] {
-            assert!(Pointer::parse(pointer).is_err(), "{pointer}");
+        let (slash, tilde) =
+            ("it does not start with `/`", "a `~` is written `~0`, and a `/` inside a key `~1`");
+        for (pointer, why) in
+            [("a", slash), ("a/b", slash), ("/~", tilde), ("/~2", tilde), ("/a~/b", tilde)]
+        {
+            assert_eq!(Pointer::parse(pointer), Err(why), "{pointer}");
         }
     }
 }

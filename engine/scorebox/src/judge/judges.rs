@@ -340,10 +340,18 @@ impl Judges {
                 return Err(JudgeError::new(error.kind.into(), message));
             }
         };
-        let cost_usd = cost(answer.cost_usd, answer.usage, &judge.settings);
-        let is_uncounted = answer.is_uncounted && !is_free(&judge.settings);
+        let cost_usd = self.count(permit, &answer, &judge.settings);
+        let recording = Arc::new(recording_of(call, answer, cost_usd));
+        self.keep(&recording).await?;
+        Ok(recording)
+    }
+
+    /// Counts what an answer consumed; what it cost, if it is known of the answer alone.
+    fn count(&self, permit: Permit<'_>, answer: &Answer, settings: &JudgeSettings) -> Option<f64> {
+        let cost_usd = cost(answer.cost_usd, answer.usage, settings);
+        let is_uncounted = answer.is_uncounted && !is_free(settings);
         let beyond = match cost_usd {
-            _ if is_free(&judge.settings) => Beyond::Nothing,
+            _ if is_free(settings) => Beyond::Nothing,
             Some(_) if is_uncounted => Beyond::Unanswered,
             Some(_) => Beyond::Nothing,
             None => Beyond::Unknown,
@@ -353,10 +361,7 @@ impl Judges {
             add(&self.0.counts.unrecorded, cost_usd, answer.usage);
         }
         // What attempts without an answer cost is a part of it.
-        let recording = recording_of(call, answer, cost_usd.filter(|_| !is_uncounted));
-        let recording = Arc::new(recording);
-        self.keep(&recording).await?;
-        Ok(recording)
+        cost_usd.filter(|_| !is_uncounted)
     }
 
     /// Counts what a call consumed that has no answer.

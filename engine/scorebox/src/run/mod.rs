@@ -103,8 +103,9 @@ pub use stream::{EventStream, event_stream};
 pub(crate) use unbroken::Unbroken;
 
 use delivering::Delivering;
-use message::RunScorers;
+use message::{Message, RunScorers};
 use opening::{Opened, Opening};
+use reading::Cases;
 
 /// The version of scorebox, as stored with a run.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -142,54 +143,16 @@ pub struct RunReport {
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let mut stop = StopWhenDropped(Some(Arc::clone(&control)));
-    let RunRequest { jobs, waiting, on_bad_case, which, source, .. } = request;
-    let scorers: RunScorers = request.scorers;
-    let id = which.id().clone();
-    let opening = Opening {
-        cases: request.cases,
-        source,
-        database: request.database,
-        which,
-        suite: request.suite,
-        reuse: request.reuse,
-        on_bad_case,
-        sinks: request.sinks,
-        gathered: request.gathered,
-        scorers: Arc::clone(&scorers),
-    };
+    let (places, scorers) = (places(&request), Arc::clone(&request.scorers));
+    let id = request.which.id().clone();
     let (to_sinks, at_sinks) = mpsc::channel(WAITING_MESSAGES);
     let (to_reading, opened) = oneshot::channel();
-    let runtime = Handle::current();
-    // One thread opens the run and ends it: if this future is dropped in between, the run's end is stored all the same.
-    let delivering = blocking(&control, {
-        let (run_id, scorers) = (id.clone(), Arc::clone(&scorers));
-        move |control| {
-            let Opened { cases, keeper, sinks, state_before } = opening.open(&control)?;
-            // Nobody reads cases for a future that was dropped.
-            let _ = to_reading.send(cases);
-            let run = run_id.clone();
-            let mut delivering =
-                Delivering::new(run_id, keeper, sinks, scorers, on_bad_case, control);
-            let delivered = delivering
-                .deliver_all(at_sinks)
-                .and_then(|()| ending::end(&mut delivering, state_before, source, &runtime));
-            if let Err(error) = &delivered {
-                // Nothing that is scored from here on could be kept.
-                let (message, advice) = (error.to_string(), error.advice());
-                delivering.control.stop(Stop::Unreadable { message, advice });
-            }
-            delivered.map_err(|error| RunError::BrokeOff { run, error })
-        }
-    });
+    let delivering = begin_delivering(request, at_sinks, to_reading, &control);
     let Ok(cases) = opened.await else {
         return Err(delivering.await.map_err(broken)?.err().unwrap_or(RunError::Stopped));
     };
-    let for_places = Arc::clone(&scorers);
     let scoring = {
-        let control = Arc::clone(&control);
-        let waiting = waiting.max(most_asking(&for_places));
-        let places = Places { jobs, waiting, queued: WAITING_UNITS };
-        let asking = control.asking().clone();
+        let (control, asking) = (Arc::clone(&control), control.asking().clone());
         Scoring::begin(places, &to_sinks, asking, move || control.is_stopping())
     };
     let reading = blocking(&control, {
@@ -216,6 +179,53 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         bad_cases: control.bad_cases(),
         duration: started.elapsed(),
     })
+}
+
+/// Opens the run, hands its cases to `to_reading`, delivers what comes `at_sinks`, and ends the run; all on one thread, so that the
+/// run's end is stored even if the future that waits for it is dropped.
+fn begin_delivering(
+    request: RunRequest,
+    at_sinks: mpsc::Receiver<Message>,
+    to_reading: oneshot::Sender<Cases>,
+    control: &Arc<Control>,
+) -> JoinHandle<Result<Option<Digest>, RunError>> {
+    let (source, on_bad_case) = (request.source, request.on_bad_case);
+    let (run, scorers) = (request.which.id().clone(), Arc::clone(&request.scorers));
+    let opening = Opening {
+        cases: request.cases,
+        source,
+        database: request.database,
+        which: request.which,
+        suite: request.suite,
+        reuse: request.reuse,
+        on_bad_case,
+        sinks: request.sinks,
+        gathered: request.gathered,
+        scorers: request.scorers,
+    };
+    let runtime = Handle::current();
+    blocking(control, move |control| {
+        let Opened { cases, keeper, sinks, state_before } = opening.open(&control)?;
+        // Nobody reads cases for a future that was dropped.
+        let _ = to_reading.send(cases);
+        let mut delivering =
+            Delivering::new(run.clone(), keeper, sinks, scorers, on_bad_case, control);
+        let delivered = delivering
+            .deliver_all(at_sinks)
+            .and_then(|()| ending::end(&mut delivering, state_before, source, &runtime));
+        if let Err(error) = &delivered {
+            // Nothing that is scored from here on could be kept.
+            let (message, advice) = (error.to_string(), error.advice());
+            delivering.control.stop(Stop::Unreadable { message, advice });
+        }
+        delivered.map_err(|error| RunError::BrokeOff { run, error })
+    })
+}
+
+/// The places of a run, of which there are enough for all that ask judges.
+fn places(request: &RunRequest) -> Places {
+    let waiting = request.waiting.max(most_asking(&request.scorers));
+    Places { jobs: request.jobs, waiting, queued: WAITING_UNITS }
 }
 
 /// The scores that may ask judges at the same moment: twice as many as judges answer at once. While so many answers are

@@ -186,7 +186,11 @@ mod tests {
         for bad in
             ["", "r", "r:s:0:0", "r:s:0:0:", "r::0:0:c", ":s:0:0:c", "r:s:+1:0:c", "r:s:01:0:c"]
         {
-            assert!(bad.parse::<ScoreId>().is_err(), "{bad:?}");
+            let error = bad.parse::<ScoreId>().unwrap_err();
+            assert!(
+                matches!(&error, StoreError::InvalidScoreId { text } if text == bad),
+                "{error:?}"
+            );
         }
     }
 

@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn a_rate_is_from_0_to_1() {
         for bad in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-            assert!(Rate::try_from(bad).is_err(), "{bad}");
+            let NotARate(said) = Rate::try_from(bad).unwrap_err();
+            assert_eq!(said.to_bits(), bad.to_bits(), "{bad}");
         }
     }
 }

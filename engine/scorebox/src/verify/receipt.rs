@@ -8,7 +8,7 @@ use crate::{
     advice::{Advice, Advised, Thing},
     case::Case,
     component_bytes::ComponentBytes,
-    contract::{CONTRACT_VERSION, ScorerInput},
+    contract::{CONTRACT_VERSION, ScorerInfo, ScorerInput},
     digest::Digest,
     judge::{JudgeIdentity, Recordings},
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
@@ -198,6 +198,7 @@ impl Receipt {
         sandbox: &Sandbox,
     ) -> Finding {
         let verdict = self.verdict(component, case, recordings, sandbox).await;
+        let (Ok(verdict) | Err(verdict)) = verdict;
         let taken_as_they_stand = [
             Unproved::ScoreId,
             Unproved::Origin,
@@ -217,51 +218,18 @@ impl Receipt {
             .leaving(unproved_of(&self.wasmtime_version).iter().copied())
     }
 
+    /// The verdict; `Err` if it is one of before the score is computed.
     async fn verdict(
         &self,
         component: &ComponentBytes,
         case: &Case,
         recordings: Option<&dyn Recordings>,
         sandbox: &Sandbox,
-    ) -> Verdict {
-        let actual = component.digest();
-        if actual != self.component.digest {
-            return Verdict::different(
-                "component",
-                self.component.digest.to_string(),
-                actual.to_string(),
-            );
-        }
-        // The configuration as it was stored, however this file writes it.
-        let config = match serde_json::from_str(self.config.get()) {
-            Ok(object) => ScorerConfig::new(&object),
-            Err(error) => {
-                let reason = format!("its configuration is not an object: {error}");
-                return Verdict::not_verifiable(reason);
-            }
-        };
-        let actual = config.digest();
-        if actual != self.config_digest {
-            return Verdict::different(
-                "configuration",
-                self.config_digest.to_string(),
-                actual.to_string(),
-            );
-        }
-        if !is_of_our_line(&self.contract_version) {
-            let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
-            return Verdict::different("contract version", stored, ours);
-        }
-        if self.version == OLDEST_VERSION && self.grants.contains(&Grant::Judge) {
-            return Verdict::NotVerifiable {
-                reason: "a receipt of version 1 does not name the answers of a judge".to_owned(),
-                advice: Some(Advice::Name(Thing::Receipt)),
-            };
-        }
-        let answers = match receipt_calls::answers(&self.calls, recordings) {
-            Ok(answers) => answers,
-            Err(verdict) => return verdict,
-        };
+    ) -> Result<Verdict, Verdict> {
+        must_be_same("component", self.component.digest, component.digest())?;
+        let config = self.config()?;
+        self.must_be_computable()?;
+        let answers = receipt_calls::answers(&self.calls, recordings)?;
         let rescorer = Rescorer::of(
             component,
             (config.as_str(), self.judge.as_ref()),
@@ -271,26 +239,16 @@ impl Receipt {
         )
         .await;
         if let Ok(scorer) = rescorer.scorer() {
-            let (info, named) = (scorer.info(), &self.component);
-            let compared = [
-                ("component id", &named.id, &info.id),
-                ("component version", &named.version, &info.version),
-            ];
-            if let Some((what, stored, computed)) = compared.into_iter().find(|(_, a, b)| a != b) {
-                return Verdict::different(what, stored.clone(), computed.clone());
-            }
+            self.must_be_named_as(scorer.info())?;
         }
         let answer = (&self.answer).into();
-        let scorer = match rescorer.for_score(case.workspace().is_some(), &answer) {
-            Ok(scorer) => scorer,
-            Err(verdict) => return verdict,
-        };
+        let scorer = rescorer.for_score(case.workspace().is_some(), &answer)?;
         let folder = case.task_folder();
         let input = case.scorer_input(scorer.info().reads);
         let input = ScorerInput { workspace: folder.as_ref(), ..input };
         let outcome = scorer.score_knowing(input, answers).await;
         if let Some(verdict) = recorded_calls::asked_otherwise(self.calls.len(), &outcome) {
-            return verdict;
+            return Ok(verdict);
         }
         let actual = input.digest(outcome.files);
         let stored = StoredScore {
@@ -299,7 +257,54 @@ impl Receipt {
             input_digest: Some(self.input_digest),
             wasmtime_version: &self.wasmtime_version,
         };
-        stored.compared_with(&outcome.into(), actual)
+        Ok(stored.compared_with(&outcome.into(), actual))
+    }
+
+    /// The configuration as it was stored, however this file writes it.
+    fn config(&self) -> Result<ScorerConfig, Verdict> {
+        let object = serde_json::from_str(self.config.get()).map_err(|error| {
+            Verdict::not_verifiable(format!("its configuration is not an object: {error}"))
+        })?;
+        let config = ScorerConfig::new(&object);
+        must_be_same("configuration", self.config_digest, config.digest())?;
+        Ok(config)
+    }
+
+    /// Refuses a score whose contract is another one, or whose answers of a judge are not named.
+    fn must_be_computable(&self) -> Result<(), Verdict> {
+        if !is_of_our_line(&self.contract_version) {
+            let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
+            return Err(Verdict::different("contract version", stored, ours));
+        }
+        if self.version == OLDEST_VERSION && self.grants.contains(&Grant::Judge) {
+            return Err(Verdict::NotVerifiable {
+                reason: "a receipt of version 1 does not name the answers of a judge".to_owned(),
+                advice: Some(Advice::Name(Thing::Receipt)),
+            });
+        }
+        Ok(())
+    }
+
+    /// Compares the name and the version of the component with what it says of itself.
+    fn must_be_named_as(&self, info: &ScorerInfo) -> Result<(), Verdict> {
+        let named = &self.component;
+        let compared = [
+            ("component id", &named.id, &info.id),
+            ("component version", &named.version, &info.version),
+        ];
+        match compared.into_iter().find(|(_, stored, computed)| stored != computed) {
+            Some((what, stored, computed)) => {
+                Err(Verdict::different(what, stored.clone(), computed.clone()))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn must_be_same(what: &str, stored: Digest, computed: Digest) -> Result<(), Verdict> {
+    match stored == computed {
+        true => Ok(()),
+        false => Err(Verdict::different(what, stored.to_string(), computed.to_string())),
     }
 }
 

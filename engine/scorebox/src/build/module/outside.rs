@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wasmparser::{
-    CompositeInnerType, ExternalKind, FuncType, Parser, Payload, TypeRef, ValType, Validator,
-    WasmFeatures,
+    BinaryReaderError, CompositeInnerType, ExternalKind, FuncType, Parser, Payload, SubType,
+    TypeRef, ValType, Validator, WasmFeatures,
 };
 
 use crate::contract::CONTRACT_VERSION;
@@ -26,6 +26,7 @@ pub(super) const REALLOC: &str = "cabi_realloc";
 const INITIALIZE: &str = "_initialize";
 
 /// The outside of a module.
+#[derive(Default)]
 pub(super) struct Outside {
     /// Of each imported function.
     imports: Vec<Import>,
@@ -64,76 +65,84 @@ pub(super) enum Imported {
     Replaced(String),
 }
 
+fn invalid(error: BinaryReaderError) -> BuildError {
+    ModuleError::Invalid(error.to_string()).into()
+}
+
+/// Refuses what is not a core module that a scorer can be.
+fn must_be_valid(module: &[u8]) -> Result<(), BuildError> {
+    if module.len() > MOST_BYTES {
+        return Err(ModuleError::TooLarge { bytes: module.len(), most: MOST_BYTES }.into());
+    }
+    if Parser::is_component(module) {
+        return Err(ModuleError::Component.into());
+    }
+    // What two threads share is not repeatable; a scorer's addresses have 32 bits.
+    let features = WasmFeatures::WASM3
+        - WasmFeatures::MEMORY64
+        - WasmFeatures::THREADS
+        - WasmFeatures::GC
+        - WasmFeatures::FUNCTION_REFERENCES;
+    Validator::new_with_features(features).validate_all(module).map_err(invalid)?;
+    Ok(())
+}
+
 impl Outside {
     /// Reads the outside of a module.
     pub(super) fn read(module: &[u8]) -> Result<Outside, BuildError> {
-        if module.len() > MOST_BYTES {
-            return Err(ModuleError::TooLarge { bytes: module.len(), most: MOST_BYTES }.into());
-        }
-        if Parser::is_component(module) {
-            return Err(ModuleError::Component.into());
-        }
-        // What two threads share is not repeatable; a scorer's addresses have 32 bits.
-        let features = WasmFeatures::WASM3
-            - WasmFeatures::MEMORY64
-            - WasmFeatures::THREADS
-            - WasmFeatures::GC
-            - WasmFeatures::FUNCTION_REFERENCES;
-        let invalid =
-            |error: wasmparser::BinaryReaderError| ModuleError::Invalid(error.to_string());
-        Validator::new_with_features(features).validate_all(module).map_err(invalid)?;
-        let mut outside = Outside {
-            imports: Vec::new(),
-            exports: BTreeMap::new(),
-            types: Vec::new(),
-            own: Vec::new(),
-            globals: 0,
-        };
+        must_be_valid(module)?;
+        let mut outside = Outside::default();
         let mut others = Vec::new();
         for payload in Parser::new(0).parse_all(module) {
-            match payload.map_err(invalid)? {
-                Payload::TypeSection(types) => {
-                    for group in types {
-                        outside.types.extend(group.map_err(invalid)?.into_types().map(|kind| {
-                            match kind.composite_type.inner {
-                                CompositeInnerType::Func(function) => Some(function),
-                                _ => None,
-                            }
-                        }));
-                    }
-                }
-                Payload::ImportSection(imports) => {
-                    for import in imports.into_imports() {
-                        let import = import.map_err(invalid)?;
-                        let (module, name) = (import.module.to_owned(), import.name.to_owned());
-                        match import.ty {
-                            TypeRef::Func(kind) => {
-                                outside.imports.push(Import { module, name, kind });
-                            }
-                            _ => others.push(format!("{module}.{name}")),
-                        }
-                    }
-                }
-                Payload::FunctionSection(kinds) => {
-                    for kind in kinds {
-                        outside.own.push(kind.map_err(invalid)?);
-                    }
-                }
-                Payload::GlobalSection(globals) => outside.globals = globals.count(),
-                Payload::ExportSection(exports) => {
-                    for export in exports {
-                        let export = export.map_err(invalid)?;
-                        let what = (export.kind, export.index);
-                        outside.exports.insert(export.name.to_owned(), what);
-                    }
-                }
-                _ => {}
-            }
+            payload.and_then(|it| outside.add(it, &mut others)).map_err(invalid)?;
         }
         match others.is_empty() {
             true => Ok(outside),
             false => Err(ModuleError::Imports(others).into()),
         }
+    }
+
+    /// Adds what a section says; what it imports that is no function is one of the `others`.
+    fn add(
+        &mut self,
+        payload: Payload<'_>,
+        others: &mut Vec<String>,
+    ) -> Result<(), BinaryReaderError> {
+        match payload {
+            Payload::TypeSection(types) => {
+                for group in types {
+                    let function = |kind: SubType| match kind.composite_type.inner {
+                        CompositeInnerType::Func(function) => Some(function),
+                        _ => None,
+                    };
+                    self.types.extend(group?.into_types().map(function));
+                }
+            }
+            Payload::ImportSection(imports) => {
+                for import in imports.into_imports() {
+                    let import = import?;
+                    let (module, name) = (import.module.to_owned(), import.name.to_owned());
+                    match import.ty {
+                        TypeRef::Func(kind) => self.imports.push(Import { module, name, kind }),
+                        _ => others.push(format!("{module}.{name}")),
+                    }
+                }
+            }
+            Payload::FunctionSection(kinds) => {
+                for kind in kinds {
+                    self.own.push(kind?);
+                }
+            }
+            Payload::GlobalSection(globals) => self.globals = globals.count(),
+            Payload::ExportSection(exports) => {
+                for export in exports {
+                    let export = export?;
+                    self.exports.insert(export.name.to_owned(), (export.kind, export.index));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// How many functions it has.

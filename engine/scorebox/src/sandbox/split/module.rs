@@ -2,8 +2,8 @@
 //! stand beside one that is. As strict as wasmtime-wizer, which freezes what is not split.
 
 use wasmparser::{
-    CompositeInnerType, ConstExpr, DataKind, Export, ExternalKind, FuncType, Import, Operator,
-    Parser, Payload, TableType, TypeRef, ValType,
+    BinaryReaderError, CompositeInnerType, ConstExpr, DataKind, Export, ExternalKind, FuncType,
+    Import, Operator, Parser, Payload, TableType, TypeRef, ValType,
 };
 
 use super::{
@@ -30,6 +30,13 @@ pub(super) mod section {
     pub(in super::super) const CODE: u8 = 10;
     pub(in super::super) const DATA: u8 = 11;
     pub(in super::super) const DATA_COUNT: u8 = 12;
+}
+
+/// The items of a section.
+fn all<T>(
+    items: impl IntoIterator<Item = Result<T, BinaryReaderError>>,
+) -> Result<Vec<T>, NotSplit> {
+    Ok(items.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// A valid core module, taken apart.
@@ -90,25 +97,13 @@ impl<'a> CoreModule<'a> {
                 }
             }
             Payload::ImportSection(imports) => {
-                for import in imports.into_imports() {
-                    self.imports.push(import?);
-                }
+                self.imports.extend(all(imports.into_imports())?);
             }
-            Payload::FunctionSection(functions) => {
-                for function in functions {
-                    self.functions.push(function?);
-                }
-            }
+            Payload::FunctionSection(functions) => self.functions.extend(all(functions)?),
             Payload::TableSection(tables) => {
-                for table in tables {
-                    self.tables.push(table?.ty);
-                }
+                self.tables.extend(all(tables)?.into_iter().map(|table| table.ty));
             }
-            Payload::MemorySection(memories) => {
-                for memory in memories {
-                    self.memories.push(memory?);
-                }
-            }
+            Payload::MemorySection(memories) => self.memories.extend(all(memories)?),
             Payload::GlobalSection(globals) => {
                 for global in globals {
                     let global = global?;
@@ -117,11 +112,7 @@ impl<'a> CoreModule<'a> {
                     self.globals.push(constant(&global)?);
                 }
             }
-            Payload::ExportSection(exports) => {
-                for export in exports {
-                    self.exports.push(export?);
-                }
-            }
+            Payload::ExportSection(exports) => self.exports.extend(all(exports)?),
             Payload::DataSection(segments) => {
                 for segment in segments {
                     let segment = segment?;

@@ -97,6 +97,11 @@ impl<'a> Outside<'a> {
             }
             self.sections.push((id, content));
         }
+        self.count_items(payload)
+    }
+
+    /// Counts what a section adds to each index space.
+    fn count_items(&mut self, payload: &Payload<'_>) -> Result<(), NotSplit> {
         match payload {
             Payload::InstanceSection(instances) => {
                 for instance in instances.clone() {
@@ -116,15 +121,7 @@ impl<'a> Outside<'a> {
             Payload::ComponentTypeSection(types) => self.types += types.count(),
             Payload::ComponentAliasSection(aliases) => {
                 for alias in aliases.clone() {
-                    match alias? {
-                        ComponentAlias::CoreInstanceExport { kind, .. } => match kind {
-                            ExternalKind::Func => self.core_functions += 1,
-                            ExternalKind::Memory => self.core_memories += 1,
-                            _ => {}
-                        },
-                        ComponentAlias::InstanceExport { kind, .. } => self.count(kind),
-                        ComponentAlias::Outer { .. } => self.types += 1,
-                    }
+                    self.count_alias(&alias?);
                 }
             }
             Payload::ComponentCanonicalSection(functions) => {
@@ -152,6 +149,18 @@ impl<'a> Outside<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    fn count_alias(&mut self, alias: &ComponentAlias<'_>) {
+        match alias {
+            ComponentAlias::CoreInstanceExport { kind, .. } => match kind {
+                ExternalKind::Func => self.core_functions += 1,
+                ExternalKind::Memory => self.core_memories += 1,
+                _ => {}
+            },
+            ComponentAlias::InstanceExport { kind, .. } => self.count(*kind),
+            ComponentAlias::Outer { .. } => self.types += 1,
+        }
     }
 
     fn count(&mut self, kind: ComponentExternalKind) {

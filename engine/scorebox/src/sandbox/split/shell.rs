@@ -58,73 +58,83 @@ pub(super) fn shell(
 ) -> Result<Vec<u8>, NotSplit> {
     let made = outside.instances.iter().find(|made| made.module as usize == main.index);
     let made = made.ok_or_else(|| NotSplit::because("does not instantiate its code"))?;
-    let main_index = made.module;
     let shim_made = shim.and(outside.instances.first());
     if shim_made.is_some_and(|shim| shim.instance >= made.instance) {
         return Err(NotSplit::because("instantiates its shim late"));
     }
-    let mut shell = Component::new();
-    let mut core_types = 0;
-    let mut module_index = 0_usize;
-    let mut instances_before = 0;
-    let mut places = Places { main: main_index, state: 0, added: None };
+    let mut places = Places { main: made.module, state: 0, added: None };
     if let Some(shim) = shim_made {
         places.state = shim.instance;
     }
+    let mut growing = Growing { shell: Component::new(), core_types: 0 };
+    let mut module_index = 0_usize;
+    let mut instances_before = 0;
     for (id, content) in &outside.sections {
         match *id {
             section::MODULE => {
                 let index = module_index;
                 module_index += 1;
                 if index == main.index {
-                    shell.section(&RawSection { id: *id, data: code });
+                    growing.section(*id, code);
                     if shim.is_none() {
-                        import(
-                            &mut shell,
-                            &mut core_types,
-                            DATA_IMPORT,
-                            &data_type(main.module, None)?,
-                        );
-                        let mut instance = InstanceSection::new();
-                        let nothing: [(&str, ModuleArg); 0] = [];
-                        instance.instantiate(main_index + 1, nothing);
-                        shell.section(&instance);
-                        places.added = Some(main_index + 1);
+                        growing.add_data(main, made.module + 1)?;
+                        places.added = Some(made.module + 1);
                         places.state = instances_before;
                     }
                 } else if shim.is_some_and(|(shim, _)| *shim == index) {
-                    let ty = data_type(main.module, modules.get(index))?;
-                    import(&mut shell, &mut core_types, DATA_IMPORT, &ty);
+                    growing.import(DATA_IMPORT, &data_type(main.module, modules.get(index))?);
                 } else {
-                    shell.section(&RawSection { id: *id, data: content });
+                    growing.section(*id, content);
                 }
             }
             section::CORE_INSTANCE => {
                 let (instances, count) = core_instances(content, &places)?;
                 instances_before += count;
-                shell.section(&instances);
+                growing.shell.section(&instances);
             }
             section::ALIAS => {
-                shell.section(&aliases(content, &places)?);
+                growing.shell.section(&aliases(content, &places)?);
             }
-            _ => {
-                shell.section(&RawSection { id: *id, data: content });
-            }
+            _ => growing.section(*id, content),
         }
     }
-    let instance = places.instance(made.instance);
-    add_accessors(&mut shell, outside, instance, main.module.exported_memory()?, accessors);
-    Ok(shell.finish())
+    let (instance, memory) = (places.instance(made.instance), main.module.exported_memory()?);
+    add_accessors(&mut growing.shell, outside, instance, memory, accessors);
+    Ok(growing.shell.finish())
 }
 
-/// Adds the import of a module of type `ty`.
-fn import(shell: &mut Component, core_types: &mut u32, name: &str, ty: &ModuleType) {
-    let mut types = CoreTypeSection::new();
-    types.ty().module(ty);
-    let mut imports = ComponentImportSection::new();
-    imports.import(name, ComponentTypeRef::Module(*core_types));
-    *core_types += 1;
-    shell.section(&types).section(&imports);
+/// A shell in the making.
+struct Growing {
+    shell: Component,
+    /// How many core types it has.
+    core_types: u32,
+}
+
+impl Growing {
+    /// Adds a section of the component as it is.
+    fn section(&mut self, id: u8, data: &[u8]) {
+        self.shell.section(&RawSection { id, data });
+    }
+
+    /// Adds the import of the data module, which becomes the module at `index`, and an instance of it.
+    fn add_data(&mut self, main: &Main<'_>, index: u32) -> Result<(), NotSplit> {
+        self.import(DATA_IMPORT, &data_type(main.module, None)?);
+        let mut instance = InstanceSection::new();
+        let nothing: [(&str, ModuleArg); 0] = [];
+        instance.instantiate(index, nothing);
+        self.shell.section(&instance);
+        Ok(())
+    }
+
+    /// Adds the import of a module of type `ty`.
+    fn import(&mut self, name: &str, ty: &ModuleType) {
+        let mut types = CoreTypeSection::new();
+        types.ty().module(ty);
+        let mut imports = ComponentImportSection::new();
+        imports.import(name, ComponentTypeRef::Module(self.core_types));
+        self.core_types += 1;
+        self.shell.section(&types).section(&imports);
+    }
 }
 
 fn core_instances(content: &[u8], places: &Places) -> Result<(InstanceSection, u32), NotSplit> {

@@ -320,7 +320,8 @@ fn a_shim_that_does_more_than_to_call_through_its_table_is_a_module_like_others(
 #[test]
 fn a_shim_with_the_names_of_a_data_module_does_not_become_one() {
     let split = split(&with_shim("(export \"memory\" (func 0))", CALLS_THROUGH)).unwrap();
-    assert!(Validator::new().validate_all(&split.first).is_err(), "compiled whole then");
+    let error = Validator::new().validate_all(&split.first).err().expect("compiled whole then");
+    assert_eq!(error.message(), "duplicate export name `memory` already defined");
 }
 
 /// As a component is that links its libraries when it is built: the module with the memory says where each library is.

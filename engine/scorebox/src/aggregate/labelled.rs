@@ -1,0 +1,255 @@
+//! The cases of a run that have a score and a label, and what their labels are: numbers, words, positive or not. Computes no figure.
+
+use super::{
+    agreement::{AgreementError, AgreementOptions, MOST_PAIRS},
+    bias::{By, MOST_VALUES, different},
+    categorized::{Categorized, MOST_CATEGORIES},
+    labels::{Found, Positive, Value, With, Words, at, keys_of, number_in, score},
+};
+use crate::{
+    case::Pointer, contract::Direction, digest::Digest, store::LabelledCase, verdict::Policy,
+};
+
+/// Where labels are, and what else is read of a case.
+pub(super) struct Pointers {
+    /// `None` if the labels are another scorer's scores.
+    label: Option<Pointer>,
+    by: Option<Pointer>,
+    pub(super) raters: Vec<Pointer>,
+}
+
+impl Pointers {
+    /// The ones that the options name.
+    pub(super) fn of(options: &AgreementOptions<'_>) -> Result<Pointers, AgreementError> {
+        let pointer = |text: &str| {
+            let wrong = |reason| AgreementError::Pointer { pointer: text.to_owned(), reason };
+            Pointer::parse(text).map_err(wrong)
+        };
+        let label = match options.with {
+            With::Label(text) => Some(pointer(text)?),
+            With::Scorer(_) => None,
+        };
+        let by = match options.by {
+            Some(By::Key(text)) => Some(pointer(text)?),
+            _ => None,
+        };
+        let raters = options.raters.iter().map(|text| pointer(text));
+        Ok(Pointers { label, by, raters: raters.collect::<Result<_, _>>()? })
+    }
+}
+
+/// A case with a score and a label.
+pub(super) struct Pair {
+    pub(super) score: f64,
+    pub(super) label: Value,
+    /// The category that the scorer names, if labels are words.
+    pub(super) category: Option<usize>,
+    /// What its case's id is known by.
+    pub(super) case: u64,
+    pub(super) by: Option<Value>,
+}
+
+/// What was read.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(super) cases: u64,
+    pub(super) without_score: u64,
+    pub(super) without_label: u64,
+    pub(super) unreadable: u64,
+    /// The keys of the first case, for messages.
+    pub(super) keys: Option<Vec<String>>,
+    pub(super) words: Words,
+    pub(super) pairs: Vec<Pair>,
+}
+
+impl Reading {
+    /// Adds a case; `false` if there is no room for another one.
+    pub(super) fn add(
+        &mut self,
+        case: &LabelledCase,
+        pointers: &Pointers,
+        by: Option<By<'_>>,
+    ) -> bool {
+        self.cases += 1;
+        if self.keys.is_none() {
+            self.keys = Some(keys_of(case));
+        }
+        let Some(of_scorer) = score(case.row.as_ref()) else {
+            self.without_score += 1;
+            return true;
+        };
+        let label = match self.label(case, pointers.label.as_ref()) {
+            Found::Nothing => {
+                self.without_label += 1;
+                return true;
+            }
+            Found::Unreadable => {
+                self.unreadable += 1;
+                return true;
+            }
+            Found::Value(label) => label,
+        };
+        let category = case.row.as_ref().and_then(|row| row.label.as_deref());
+        let by = self.group(case, pointers.by.as_ref(), by);
+        self.pairs.push(Pair {
+            score: of_scorer + 0.0,
+            label,
+            category: category.and_then(|word| self.words.place(word)),
+            case: known_by(&case.case_id),
+            by,
+        });
+        self.pairs.len() <= MOST_PAIRS
+    }
+
+    fn label(&mut self, case: &LabelledCase, pointer: Option<&Pointer>) -> Found {
+        match pointer {
+            Some(pointer) => at(pointer, case, &mut self.words),
+            None => match score(case.other.as_ref()) {
+                Some(score) => Found::Value(Value::Number(score)),
+                None => Found::Nothing,
+            },
+        }
+    }
+
+    /// What the case's error may depend on.
+    fn group(
+        &mut self,
+        case: &LabelledCase,
+        pointer: Option<&Pointer>,
+        by: Option<By<'_>>,
+    ) -> Option<Value> {
+        if by == Some(By::OutputLength) {
+            return Some(Value::Number(case.output_characters as f64));
+        }
+        match at(pointer?, case, &mut self.words) {
+            Found::Value(value) => Some(value),
+            Found::Nothing | Found::Unreadable => None,
+        }
+    }
+
+    /// The pairs as numbers; `None` if a label is a word.
+    pub(super) fn numbers(&self) -> Option<Vec<(f64, f64)>> {
+        let numbers = self.pairs.iter().map(|pair| match pair.label {
+            Value::Number(label) => Some((pair.score, label)),
+            Value::Word(_) => None,
+        });
+        numbers.collect()
+    }
+
+    /// Takes labels that read as numbers for these, and leaves out slips among them; but words are compared as words if the scorer's
+    /// categories are among them, or if one of them is to be positive.
+    pub(super) fn read_labels(&mut self, positive: Positive<'_>) {
+        let names_category =
+            |pair: &Pair| pair.category.is_some_and(|it| pair.label == Value::Word(it));
+        let are_words = match positive {
+            Positive::Higher => self.pairs.iter().any(names_category),
+            Positive::These(these) => these.iter().any(|it| number_in(it).is_none()),
+            Positive::From(_) => false,
+        };
+        if are_words || !self.words.are_numbers(self.pairs.iter().map(|pair| pair.label)) {
+            return;
+        }
+        let before = self.pairs.len();
+        self.pairs.retain_mut(|pair| {
+            let number = self.words.number(pair.label);
+            pair.label = number.map_or(pair.label, Value::Number);
+            number.is_some()
+        });
+        self.unreadable += (before - self.pairs.len()) as u64;
+    }
+
+    /// Takes what cases are grouped by for numbers, if it reads as such. Slips among few different numbers are groups like these.
+    pub(super) fn read_groups(&mut self) {
+        let values = || self.pairs.iter().filter_map(|pair| pair.by);
+        let numbers: Vec<f64> = values().filter_map(|value| self.words.number(value)).collect();
+        let are_all = numbers.len() == values().count();
+        let are_many = || self.words.are_numbers(values()) && different(&numbers) > MOST_VALUES;
+        if are_all || are_many() {
+            for pair in &mut self.pairs {
+                let number = pair.by.and_then(|value| self.words.number(value));
+                pair.by = number.map(Value::Number);
+            }
+        }
+    }
+
+    /// Whether each label is positive, if that is known.
+    pub(super) fn positives(
+        &self,
+        other: Option<Policy>,
+        positive: Positive<'_>,
+        numbers: Option<&[(f64, f64)]>,
+    ) -> Vec<Option<bool>> {
+        let by_other =
+            other.filter(|policy| positive == Positive::Higher && policy.threshold().is_some());
+        let higher = numbers.and_then(higher_of_two);
+        // Of two scores of a scorer, the better one is positive.
+        let lower_is_better = positive == Positive::Higher
+            && other.is_some_and(|policy| policy.direction() == Direction::LowerIsBetter);
+        let is = |pair: &Pair| match (by_other, pair.label) {
+            (Some(policy), Value::Number(score)) => policy.passes(score),
+            _ => positive.is(pair.label, higher, &self.words).map(|is| is != lower_is_better),
+        };
+        self.pairs.iter().map(is).collect()
+    }
+
+    /// Some of the labels, for a message.
+    pub(super) fn some_labels(&self) -> Vec<String> {
+        const SHOWN: usize = 10;
+        let mut shown: Vec<String> = Vec::new();
+        for pair in &self.pairs {
+            let label = match pair.label {
+                Value::Number(number) => number.to_string(),
+                Value::Word(place) => self.words.word(place).to_owned(),
+            };
+            if !shown.contains(&label) {
+                shown.push(label);
+            }
+            if shown.len() == SHOWN {
+                break;
+            }
+        }
+        shown
+    }
+
+    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case.
+    pub(super) fn categories_of_words(&self) -> Option<Categorized> {
+        let pairs: Option<Vec<(usize, usize)>> = self
+            .pairs
+            .iter()
+            .map(|pair| match pair.label {
+                Value::Word(label) => Some((label, pair.category?)),
+                Value::Number(_) => None,
+            })
+            .collect();
+        let pairs = pairs?;
+        let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        used.sort_unstable_by_key(|place| self.words.word(*place));
+        used.dedup();
+        if used.len() > MOST_CATEGORIES {
+            return None;
+        }
+        let place = |word: usize| used.iter().position(|it| *it == word);
+        let pairs = pairs.iter().map(|(label, category)| Some((place(*label)?, place(*category)?)));
+        Some(Categorized {
+            names: used.iter().map(|place| self.words.word(*place).to_owned()).collect(),
+            has_order: false,
+            pairs: pairs.collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// A number for a case's id: attempts at it have the same, other cases another one.
+fn known_by(case_id: &str) -> u64 {
+    let digest = Digest::of(case_id.as_bytes());
+    digest.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// The higher one of the labels, if there are two; 1 if all are 0 or all are 1.
+fn higher_of_two(numbers: &[(f64, f64)]) -> Option<f64> {
+    let first = numbers.first()?.1;
+    let Some(other) = numbers.iter().map(|(_, label)| *label).find(|label| *label != first) else {
+        return (first == 0.0 || first == 1.0).then_some(1.0);
+    };
+    let are_two = numbers.iter().all(|(_, label)| *label == first || *label == other);
+    are_two.then(|| first.max(other))
+}
