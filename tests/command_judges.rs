@@ -265,6 +265,13 @@ fn an_import_says_what_differs_and_takes_no_other_call() {
         refused.starts_with("error: question.jsonl:1: the call was changed: its digest is "),
         "{refused}"
     );
+    // All of a file, or nothing.
+    folder.write("half.jsonl", format!("{lines}\n{{\"half\": "));
+    let half = folder.sh("scorebox calls --import half.jsonl --db half.db").exits_with(2).stderr;
+    assert!(half.starts_with("error: half.jsonl:3: this is not a recording: EOF"), "{half}");
+    assert!(half.contains("; nothing of the file is imported\n"), "{half}");
+    let after = folder.sh("scorebox calls --import answer.jsonl --db half.db").exits_with(0);
+    assert_eq!(after.stderr, "1 recording imported into half.db\n");
     folder.write("cost.jsonl", lines.replace("\"costUsd\":", "\"costUsd\":-"));
     let refused = folder.sh("scorebox calls --import cost.jsonl").exits_with(2).stderr;
     assert!(

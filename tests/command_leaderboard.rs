@@ -324,7 +324,7 @@ fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whethe
     1     bob          -  5.0000       -        -         1          1              0
     2     ada      120.0  2.0000       -        -         1          1              0
     [stderr]
-    1 attempt is left out: not all scorers have scored it
+    1 incomplete attempt is left out: not all scorers have scored it
     [exit code 0]
     ");
     let listed = folder.sh("scorebox leaderboard --attempts --format jsonl").exits_with(0).stdout;
@@ -332,7 +332,7 @@ fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whethe
     change("UPDATE cases SET metadata = NULL; DELETE FROM score_rows");
     assert_snapshot!(folder.sh("scorebox leaderboard"), @"
     [stderr]
-    error: no attempt of the run `r` that could be ranked is scored by all its scorers
+    error: all attempts of the run `r` that could be ranked are incomplete: not all scorers have scored them
     hint: finish the run: scorebox run … --resume
     [exit code 2]
     ");

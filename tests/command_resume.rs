@@ -122,7 +122,7 @@ fn cases_that_an_interrupt_left_without_scores_have_not_passed() {
     assert!(words.contains("verdict: 0 of "), "{words}");
     // Thousands have a comma.
     let plain = words.replace(',', "");
-    let unscored = format!(" failed {} not scored by all scorers", cases - scored);
+    let unscored = format!(" failed {} incomplete", cases - scored);
     assert!(plain.contains(&unscored), "{words}");
     let all = folder.sh("scorebox cases --limit 0 --format json").json();
     let with =

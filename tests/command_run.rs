@@ -317,6 +317,19 @@ fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
 }
 
 #[test]
+fn a_message_of_several_lines_keeps_them_in_the_list_of_errors() {
+    let folder = Folder::new();
+    folder.write(
+        "faults.js",
+        "export default () => { throw new Error('two faults:\\n  - no greeting\\nerror: no end'); };",
+    );
+    folder.write("cases.jsonl", "{\"output\": 1}\n");
+    let run = folder.sh("scorebox run -s ./faults.js cases.jsonl -q --run-id r").exits_with(1);
+    let listed = "\n  faults on case-1: failed: faults.js:1:34: two faults:\n      - no greeting\n    error: no end\n";
+    assert!(run.stderr.contains(listed), "{run}");
+}
+
+#[test]
 fn an_invalid_score_is_an_error_and_counts_in_no_mean() {
     let folder = Folder::new();
     folder.write("cases.jsonl", "{\"output\": 1}\n");

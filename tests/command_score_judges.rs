@@ -1,6 +1,8 @@
 //! `scorebox score` and `inspect` with scorers that ask a judge: how one is named, what it costs, and what is said without one. With
 //! a real server of OpenAI's protocol on the loopback interface.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use serde_json::json;
 
 use crate::{
@@ -69,6 +71,24 @@ fn a_budget_and_trouble_end_one_score_with_an_error() {
     assert_eq!(spent.code, Some(1));
     assert_eq!(server.asked().len(), 2);
     assert!(spent.stderr.contains("24 tokens of questions"), "{spent}");
+}
+
+/// A limit on requests may last for minutes, and a script's log would have nothing about it.
+#[test]
+fn a_judge_that_asks_to_wait_is_said_in_a_line() {
+    let refusals = AtomicU32::new(0);
+    let server = ModelServer::answering(move |_| match refusals.fetch_add(1, Relaxed) {
+        0..3 => (429, "slow down".into()),
+        _ => (200, "0.25".into()),
+    });
+    let folder = folder(&server.base_url(), &[], ONE);
+    let asked = format!("--judge-url {} --judge-model small", server.base_url());
+    let judged = format!("{SCORE} --grant judge {asked}");
+    let slowed = sh(&folder, &judged).exits_with(0);
+    let said = |of: &str| slowed.stderr.matches(of).count();
+    assert_eq!(said("waiting until the judge may be asked again"), 1, "{slowed}");
+    let at_once = sh(&folder, &judged).exits_with(0);
+    assert!(!at_once.stderr.contains("waiting"), "{at_once}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn a_summary_without_a_verdict_counts_cases_that_a_scorer_has_not_seen() {
     folder.database("scorebox.db").execute_batch(gone).unwrap();
     let summary = folder.sh("scorebox report --format md").exits_with(0).stdout;
     let heading = "## command line: stopped; 2 cases, of which no scorer decides whether they pass, \
-                   1 not scored by all scorers\n";
+                   1 incomplete\n";
     assert!(summary.starts_with(heading), "{summary}");
 }
 

@@ -215,14 +215,14 @@ fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
     assert!(
         stats.stderr.contains(
             "verdict: 12 of 18 cases passed (66.7 %, 95 % interval 43.7 to 83.7 %), 6 failed, \
-             42 not scored by all scorers (of them 14 failed already)\n"
+             42 incomplete (14 of them already failed)\n"
         ),
         "{}",
         stats.stderr
     );
     let markdown = folder.sh("scorebox report part --format markdown").stdout;
     let said = "12 of 18 cases passed (66.7 %; 95 % interval 43.7 to 83.7 %), 6 failed, \
-                42 not scored by all scorers (of them 14 failed already)\n";
+                42 incomplete (14 of them already failed)\n";
     assert!(markdown.contains(said), "{markdown}");
     let failed = folder.sh("scorebox cases part --failed --limit 0 --format json").json();
     let failed = failed.as_array().unwrap();

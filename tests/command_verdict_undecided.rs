@@ -97,25 +97,31 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
         folder.write("idle.toml", format!("[scorers.right]\nseverity = \"gate\"\n{more}\n"));
     };
     let exact = "use = \"exact-match\"";
-    for idle in [
-        &format!("{exact}\nwhen = '.metadata.lable == 2'"),
-        &format!("{exact}\nnodes = [\"nothing-*\"]"),
-        "use = \"./null.js\"",
+    let look_at = |key: &str| format!("look at its `{key}` in the suite, and at its rows");
+    for (idle, hint) in [
+        (format!("{exact}\nwhen = '.metadata.lable == 2'"), look_at("when")),
+        (format!("{exact}\nnodes = [\"nothing-*\"]"), look_at("nodes")),
+        ("use = \"./null.js\"".to_owned(), "look at why it does not apply".to_owned()),
     ] {
-        gate(idle);
+        gate(&idle);
         let run = "scorebox run idle.toml cases.jsonl -q --run-id";
         let said = folder.sh(&format!("{run} r --db a.db")).exits_with(3).stderr;
         // The fifth case says `skip`.
-        for says in [
-            "\n  right (gate, at least 1.0000): decided none of 4 cases\n",
-            "error: `right`, which decides whether a case passes, decided none of 4 cases: it skips them, or does not apply \
-             to them\nhint: look at its `when` and `nodes` in the suite, and at why it does not apply: scorebox scores r --db \
-             a.db --scorer right; if none of these cases needs to be for it: --allow-idle right\n",
-        ] {
+        let error = format!(
+            "error: `right`, which decides whether a case passes, decided none of 4 cases: it skips them, or does not apply to \
+             them\nhint: {hint}: scorebox scores r --db a.db --scorer right; if none of these cases needs to be for it: \
+             --allow-idle right\n"
+        );
+        for says in ["\n  right (gate, at least 1.0000): decided none of 4 cases\n", &error] {
             assert!(said.contains(says), "{idle}: {said}");
         }
+        // The error says it, and no warning with it.
+        assert!(!said.contains("warning:"), "{idle}: {said}");
         fs::remove_file(folder.path("a.db")).unwrap();
-        folder.sh("scorebox run idle.toml cases.jsonl -q --allow-idle right").exits_with(0);
+        let allowed = folder.sh("scorebox run idle.toml cases.jsonl -q --allow-idle right");
+        let is_warned_of =
+            allowed.exits_with(0).stderr.contains("warning: `right` is for none of ");
+        assert_eq!(is_warned_of, hint.contains('`'), "{idle}");
         folder.sh("scorebox run idle.toml cases.jsonl -q --allow-failures").exits_with(0);
         folder.sh("scorebox live idle.toml -q < cases.jsonl").exits_with(3);
         folder.sh("scorebox live idle.toml -q --allow-idle right < cases.jsonl").exits_with(0);

@@ -230,10 +230,11 @@ fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() 
     let folder = Folder::new();
     folder.write("null.js", "export default () => null;");
     let run = |scorers: &str| folder.sh(&format!("scorebox run answers.jsonl {scorers}"));
-    // A script is a gate, and one that decides nothing does not hold.
-    let one = run("-s n=null.js -s length --config 'length={\"max\": 9}'").exits_with(3);
+    // A script is a gate, and one that decides nothing does not hold unless it may be idle.
+    let one = run("-s n=null.js -s length --config 'length={\"max\": 9}' --allow-idle n");
+    let one = one.exits_with(0);
     assert!(one.stderr.contains("\nwarning: `n` applies to none of 400 cases\n"), "{one}");
-    let two = run("-s n=null.js -s m=null.js").exits_with(3);
+    let two = run("-s n=null.js -s m=null.js --allow-idle n --allow-idle m").exits_with(0);
     assert!(two.stderr.contains("\nwarning: 2 scorers apply to no case: `n`, `m`\n"), "{two}");
     let summarizing = run("-s label-distribution").exits_with(0);
     assert!(!summarizing.stderr.contains("warning:"), "{summarizing}");

@@ -2,6 +2,7 @@
 //! `aggregate` of the library decide it.
 
 use std::{
+    collections::HashMap,
     panic,
     thread::{self, ScopedJoinHandle},
 };
@@ -12,7 +13,12 @@ use scorebox::{
     verdict::{Broken, Requirements, ScorerMean},
 };
 
-use crate::{arguments::Database, report::verdict, words};
+use crate::{
+    arguments::Database,
+    report::verdict,
+    run_end::idle::{keys_that_spare, named},
+    words,
+};
 
 /// What to do where no scorer can fail a case.
 const HOW_TO_DECIDE: &str = "in the suite, give a scorer `severity = \"gate\"`, or a `threshold` with --strict; or require a mean: --fail-below NAME=X";
@@ -26,6 +32,8 @@ pub(crate) struct Decision {
     pub aggregates: Vec<Aggregate>,
     pub decided: DecidedRun,
     pub broken: Vec<Broken>,
+    /// Which keys of the suite kept their cases from the scorers that had to decide one and did not.
+    sparing: HashMap<String, Vec<&'static str>>,
     is_strict: bool,
 }
 
@@ -58,7 +66,14 @@ impl Decision {
         let (aggregates, decided) = (aggregates?, decided?);
         let is_finished = store.run(run.as_str())?.state == RunState::Finished;
         let broken = broken(requirements, &decided, &aggregates, (strict, is_finished));
-        Ok(Decision { aggregates, decided, broken, is_strict: strict })
+        let mut sparing = HashMap::new();
+        for requirement in &broken {
+            if let Broken::NothingDecided { scorer_id, .. } = requirement {
+                let keys = keys_that_spare(store, run.as_str(), scorer_id)?;
+                sparing.insert(scorer_id.clone(), keys);
+            }
+        }
+        Ok(Decision { aggregates, decided, broken, sparing, is_strict: strict })
     }
 
     /// Scores of the run that are errors.
@@ -94,10 +109,15 @@ impl Decision {
                 }
                 Broken::NothingDecides { .. } => Some(HOW_TO_DECIDE.to_owned()),
                 Broken::NothingDecided { scorer_id, .. } => {
+                    let look_at = match self.sparing.get(scorer_id).map(Vec::as_slice) {
+                        None | Some([]) => "look at why it does not apply".to_owned(),
+                        Some(keys) => {
+                            format!("look at its {} in the suite, and at its rows", named(keys))
+                        }
+                    };
                     let scores = database.command("scores", run.as_str());
                     Some(format!(
-                        "look at its `when` and `nodes` in the suite, and at why it does not apply: {scores} --scorer {scorer_id}; \
-                         if none of these cases needs to be for it: --allow-idle {scorer_id}"
+                        "{look_at}: {scores} --scorer {scorer_id}; if none of these cases needs to be for it: --allow-idle {scorer_id}"
                     ))
                 }
                 Broken::PassRate { rate: None, .. }

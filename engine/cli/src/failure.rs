@@ -1,5 +1,7 @@
 //! Why a command ends, and its exit code. Prints nothing.
 
+use std::io;
+
 use scorebox::advice::{Advice, Advised};
 
 use crate::advice;
@@ -35,6 +37,16 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), hint: None, others: Vec::new() }
+    }
+
+    /// Data cannot be written to standard output.
+    pub(crate) fn stdout(error: &io::Error) -> Failure {
+        Failure::new(format!("cannot write to standard output: {error}"))
+    }
+
+    /// There is no temporary folder to work in.
+    pub(crate) fn temporary_folder(error: &io::Error) -> Failure {
+        Failure::new(format!("cannot make a temporary folder: {error}"))
     }
 
     /// All that is wrong, messages with their hints; `None` if nothing is.

@@ -125,9 +125,7 @@ fn to_stdout<T>(
         Ok(value) => Ok(Some(value)),
         Err(WriteError::Failure(failure)) => Err(failure),
         Err(WriteError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-        Err(WriteError::Io(error)) => {
-            Err(Failure::new(format!("cannot write to standard output: {error}")))
-        }
+        Err(WriteError::Io(error)) => Err(Failure::stdout(&error)),
     }
 }
 

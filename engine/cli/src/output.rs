@@ -1,5 +1,7 @@
 //! Data to standard output, in the format that was asked for. A reader that goes away (`| head`) ends
-//! the output, not the command.
+//! the output, not the command. `page` is a page of a long list.
+
+mod page;
 
 use std::{
     io::{self, BufWriter, IsTerminal as _, Write},
@@ -12,6 +14,8 @@ use crate::{
     failure::Failure,
     report::{Table, one_line, printable, printable_json, printable_json_line},
 };
+
+pub(crate) use page::Page;
 
 /// How data is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -72,9 +76,7 @@ pub(crate) fn table(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
 pub(crate) fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()));
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("cannot write to standard output: {error}")))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::stdout(&error)),
         _ => Ok(()),
     }
 }
@@ -85,9 +87,7 @@ pub(crate) fn plain_stdout(
 ) -> Result<(), Failure> {
     let mut out = BufWriter::new(Document::new(io::stdout().lock(), io::stdout().is_terminal()));
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("cannot write to standard output: {error}")))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::stdout(&error)),
         _ => Ok(()),
     }
 }
@@ -140,7 +140,11 @@ pub(crate) fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> 
 
 /// One document in one line.
 pub(crate) fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
-    writeln!(out, "{}", printable_json_line(&serde_json::to_string(value)?))
+    writeln!(out, "{}", in_one_line(value)?)
+}
+
+fn in_one_line(value: &impl Serialize) -> io::Result<String> {
+    Ok(printable_json_line(&serde_json::to_string(value)?).into_owned())
 }
 
 /// A list: as one array, or one document a line.

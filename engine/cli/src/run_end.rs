@@ -1,7 +1,7 @@
 //! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the scorers, the
 //! first errors, in `idle` the scorers that were for no case, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
 
-mod idle;
+pub(crate) mod idle;
 pub(crate) mod stopped;
 
 use std::{collections::BTreeSet, time::Duration};
@@ -11,6 +11,7 @@ use scorebox::{
     row::{AnswerError, Row},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store},
+    verdict::Broken,
 };
 
 use crate::{
@@ -23,29 +24,53 @@ use crate::{
 /// Errors that are shown at the end.
 const ERRORS_SHOWN: usize = 3;
 
-/// Warns of scorers that scored nothing, and shows the first errors with what can be done about them.
+/// Lines of an error's message that are shown at most, and characters of each of them.
+const MESSAGE_SHOWN: (usize, usize) = (8, 160);
+
+/// Spaces at the beginning of such a line that are shown at most.
+const MOST_INDENT: usize = 16;
+
+/// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors with what can be done
+/// about them.
 pub(crate) fn say_what_is_wrong(
     store: &Store,
     run: &RunRecord,
     aggregates: &[Aggregate],
+    broken: &[Broken],
     database: &Database,
 ) -> Result<(), Failure> {
-    idle::say(store, run, aggregates)?;
+    idle::say(store, run, aggregates, broken)?;
     match aggregates.iter().map(|aggregate| aggregate.errors).sum() {
         0 => Ok(()),
         errors => say_errors(store, run.spec.id.as_str(), errors, database),
     }
 }
 
-/// An error of a scorer in one line.
+/// An error of a scorer, with the first lines of its message.
 pub(crate) fn error_words(row: &Row, error: &AnswerError) -> String {
     format!(
         "{} on {}: {}: {}",
         report::one_line(&row.scorer_id, 64),
         report::one_line(&row.case_id, 60),
         report::one_line(&error.kind, 40),
-        report::one_line(&error.message, 160)
+        message_words(&error.message)
     )
+}
+
+/// The first lines of a message, the further ones indented as they are in it, and without empty ones.
+fn message_words(message: &str) -> String {
+    let (most_lines, most_characters) = MESSAGE_SHOWN;
+    let mut lines = message.lines().filter(|line| !line.trim().is_empty());
+    let mut words = report::one_line(lines.next().unwrap_or_default(), most_characters);
+    for line in lines.by_ref().take(most_lines - 1) {
+        let indent = line.chars().take_while(|it| it.is_whitespace()).take(MOST_INDENT).count();
+        let text = report::one_line(line, most_characters);
+        words.push_str(&format!("\n{:indent$}{text}", ""));
+    }
+    if lines.next().is_some() {
+        words.push_str("\n…");
+    }
+    words
 }
 
 /// The figures of each scorer.
@@ -124,11 +149,27 @@ fn say_errors(store: &Store, run: &str, errors: u64, database: &Database) -> Res
     let first = first.iter().map(|record| &record.row);
     let mut error_kinds = BTreeSet::new();
     for (row, error) in first.filter_map(|row| Some((row, row.answer.error.as_ref()?))) {
-        words::say(&format!("  {}", error_words(row, error)));
+        words::item(&error_words(row, error));
         error_kinds.extend(ErrorKind::from_word(&error.kind));
     }
     words::limit_hints(error_kinds);
     let command = database.command("scores", run);
     words::hint(&format!("show all errors: {command} --errors"));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_keeps_its_lines_up_to_a_number_of_them() {
+        assert_eq!(message_words("one"), "one");
+        assert_eq!(message_words(""), "");
+        assert_eq!(message_words("\ntwo faults:\r\n  - a\n\n  - b\n"), "two faults:\n  - a\n  - b");
+        let many: String = (0..20).map(|number| format!("{number}\n")).collect();
+        assert_eq!(message_words(&many), "0\n1\n2\n3\n4\n5\n6\n7\n…");
+        let wide = format!("a\n{}b", " ".repeat(1000));
+        assert_eq!(message_words(&wide), format!("a\n{}b", " ".repeat(MOST_INDENT)));
+    }
 }

@@ -24,16 +24,29 @@ pub(crate) fn warn(text: &str) {
     say(&format!("{WARNING}warning:{WARNING:#} {}", quoted(text)));
 }
 
+/// A thing of a list below a line of words; its further lines are indented.
+pub(crate) fn item(text: &str) {
+    say(&format!("  {}", quoted(text).replace('\n', "\n  ")));
+}
+
 /// The text with its further lines indented, so that nothing but scorebox begins a line: a message may
 /// hold what a scorer said, with lines that look like ours.
 fn quoted(text: &str) -> String {
     printable(text).replace('\n', "\n  ")
 }
 
-/// What stands in place of a page that begins behind the end of `all` things.
-pub(crate) fn nothing_after(skipped: u64, all: u64, things: &str) {
-    let (skipped, all) = (count(skipped), count(all));
-    say(&format!("no {things} after the first {skipped}: there are {all}"));
+/// What is not on a page of `shown` after the first `skip` of `all` things: nothing is said if it has all of them.
+pub(crate) fn page_of(all: u64, skip: u64, shown: u64, things: &str) {
+    let seen = skip.min(all) + shown;
+    if all == 0 {
+        say(&format!("no {things}"));
+    } else if skip >= all {
+        let (skip, all) = (count(skip), count(all));
+        say(&format!("no {things} after the first {skip}: there are {all}"));
+    } else if seen < all {
+        let (shown, all) = (count(shown), count(all));
+        say(&format!("{shown} of {all} {things}; next page: --skip {seen}; all: --limit 0"));
+    }
 }
 
 /// `hint: …`

@@ -63,7 +63,7 @@ fn parts(figures: &Figures) -> Vec<(&'static str, u64, &'static str)> {
         ("failed", figures.failed, "failed"),
         ("errored", figures.errored, "errored"),
         ("skipped", figures.skipped, "skipped"),
-        ("undecided", figures.incomplete, "not scored by all scorers"),
+        ("undecided", figures.incomplete, "incomplete"),
     ];
     parts.into_iter().filter(|(_, count, _)| *count > 0).collect()
 }
@@ -140,7 +140,7 @@ fn attempts(repeated: &Repeated) -> Markup {
     }
 }
 
-/// What the cases that not all scorers scored count for.
+/// What incomplete cases count for.
 fn incomplete(figures: &Figures) -> String {
     let already = [(figures.failed_already, "failed"), (figures.errored_already, "errored")];
     let already = already.into_iter().filter(|(number, _)| *number > 0);
@@ -150,7 +150,7 @@ fn incomplete(figures: &Figures) -> String {
         true => String::new(),
         false => format!(" Of them {}.", already.join(", ")),
     };
-    format!("Cases that are not scored by all scorers do not count in the rate.{already}")
+    format!("Incomplete cases, which lack a row of a scorer, do not count in the rate.{already}")
 }
 
 /// The mean of a scorer with its interval below it.

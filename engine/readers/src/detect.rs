@@ -24,6 +24,7 @@ use crate::{
     lenient_json::LenientJson,
     problem::{Problem, ReaderError},
     separated, text,
+    walk::ignore_scalars,
 };
 
 /// How much of a text is looked at, in bytes.
@@ -228,29 +229,7 @@ impl<'de> Visitor<'de> for Search<'_> {
         Ok(())
     }
 
-    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
+    ignore_scalars!();
 }
 
 #[cfg(test)]

@@ -46,6 +46,26 @@ pub(crate) fn walk(
     }
 }
 
+/// The part of a visitor that ignores whatever has no elements.
+macro_rules! ignore_scalars {
+    () => {
+        $crate::walk::ignore_scalars! {
+            visit_str(&str), visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64)
+        }
+
+        fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+            Ok(())
+        }
+    };
+    ($($visit:ident($scalar:ty)),*) => {
+        $(fn $visit<E: serde::de::Error>(self, _: $scalar) -> Result<(), E> {
+            Ok(())
+        })*
+    };
+}
+
+pub(crate) use ignore_scalars;
+
 /// One value, and the paths that go on in it.
 struct Walk<'a, T> {
     paths: Vec<(usize, Path)>,
@@ -98,29 +118,7 @@ impl<'de, T: Take> Visitor<'de> for Walk<'_, T> {
         Ok(())
     }
 
-    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
+    ignore_scalars!();
 }
 
 /// Runs `take`, keeps its problem for [`Take::problem`], and ends the walk with it.

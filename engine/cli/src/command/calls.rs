@@ -2,9 +2,9 @@
 
 use std::{
     fs::File,
-    io::{BufRead as _, BufReader},
+    io::{self, BufRead as _, BufReader, Read},
+    iter,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use scorebox::{
@@ -14,7 +14,7 @@ use scorebox::{
 use serde::Serialize;
 
 use crate::{
-    arguments::{Database, completing},
+    arguments::{Database, NOT_A_RECORDING, completing},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table, judge::dollars},
@@ -23,8 +23,6 @@ use crate::{
 
 /// Bytes of a line that is imported.
 const MOST_LINE_BYTES: usize = 64 << 20;
-/// Recordings that one transaction imports.
-const AT_ONCE: usize = 256;
 
 /// List what scorers asked judges, and the answers
 ///
@@ -44,7 +42,7 @@ pub(crate) struct Calls {
     #[arg(long, value_name = "NAME", help_heading = "Filters")]
     scorer: Option<String>,
 
-    /// Add the recordings of a JSON Lines file to the database
+    /// Add the recordings of a JSON Lines file to the database: all of them, or none if a line is wrong
     #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "score", "scorer", "format"], help_heading = "Recordings")]
     import: Option<PathBuf>,
 
@@ -130,47 +128,63 @@ impl Calls {
     }
 
     fn import(&self, path: &Path) -> Result<Exit, Failure> {
-        let unreadable =
-            |error: std::io::Error| Failure::new(format!("{}: {error}", path.display()));
-        let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
+        let mut lines = Lines::open(path)?;
         let store = Store::open(&self.database.path)?;
-        let (mut line, mut number, mut imported) = (Vec::new(), 0_u64, Imported::default());
-        let mut batch = Vec::new();
-        loop {
-            line.clear();
-            let bytes = std::io::Read::take(&mut reader, MOST_LINE_BYTES as u64 + 1)
-                .read_until(b'\n', &mut line)
-                .map_err(unreadable)?;
-            number += 1;
-            let before = imported.all;
-            let wrong = |why: String| {
-                let kept = match before {
-                    0 => String::new(),
-                    kept => format!("; the first {} recordings are imported", report::count(kept)),
-                };
-                Failure::new(format!("{}:{number}: {why}{kept}", path.display()))
-                    .hint("each line is a recording, as `scorebox calls --format jsonl` prints it")
-            };
-            if bytes > MOST_LINE_BYTES {
-                return Err(wrong(format!("more than {MOST_LINE_BYTES} bytes in one line")));
-            }
-            if !line.trim_ascii().is_empty() {
-                let recording =
-                    Recording::of_line(&line).map_err(|error| wrong(error.to_string()))?;
-                batch.push(Arc::new(recording));
-            }
-            if batch.len() == AT_ONCE || bytes == 0 {
-                imported.note(&store, &batch)?;
-                store.keep_recordings(&batch)?;
-                batch.clear();
-            }
-            if bytes == 0 {
-                break;
-            }
-        }
+        let mut imported = Imported::default();
+        store.import_recordings(iter::from_fn(|| {
+            let recording = lines.next().transpose()?;
+            Some(recording.and_then(|it| imported.note(&store, &it).map(|()| it)))
+        }))?;
         imported.say(&self.database.path);
         Ok(Exit::Done)
     }
+}
+
+/// The recordings of a file, line by line.
+struct Lines<'a> {
+    path: &'a Path,
+    reader: BufReader<File>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn open(path: &'a Path) -> Result<Lines<'a>, Failure> {
+        let reader = BufReader::new(File::open(path).map_err(|error| unreadable(path, &error))?);
+        Ok(Lines { path, reader, line: Vec::new(), number: 0 })
+    }
+
+    /// The next recording; none after the last one.
+    fn next(&mut self) -> Result<Option<Recording>, Failure> {
+        loop {
+            self.line.clear();
+            let bytes = Read::take(&mut self.reader, MOST_LINE_BYTES as u64 + 1)
+                .read_until(b'\n', &mut self.line)
+                .map_err(|error| unreadable(self.path, &error))?;
+            self.number += 1;
+            if bytes == 0 {
+                return Ok(None);
+            }
+            if bytes > MOST_LINE_BYTES {
+                return Err(self.wrong(&format!("more than {MOST_LINE_BYTES} bytes in one line")));
+            }
+            if !self.line.trim_ascii().is_empty() {
+                let recording = Recording::of_line(&self.line);
+                return recording.map(Some).map_err(|error| self.wrong(&error.to_string()));
+            }
+        }
+    }
+
+    /// Why the file is refused, with the line.
+    fn wrong(&self, why: &str) -> Failure {
+        let (path, number) = (self.path.display(), self.number);
+        Failure::new(format!("{path}:{number}: {why}; nothing of the file is imported"))
+            .hint(NOT_A_RECORDING)
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()))
 }
 
 /// How many recordings were imported.
@@ -184,16 +198,14 @@ struct Imported {
 }
 
 impl Imported {
-    /// Counts recordings that are about to be kept.
-    fn note(&mut self, store: &Store, recordings: &[Arc<Recording>]) -> Result<(), Failure> {
-        self.all += recordings.len() as u64;
-        for recording in recordings {
-            let (call, reply) = (recording.call.digest(), recording.reply_digest());
-            match store.recording_of(call, reply)? {
-                Some(there) if there.reply_digest() == reply => self.known += 1,
-                Some(_) => self.differing += 1,
-                None => {}
-            }
+    /// Counts a recording that is about to be kept.
+    fn note(&mut self, store: &Store, recording: &Recording) -> Result<(), Failure> {
+        self.all += 1;
+        let (call, reply) = (recording.call.digest(), recording.reply_digest());
+        match store.recording_of(call, reply)? {
+            Some(there) if there.reply_digest() == reply => self.known += 1,
+            Some(_) => self.differing += 1,
+            None => {}
         }
         Ok(())
     }

@@ -9,13 +9,18 @@ use scorebox::{
 use crate::{
     arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
-    output::{self, Format, Out},
-    report::{self, Align, Table, verdict},
+    output::{self, Format, Out, Page},
+    report::{self, Align, verdict},
     words,
 };
 
-/// Rows that one table is laid out from: only their short cells are held.
-const TABLE_ROWS: usize = 1000;
+/// The columns of the table.
+const COLUMNS: [(&str, Align); 4] = [
+    ("case", Align::Left),
+    ("verdict", Align::Left),
+    ("score", Align::Right),
+    ("decided by", Align::Left),
+];
 
 /// List the cases of a run with their verdicts
 ///
@@ -67,24 +72,15 @@ impl Cases {
         let filter =
             ScoreFilter::of_run(&run).with_node(self.node.clone()).with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
-        let mut listing =
-            Listing { shown: 0, found: 0, decides: false, table: empty_table(), in_table: 0 };
+        let most = self.format.most(self.limit, 50);
+        let mut page = Page::new(self.format, self.skip, most, &COLUMNS);
         let mut failure = None;
         output::stdout(|out| {
-            if self.format == Format::Json {
-                out.write_all(b"[")?;
-            }
-            match self.list(&store, &run, &mut listing, out) {
+            match self.list(&store, &run, &mut page, out) {
                 Ok(written) => written?,
                 Err(error) => failure = Some(error),
             }
-            match self.format {
-                Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
-                Format::Table if listing.in_table > 0 => {
-                    output::table(out, std::mem::replace(&mut listing.table, empty_table()))
-                }
-                _ => Ok(()),
-            }
+            page.end(out)
         })?;
         if let Some(failure) = failure {
             return Err(failure);
@@ -93,7 +89,7 @@ impl Cases {
             words::warn(&unfinished);
         }
         if self.format == Format::Table {
-            self.say_what_is_left(&listing);
+            self.say_what_is_left(&page);
         }
         Ok(Exit::Done)
     }
@@ -103,23 +99,18 @@ impl Cases {
         &self,
         store: &Store,
         run: &str,
-        listing: &mut Listing,
+        page: &mut Page,
         out: &mut Out<'_>,
     ) -> Result<std::io::Result<()>, Failure> {
         let options =
             VerdictOptions::default().with_node(self.node.as_deref()).with_strict(self.strict);
-        listing.decides = self.format != Format::Table || decides(store, run, options)?;
-        let most = self.format.most(self.limit, 50);
+        let decides = self.format != Format::Table || decides(store, run, options)?;
         let mut written = Ok(());
         verdicts(store, run, options, |case| {
             if !self.is_asked_for(&case) {
                 return true;
             }
-            listing.found += 1;
-            if listing.found <= self.skip || listing.shown == most {
-                return true;
-            }
-            written = listing.add(&case, self.format, out);
+            written = page.add(out, &case, || cells(&case, decides));
             written.is_ok()
         })?;
         Ok(written)
@@ -131,87 +122,29 @@ impl Cases {
         (is_bad || !self.failed) && self.scorer.as_ref().is_none_or(is_against)
     }
 
-    fn say_what_is_left(&self, listing: &Listing) {
-        let seen = self.skip.min(listing.found) + listing.shown;
-        if listing.found == 0 {
-            words::say(&match (&self.scorer, self.failed) {
-                (Some(scorer), _) => {
-                    format!(
-                        "no case failed or is errored because of `{}`",
-                        report::printable(scorer)
-                    )
-                }
-                (None, true) => "no case failed".to_owned(),
-                (None, false) => "no cases".to_owned(),
-            });
-        } else if self.skip >= listing.found {
-            words::nothing_after(self.skip, listing.found, "cases");
-        } else if seen < listing.found {
-            words::say(&format!(
-                "{} of {} cases; next page: --skip {seen}; all: --limit 0",
-                report::count(listing.shown),
-                report::count(listing.found)
-            ));
+    fn say_what_is_left(&self, page: &Page) {
+        match (&self.scorer, self.failed) {
+            (Some(scorer), _) if page.found() == 0 => words::say(&format!(
+                "no case failed or is errored because of `{}`",
+                report::printable(scorer)
+            )),
+            (None, true) if page.found() == 0 => words::say("no case failed"),
+            _ => words::page_of(page.found(), self.skip, page.shown(), "cases"),
         }
     }
 }
 
-/// How far the list is.
-struct Listing {
-    /// Cases that were asked for.
-    found: u64,
-    /// Those that were written.
-    shown: u64,
-    /// Whether a scorer can keep a case from passing: if none can, that it passed says nothing.
-    decides: bool,
-    table: Table,
-    in_table: usize,
-}
-
-impl Listing {
-    fn add(
-        &mut self,
-        decided: &DecidedCase<'_>,
-        format: Format,
-        out: &mut Out<'_>,
-    ) -> std::io::Result<()> {
-        let is_first = self.shown == 0;
-        self.shown += 1;
-        match format {
-            Format::Jsonl => output::json_line(out, decided),
-            Format::Json => {
-                out.write_all(if is_first { b"\n" } else { b",\n" })?;
-                let json = serde_json::to_string(decided).map_err(std::io::Error::from)?;
-                out.write_all(report::printable_json_line(&json).as_bytes())
-            }
-            Format::Table => {
-                self.table.row([
-                    output::cell(&name(decided), 48),
-                    match self.decides {
-                        true => verdict::verdict(&decided.verdict),
-                        false => verdict::undecided(&decided.verdict).to_owned(),
-                    },
-                    decided.verdict.score.map_or_else(|| "-".to_owned(), report::score),
-                    output::last_cell(&deciders(decided)),
-                ]);
-                self.in_table += 1;
-                if self.in_table == TABLE_ROWS {
-                    output::table(out, std::mem::replace(&mut self.table, empty_table()))?;
-                    self.in_table = 0;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-fn empty_table() -> Table {
-    Table::new(&[
-        ("case", Align::Left),
-        ("verdict", Align::Left),
-        ("score", Align::Right),
-        ("decided by", Align::Left),
-    ])
+/// The row of a case. If no scorer `decides` whether one passes, that it passed says nothing.
+fn cells(decided: &DecidedCase<'_>, decides: bool) -> Vec<String> {
+    vec![
+        output::cell(&name(decided), 48),
+        match decides {
+            true => verdict::verdict(&decided.verdict),
+            false => verdict::undecided(&decided.verdict).to_owned(),
+        },
+        decided.verdict.score.map_or_else(|| "-".to_owned(), report::score),
+        output::last_cell(&deciders(decided)),
+    ]
 }
 
 /// The case's id, with iteration and attempt if they are not the first.

@@ -11,14 +11,25 @@ use scorebox::{
 use crate::{
     arguments::{Database, completing},
     failure::{Exit, Failure},
-    output::{self, Format, Out},
+    output::{self, Format, Page},
     report::{self, Align, Table},
     waiting::Waiting,
     words,
 };
 
-/// Rows that one table is laid out from: only their short cells are held.
-const TABLE_ROWS: usize = 1000;
+/// The columns of the table of attempts.
+const COLUMNS: [(&str, Align); 10] = [
+    ("case", Align::Left),
+    ("challenge", Align::Left),
+    ("tenant", Align::Left),
+    ("entrant", Align::Left),
+    ("succeeded", Align::Left),
+    ("score", Align::Right),
+    ("rating", Align::Right),
+    ("tokens", Align::Right),
+    ("elapsed", Align::Right),
+    ("created (UTC)", Align::Left),
+];
 
 /// Characters of a name that a table shows on a terminal.
 const NAME_CHARACTERS: usize = 32;
@@ -198,15 +209,12 @@ impl Leaderboard {
         run: &str,
         options: LeaderboardOptions<'_>,
     ) -> Result<Exit, Failure> {
-        let mut listing = Listing { found: 0, shown: 0, table: empty_table(), in_table: 0 };
+        let mut page = Page::new(self.format, 0, self.most(), &COLUMNS);
         let (mut failure, mut board) = (None, None);
         output::stdout(|out| {
             let mut written = Ok(());
             let listed = entered(store, run, options, |attempt| {
-                listing.found += 1;
-                if listing.shown < self.most() {
-                    written = listing.add(attempt, self.format, out);
-                }
+                written = page.add(out, attempt, || cells(attempt));
                 written.is_ok()
             });
             written?;
@@ -214,18 +222,15 @@ impl Leaderboard {
                 Ok(seen) => board = Some(seen),
                 Err(error) => failure = Some(error),
             }
-            match self.format {
-                Format::Json if listing.shown > 0 => out.write_all(b"\n]\n"),
-                Format::Table if listing.in_table > 0 => write!(out, "{}", listing.table),
-                _ => Ok(()),
-            }
+            // Without attempts, why there are none is an error.
+            if page.shown() > 0 { page.end(out) } else { Ok(()) }
         })?;
         if let Some(failure) = failure {
             return Err(failure.into());
         }
         if let Some(board) = board {
-            self.must_be_there(run, listing.found, &board)?;
-            self.say(listing.shown, listing.found, "attempts", &board);
+            self.must_be_there(run, page.found(), &board)?;
+            self.say(page.shown(), page.found(), "attempts", &board);
         }
         Ok(Exit::Done)
     }
@@ -237,7 +242,7 @@ impl Leaderboard {
         }
         if board.incomplete > 0 {
             return Err(Failure::new(format!(
-                "no attempt of the run `{run}` that could be ranked is scored by all its scorers"
+                "all attempts of the run `{run}` that could be ranked are incomplete: not all scorers have scored them"
             ))
             .hint("finish the run: scorebox run … --resume"));
         }
@@ -274,9 +279,9 @@ impl Leaderboard {
         }
         if board.incomplete > 0 {
             words::say(&match board.incomplete {
-                1 => "1 attempt is left out: not all scorers have scored it".to_owned(),
+                1 => "1 incomplete attempt is left out: not all scorers have scored it".to_owned(),
                 attempts => format!(
-                    "{} attempts are left out: not all scorers have scored them",
+                    "{} incomplete attempts are left out: not all scorers have scored them",
                     report::count(attempts)
                 ),
             });
@@ -310,61 +315,15 @@ fn first_of_each(entrants: Vec<Entrant>, most: u64) -> Vec<Entrant> {
     entrants.into_iter().filter(is_among_the_first).collect()
 }
 
-/// How far the list of attempts is.
-struct Listing {
-    found: u64,
-    shown: u64,
-    table: Table,
-    in_table: usize,
-}
-
-impl Listing {
-    fn add(&mut self, attempt: &Entered, format: Format, out: &mut Out<'_>) -> std::io::Result<()> {
-        let is_first = self.shown == 0;
-        self.shown += 1;
-        match format {
-            Format::Jsonl => output::json_line(out, attempt),
-            Format::Json => {
-                out.write_all(if is_first { b"[\n" } else { b",\n" })?;
-                let json = serde_json::to_string(attempt).map_err(std::io::Error::from)?;
-                out.write_all(report::printable_json_line(&json).as_bytes())
-            }
-            Format::Table => {
-                self.table.row(cells(attempt));
-                self.in_table += 1;
-                if self.in_table == TABLE_ROWS {
-                    write!(out, "{}", std::mem::replace(&mut self.table, empty_table()))?;
-                    self.in_table = 0;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-fn empty_table() -> Table {
-    Table::new(&[
-        ("case", Align::Left),
-        ("challenge", Align::Left),
-        ("tenant", Align::Left),
-        ("entrant", Align::Left),
-        ("succeeded", Align::Left),
-        ("score", Align::Right),
-        ("rating", Align::Right),
-        ("tokens", Align::Right),
-        ("elapsed", Align::Right),
-        ("created (UTC)", Align::Left),
-    ])
-}
-
-fn cells(attempt: &Entered) -> [String; 10] {
+/// The row of an attempt.
+fn cells(attempt: &Entered) -> Vec<String> {
     let case = report::case_name(&attempt.case_id, attempt.iteration, attempt.attempt);
     let score = match (attempt.score, attempt.status) {
         (Some(score), _) => report::score(score),
         (None, Some(status)) => status.as_str().to_owned(),
         (None, None) => "-".to_owned(),
     };
-    [
+    vec![
         output::cell(&case, NAME_CHARACTERS),
         name(attempt.challenge.as_deref()),
         name(attempt.tenant.as_deref()),

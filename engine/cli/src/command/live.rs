@@ -288,17 +288,18 @@ impl Live {
         }
         showing::totals(&report, &self.scoring.database.command("scores", run.as_str()));
         words::limit_hints(of_the_run::error_kinds(&said));
-        run_end::say_what_is_wrong(&store, &record, &decision.aggregates, &self.scoring.database)?;
-        decision.say_verdict();
         let has_ended = match &report.stopped {
             None => true,
             Some(Stop::Interrupted) => self.follow.is_some(),
             Some(_) => false,
         };
         let broken = if has_ended { &decision.broken[..] } else { &[] };
+        let database = &self.scoring.database;
+        run_end::say_what_is_wrong(&store, &record, &decision.aggregates, broken, database)?;
+        decision.say_verdict();
         let is_broken = !broken.is_empty();
         if is_broken {
-            decision.say_broken(run, &self.scoring.database);
+            decision.say_broken(run, database);
         }
         let again = reports_again(run.as_str(), strict, &self.scoring.database);
         let runs = [run.to_string()];

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     arguments::{Database, completing, must_be_there, number, reducers},
     failure::{Exit, Failure},
-    output::{self, Format, Out},
+    output::{self, Format, Page},
     report::{
         self, Align, Table,
         repeats::{figure, share},
@@ -20,9 +20,6 @@ use crate::{
     waiting::Waiting,
     words,
 };
-
-/// Rows that one table is laid out from: only their short cells are held.
-const TABLE_ROWS: usize = 1000;
 
 /// Show pass@k, pass^k and reduced scores of cases that were tried more than once
 ///
@@ -203,146 +200,59 @@ impl Repeats {
         run: &str,
         options: RepeatOptions<'_>,
     ) -> Result<Exit, Failure> {
-        let mut listing = Listing {
-            found: 0,
-            shown: 0,
-            reducers: if self.scorer.is_some() { self.reducers() } else { &[] },
-            ks: options.ks,
-            table: None,
-            in_table: 0,
-        };
+        let reducers = if self.scorer.is_some() { self.reducers() } else { &[] };
+        let columns = columns(options.ks, reducers);
+        let columns: Vec<_> =
+            columns.iter().map(|(title, align)| (title.as_str(), *align)).collect();
+        let most = self.format.most(self.limit, 50);
+        let mut page = Page::new(self.format, self.skip, most, &columns);
         let mut failure = None;
         output::stdout(|out| {
-            if self.format == Format::Json {
-                out.write_all(b"[")?;
-            }
-            match self.list(store, run, options, &mut listing, out) {
-                Ok(written) => written?,
-                Err(error) => failure = Some(error),
-            }
-            match self.format {
-                Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
-                _ => listing.end_of_table(out),
-            }
+            let mut written = Ok(());
+            let listed = repeats(store, run, options, |case| {
+                written = page.add(out, case, || cells(case, options.ks, reducers));
+                written.is_ok()
+            });
+            written?;
+            failure = listed.err();
+            page.end(out)
         })?;
         if let Some(failure) = failure {
-            return Err(failure);
+            return Err(failure.into());
         }
-        let seen = self.skip.min(listing.found) + listing.shown;
-        if self.format == Format::Table && listing.found == 0 {
-            words::say("no cases");
-        } else if self.format == Format::Table && self.skip >= listing.found {
-            words::nothing_after(self.skip, listing.found, "cases");
-        } else if self.format == Format::Table && seen < listing.found {
-            words::say(&format!(
-                "{} of {} cases; next page: --skip {seen}; all: --limit 0",
-                report::count(listing.shown),
-                report::count(listing.found)
-            ));
+        if self.format == Format::Table {
+            words::page_of(page.found(), self.skip, page.shown(), "cases");
         }
         Ok(Exit::Done)
     }
-
-    /// Writes the cases as they are complete; returns the outcome of writing.
-    fn list(
-        &self,
-        store: &Store,
-        run: &str,
-        options: RepeatOptions<'_>,
-        listing: &mut Listing<'_>,
-        out: &mut Out<'_>,
-    ) -> Result<std::io::Result<()>, Failure> {
-        let most = self.format.most(self.limit, 50);
-        let mut written = Ok(());
-        repeats(store, run, options, |case| {
-            listing.found += 1;
-            if listing.found <= self.skip || listing.shown == most {
-                return true;
-            }
-            written = listing.add(case, self.format, out);
-            written.is_ok()
-        })?;
-        Ok(written)
-    }
 }
 
-/// How far the list of cases is.
-struct Listing<'a> {
-    found: u64,
-    shown: u64,
-    reducers: &'a [Reducer],
-    ks: &'a [u64],
-    table: Option<Table>,
-    in_table: usize,
-}
-
-impl Listing<'_> {
-    fn add(
-        &mut self,
-        case: &RepeatedCase,
-        format: Format,
-        out: &mut Out<'_>,
-    ) -> std::io::Result<()> {
-        let is_first = self.shown == 0;
-        self.shown += 1;
-        match format {
-            Format::Jsonl => output::json_line(out, case),
-            Format::Json => {
-                out.write_all(if is_first { b"\n" } else { b",\n" })?;
-                let json = serde_json::to_string(case).map_err(std::io::Error::from)?;
-                out.write_all(report::printable_json_line(&json).as_bytes())
-            }
-            Format::Table => {
-                let cells = self.cells(case);
-                let columns = columns(self.ks, self.reducers);
-                let table = self.table.get_or_insert_with(|| {
-                    let columns: Vec<_> =
-                        columns.iter().map(|(title, align)| (title.as_str(), *align)).collect();
-                    Table::new(&columns)
-                });
-                table.row(cells);
-                self.in_table += 1;
-                match self.in_table == TABLE_ROWS {
-                    true => self.end_of_table(out),
-                    false => Ok(()),
-                }
-            }
-        }
+/// The row of a case.
+fn cells(case: &RepeatedCase, ks: &[u64], reducers: &[Reducer]) -> Vec<String> {
+    let scorer = case.scorers.first();
+    let tries = match scorer {
+        Some(scorer) => scorer.tries.as_ref(),
+        None => case.verdict.as_ref(),
+    };
+    let passed = |tries: &Tries| {
+        format!("{} of {}", report::count(tries.passed), report::count(tries.attempts))
+    };
+    let mut cells = vec![
+        output::cell(&case.case_id, 48),
+        report::count(case.attempts),
+        tries.map_or_else(|| "-".to_owned(), passed),
+        report::repeats::latency(case.mean_latency_ms),
+    ];
+    let draws = tries.map_or(&[][..], |tries| &tries.draws);
+    // A scorer without a threshold has no draws.
+    for index in 0..ks.len() {
+        let draw = draws.get(index);
+        cells.push(share(draw.and_then(|draw| draw.pass_at_k)));
+        cells.push(share(draw.and_then(|draw| draw.pass_hat_k)));
     }
-
-    fn end_of_table(&mut self, out: &mut Out<'_>) -> std::io::Result<()> {
-        self.in_table = 0;
-        self.table.take().map_or(Ok(()), |table| write!(out, "{table}"))
-    }
-
-    fn cells(&self, case: &RepeatedCase) -> Vec<String> {
-        let scorer = case.scorers.first();
-        let tries = match scorer {
-            Some(scorer) => scorer.tries.as_ref(),
-            None => case.verdict.as_ref(),
-        };
-        let mut cells = vec![
-            output::cell(&case.case_id, 48),
-            report::count(case.attempts),
-            tries.map_or_else(
-                || "-".to_owned(),
-                |tries| {
-                    format!("{} of {}", report::count(tries.passed), report::count(tries.attempts))
-                },
-            ),
-            report::repeats::latency(case.mean_latency_ms),
-        ];
-        let draws = tries.map_or(&[][..], |tries| &tries.draws);
-        // A scorer without a threshold has no draws.
-        for place in 0..self.ks.len() {
-            let draw = draws.get(place);
-            cells.push(share(draw.and_then(|draw| draw.pass_at_k)));
-            cells.push(share(draw.and_then(|draw| draw.pass_hat_k)));
-        }
-        let reduced = scorer.map(|scorer| scorer.reduced).unwrap_or_default();
-        cells.extend(reduced_cells(&reduced, self.reducers));
-        cells
-    }
+    let reduced = scorer.map(|scorer| scorer.reduced).unwrap_or_default();
+    cells.extend(reduced_cells(&reduced, reducers));
+    cells
 }
 
 /// The columns of the table of cases.

@@ -13,11 +13,10 @@ use crate::{
     answered::Answered,
     arguments::{CaseArguments, OneJudgeArguments, ScorerArguments},
     failure::{Exit, Failure},
+    judge_waiting,
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
-    signals::unless_signalled,
-    waiting::Waiting,
     words,
 };
 
@@ -67,11 +66,7 @@ impl Score {
             if let Some(why) = case.error() {
                 return Ok(Outcome::of_failed_task(why));
             }
-            if !scorer.asks_judge() {
-                return Ok(scorer.score(input).await);
-            }
-            let _waiting = Waiting::on("waiting for the judge");
-            Ok::<_, Failure>(unless_signalled(scorer.score(input)).await)
+            Ok::<_, Failure>(judge_waiting::outcome(&scorer, input, &judges).await)
         })?;
         let answered = Answered::new(outcome);
         let scorer_id = &self.scorer.scorer;

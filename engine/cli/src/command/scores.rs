@@ -13,17 +13,14 @@ use scorebox::{
 use crate::{
     arguments::{Database, completing, must_be_there, number},
     failure::{Exit, Failure},
-    output::{self, Format, Out},
-    report::{self, Align, Table, of_the_run},
+    output::{self, Format, Page},
+    report::{self, Align, of_the_run},
     waiting::Waiting,
     words,
 };
 
 /// Rows that are read at once: each may have some MiB of meta.
-const PAGE: usize = 32;
-
-/// Rows that one table is laid out from: only their short cells are held.
-const TABLE_ROWS: usize = 1000;
+const AT_ONCE: usize = 32;
 
 /// Show the stored scores of a run
 #[derive(Debug, clap::Args)]
@@ -104,11 +101,14 @@ impl Scores {
         let mut error_kinds = BTreeSet::new();
         output::stdout(|out| {
             let rows = Rows { store, filter, skip: self.skip, left: shown };
-            let written = match self.format {
-                Format::Table => write_table(out, rows, &standings, &mut error_kinds),
-                Format::Json => write_array(out, rows),
-                Format::Jsonl => write_lines(out, rows),
-            };
+            let mut page = Page::new(self.format, 0, shown, &standings.columns());
+            let written = rows.for_each(|record| {
+                Ok(page.add(out, &record, || {
+                    error_kinds.extend(error_kind(&record.row));
+                    standings.cells(&record.row)
+                })?)
+            });
+            let written = written.and_then(|()| Ok(page.end(out)?));
             // Trouble with reading is the failure of the command; trouble with writing is handled here.
             written.or_else(|error| match error {
                 Trouble::Reading(failure) => {
@@ -123,7 +123,7 @@ impl Scores {
             None => {
                 if self.format == Format::Table {
                     words::limit_hints(error_kinds);
-                    self.say_what_is_left(total, shown);
+                    words::page_of(total, self.skip, shown, "scores");
                 }
                 self.say_errors_of_the_run(store, filter)
             }
@@ -139,21 +139,6 @@ impl Scores {
         summaries.iter().for_each(|it| words::warn(of_the_run::said(it).trim_end()));
         Ok(())
     }
-
-    fn say_what_is_left(&self, total: u64, shown: u64) {
-        let seen = self.skip.min(total) + shown;
-        if total == 0 {
-            words::say("no scores");
-        } else if self.skip >= total {
-            words::nothing_after(self.skip, total, "scores");
-        } else if seen < total {
-            words::say(&format!(
-                "{} of {} scores; next page: --skip {seen}; all: --limit 0",
-                report::count(shown),
-                report::count(total)
-            ));
-        }
-    }
 }
 
 enum Trouble {
@@ -167,7 +152,7 @@ impl From<std::io::Error> for Trouble {
     }
 }
 
-/// The rows that are asked for, page by page.
+/// The rows that are asked for, some at once.
 struct Rows<'a> {
     store: &'a Store,
     filter: &'a ScoreFilter,
@@ -177,9 +162,9 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// How many rows to read at once: no more than are wanted.
-    fn page(&self) -> usize {
+    fn at_once(&self) -> usize {
         let wanted = self.skip.saturating_add(self.left);
-        usize::try_from(wanted).map_or(PAGE, |wanted| wanted.min(PAGE))
+        usize::try_from(wanted).map_or(AT_ONCE, |wanted| wanted.min(AT_ONCE))
     }
 
     fn for_each(
@@ -188,13 +173,13 @@ impl Rows<'_> {
     ) -> Result<(), Trouble> {
         let mut after = None;
         while self.left > 0 {
-            let page = self
+            let some = self
                 .store
-                .scores(self.filter, after, self.page())
+                .scores(self.filter, after, self.at_once())
                 .map_err(|error| Trouble::Reading(error.into()))?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = some.last() else { return Ok(()) };
             after = Some(last.cursor);
-            for record in page {
+            for record in some {
                 if self.skip > 0 {
                     self.skip -= 1;
                 } else if self.left > 0 {
@@ -207,56 +192,9 @@ impl Rows<'_> {
     }
 }
 
-fn write_lines(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
-    rows.for_each(|record| Ok(output::json_line(out, &record)?))
-}
-
-fn write_array(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
-    let mut first = true;
-    out.write_all(b"[")?;
-    rows.for_each(|record| {
-        out.write_all(if first { b"\n" } else { b",\n" })?;
-        first = false;
-        let json = serde_json::to_string(&record).map_err(std::io::Error::from)?;
-        Ok(out.write_all(report::printable_json_line(&json).as_bytes())?)
-    })?;
-    Ok(out.write_all(if first { b"]\n" } else { b"\n]\n" })?)
-}
-
-/// Also says which kinds of errors were shown.
-fn write_table(
-    out: &mut Out<'_>,
-    rows: Rows<'_>,
-    standings: &Standings,
-    error_kinds: &mut BTreeSet<ErrorKind>,
-) -> Result<(), Trouble> {
-    let (mut table, mut in_table) = (standings.empty_table(), 0);
-    rows.for_each(|record| {
-        let Row { scorer_id, answer, .. } = &record.row;
-        let kind = answer.error.as_ref().map(|error| error.kind.as_str());
-        error_kinds.extend(kind.and_then(ErrorKind::from_word));
-        let case = report::case_name(&record.row.case_id, record.row.iteration, record.row.attempt);
-        let mut cells = vec![
-            output::cell(&case, 48),
-            output::cell(scorer_id, 64),
-            standings.score(&record.row),
-        ];
-        cells.extend(standings.shown.then(|| standings.word(&record.row).to_owned()));
-        let said = [standings.decisive(&record.row), reason(answer)];
-        let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
-        cells.push(output::last_cell(&said.join("; ")));
-        table.row(cells);
-        in_table += 1;
-        if in_table == TABLE_ROWS {
-            output::table(out, std::mem::replace(&mut table, standings.empty_table()))?;
-            in_table = 0;
-        }
-        Ok(())
-    })?;
-    if in_table > 0 {
-        output::table(out, table)?;
-    }
-    Ok(())
+/// The kind of the row's error.
+fn error_kind(row: &Row) -> Option<ErrorKind> {
+    ErrorKind::from_word(&row.answer.error.as_ref()?.kind)
 }
 
 /// How the rows of a run count in the verdicts of their cases.
@@ -278,7 +216,7 @@ impl Standings {
         Ok(Standings { policies, shown })
     }
 
-    fn empty_table(&self) -> Table {
+    fn columns(&self) -> Vec<(&'static str, Align)> {
         let mut columns = vec![
             ("case", Align::Left),
             ("scorer", Align::Left),
@@ -286,10 +224,19 @@ impl Standings {
             ("verdict", Align::Left),
             ("reason", Align::Left),
         ];
-        if !self.shown {
-            columns.retain(|(title, _)| *title != "verdict");
-        }
-        Table::new(&columns)
+        columns.retain(|(title, _)| self.shown || *title != "verdict");
+        columns
+    }
+
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let case = report::case_name(&row.case_id, row.iteration, row.attempt);
+        let mut cells =
+            vec![output::cell(&case, 48), output::cell(&row.scorer_id, 64), self.score(row)];
+        cells.extend(self.shown.then(|| self.word(row).to_owned()));
+        let said = [self.decisive(row), reason(&row.answer)];
+        let said: Vec<String> = said.into_iter().filter(|text| !text.is_empty()).collect();
+        cells.push(output::last_cell(&said.join("; ")));
+        cells
     }
 
     /// The row's score, in as many digits as tell it from its scorer's threshold.

@@ -13,10 +13,13 @@ use crate::{
     arguments::Database,
     failure::{Exit, Failure},
     output,
-    setup::cache_folder,
+    setup::{CACHE_VARIABLE, cache_folder},
     signals::Signals,
     words,
 };
+
+/// What to do about a folder that the index cannot be in.
+const ANOTHER_FOLDER: &str = "name another folder with --cache-dir";
 
 /// The port, if none is named.
 const PORT: u16 = 7717;
@@ -57,7 +60,7 @@ pub(crate) struct Serve {
     /// The folder for the index [default: scorebox in the user's cache folder]
     #[arg(
         long,
-        env = "SCOREBOX_CACHE_DIR",
+        env = CACHE_VARIABLE,
         value_name = "FOLDER",
         hide_env = true,
         help_heading = "Index"
@@ -165,7 +168,7 @@ impl Serve {
         let folder = folder.join("pages");
         make_private(&folder).map_err(|error| {
             Failure::new(format!("cannot write the index in `{}`: {error}", folder.display()))
-                .hint("name another folder with --cache-dir")
+                .hint(ANOTHER_FOLDER)
         })?;
         let path = self.database.path.canonicalize().unwrap_or_else(|_| self.database.path.clone());
         let name = Digest::of(path.as_os_str().as_encoded_bytes());
@@ -185,9 +188,7 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Database(error) => Failure::from(error),
-        error @ ServeError::Index(_) => {
-            Failure::new(error.to_string()).hint("name another folder with --cache-dir")
-        }
+        error @ ServeError::Index(_) => Failure::new(error.to_string()).hint(ANOTHER_FOLDER),
         error => Failure::new(error.to_string()),
     }
 }

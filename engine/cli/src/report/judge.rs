@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use scorebox::{
-    judge::{Consumed, JudgeCounts, JudgeIdentity, JuryIdentity, ScoreCall},
+    judge::{Consumed, JudgeCounts, JudgeIdentity, JuryIdentity, Load, ScoreCall},
     store::{CallCounts, SilentJuror},
 };
 
@@ -50,6 +50,23 @@ pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> 
         }
     }
     Some(words)
+}
+
+/// Whether questions wait, and none of them is with a judge: it asked to wait, did not answer, or may not be asked so often.
+pub(crate) fn is_held_up(load: Load) -> bool {
+    load.waiting > 0 && load.running == 0
+}
+
+/// What a score waits for that asks judges.
+pub(crate) fn waited_for(load: Load) -> String {
+    let mut words = match is_held_up(load) {
+        true => "waiting until the judge may be asked again".to_owned(),
+        false => "waiting for the judge".to_owned(),
+    };
+    if load.retries > 0 {
+        words.push_str(&format!(" ({} so far)", counted(load.retries, "retry", "retries")));
+    }
+    words
 }
 
 /// A judge, by its name, the models that were asked and its place, or a jury, by its members and other models that were asked.
@@ -250,6 +267,19 @@ mod tests {
     #[test]
     fn a_run_that_asks_no_judge_says_nothing_of_judges() {
         assert_eq!(asking(&JudgeCounts::default(), Duration::from_secs(1)), None);
+    }
+
+    #[test]
+    fn a_score_that_may_not_ask_says_so() {
+        let held_up = Load::new(1, 0, 2);
+        assert!(is_held_up(held_up));
+        assert_eq!(
+            waited_for(held_up),
+            "waiting until the judge may be asked again (2 retries so far)"
+        );
+        let asking = Load::new(3, 1, 0);
+        assert!(!is_held_up(asking));
+        assert_eq!(waited_for(asking), "waiting for the judge");
     }
 
     #[test]

@@ -39,6 +39,16 @@ impl Table {
         self.rows.push(cells.into_iter().map(safe).collect());
     }
 
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The table so far; this one has no rows then.
+    pub(crate) fn take(&mut self) -> Table {
+        Table { columns: self.columns.clone(), rows: std::mem::take(&mut self.rows) }
+    }
+
     /// Cuts the texts of the last column to what a terminal of `width` columns has room for beside the others.
     pub(crate) fn fit(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };

@@ -41,8 +41,8 @@ pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
     lines
 }
 
-/// `verdict: 14 of 18 cases passed (…), 4 failed, 42 not scored by all scorers (of them 13 failed already)`: a case that a scorer has not seen
-/// is in the last number only.
+/// `verdict: 14 of 18 cases passed (…), 4 failed, 42 incomplete (13 of them already failed)`: a case that a scorer has no row for is in
+/// the last number only.
 fn of_cases(verdict: &RunVerdict) -> String {
     let RunVerdict { failed_incomplete, errored_incomplete, .. } = *verdict;
     let judged = counted(verdict.judged(), "case", "cases");
@@ -55,19 +55,14 @@ fn of_cases(verdict: &RunVerdict) -> String {
         (verdict.failed - failed_incomplete, "failed"),
         (verdict.errored - errored_incomplete, "errored"),
         (verdict.skipped, "skipped"),
-        (verdict.incomplete(), "not scored by all scorers"),
     ];
     for (number, what) in others {
         if number > 0 {
             first.push_str(&format!(", {} {what}", count(number)));
         }
     }
-    let already = [(failed_incomplete, "failed"), (errored_incomplete, "errored")];
-    let already = already.into_iter().filter(|(number, _)| *number > 0);
-    let already: Vec<String> =
-        already.map(|(number, what)| format!("{} {what}", count(number))).collect();
-    if !already.is_empty() {
-        first.push_str(&format!(" (of them {} already)", already.join(", ")));
+    if let Some(incomplete) = verdict.incomplete_in_words() {
+        first.push_str(&format!(", {incomplete}"));
     }
     first
 }
@@ -77,7 +72,7 @@ fn of_regressions(verdict: &RunVerdict) -> String {
     let judged = counted(verdict.judged(), "case", "cases");
     let incomplete = match verdict.incomplete() {
         0 => String::new(),
-        number => format!(", and {} are not scored by all scorers", count(number)),
+        number => format!(", and {} are incomplete", count(number)),
     };
     format!(
         "verdict: no scorer can fail a case; {} of {judged} have regressions, which --strict counts as failures{incomplete}",
@@ -165,11 +160,11 @@ mod tests {
             "verdict: 14 of 18 cases passed (77.8 %, 95 % interval 54.8 to 91.0 %), 4 failed"
         );
         let undecided = add(33, Verdict::Undecided, true);
-        assert_eq!(undecided, format!("{whole}, 33 not scored by all scorers"));
+        assert_eq!(undecided, format!("{whole}, 33 incomplete"));
         add(8, Verdict::Failed, true);
         assert_eq!(
             add(1, Verdict::Errored, true),
-            format!("{whole}, 42 not scored by all scorers (of them 8 failed, 1 errored already)")
+            format!("{whole}, 42 incomplete (8 of them already failed, 1 already errored)")
         );
     }
 

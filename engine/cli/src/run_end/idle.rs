@@ -1,12 +1,13 @@
 //! The warnings of scorers that were for no case of a run, with the keys that left the cases out, and of scorers that applied to none.
-//! Counts nothing itself.
+//! Counts nothing itself, and leaves it to a broken requirement to say that of a scorer that must decide a case.
 
 use std::collections::BTreeSet;
 
 use scorebox::{
     aggregate::Aggregate,
-    store::{RunRecord, RunState, ScoreFilter, ScorerRecord, Store},
+    store::{RunRecord, RunState, ScoreFilter, ScorerRecord, Store, StoreError},
     suite::{Sampling, Skip},
+    verdict::Broken,
 };
 
 use crate::{failure::Failure, report, words};
@@ -15,18 +16,33 @@ use crate::{failure::Failure, report, words};
 const SAMPLED_EVERY_TIME: &str = "`ratio` samples cases, by a hash of the seed and the case: this run leaves out the same ones each \
                                   time. For a share of the runs, give each run its own seed: --seed \"$RUN_ID\"";
 
+/// The key that leaves cases out by chance.
+const SAMPLING: &str = "sampling";
+
 /// Skipped scores of which it is looked at why.
 const LOOKED_AT: usize = 1000;
 
 /// Warns of each scorer of the run that is for no case, and of those that apply to none.
-pub(super) fn say(store: &Store, run: &RunRecord, aggregates: &[Aggregate]) -> Result<(), Failure> {
+pub(super) fn say(
+    store: &Store,
+    run: &RunRecord,
+    aggregates: &[Aggregate],
+    broken: &[Broken],
+) -> Result<(), Failure> {
     let scorers = store.scorers(run.key)?;
     // The cases that one is for may be among those that were not read, and one that summarizes has not been asked yet.
     if run.state != RunState::Finished {
         return Ok(());
     }
-    aggregates.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))?;
-    say_if_never_applicable(store, run, aggregates)
+    let is_broken = |id: &str| {
+        broken
+            .iter()
+            .any(|it| matches!(it, Broken::NothingDecided { scorer_id, .. } if scorer_id == id))
+    };
+    let unsaid: Vec<&Aggregate> =
+        aggregates.iter().filter(|it| !is_broken(&it.scorer_id)).collect();
+    unsaid.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))?;
+    say_if_never_applicable(store, run, &unsaid)
 }
 
 /// A scorer whose scores are all n/a has measured nothing, and may be one that forgot to return its score. Of one that
@@ -34,12 +50,13 @@ pub(super) fn say(store: &Store, run: &RunRecord, aggregates: &[Aggregate]) -> R
 fn say_if_never_applicable(
     store: &Store,
     run: &RunRecord,
-    aggregates: &[Aggregate],
+    aggregates: &[&Aggregate],
 ) -> Result<(), Failure> {
     let summaries = store.summaries(run.key)?;
     let has_summary = |id: &str| summaries.iter().any(|it| it.scorer_id == id);
     let never: Vec<&Aggregate> = aggregates
         .iter()
+        .copied()
         .filter(|it| it.count + it.errors + it.skipped == 0 && it.not_applicable > 0)
         .filter(|it| !has_summary(&it.scorer_id))
         .collect();
@@ -75,20 +92,15 @@ fn say_if_idle(
     if !has_nodes && !has_when {
         return Ok(());
     }
-    let reasons = why_skipped(store, run, scorer_id)?;
-    let is_why = |skip: Skip| reasons.contains(&*skip.reason(None));
-    let keys =
-        [("`nodes`", Skip::Node), ("`when`", Skip::Condition), ("`sampling`", Skip::Sampling)];
-    let keys: Vec<&str> =
-        keys.into_iter().filter_map(|(key, skip)| is_why(skip).then_some(key)).collect();
+    let keys = keys_that_spare(store, run.spec.id.as_str(), scorer_id)?;
     // Cases can say themselves that they are skipped.
     if keys.is_empty() {
         return Ok(());
     }
     let cases = report::counted(*skipped, "case", "cases");
-    let keys = keys.join(" and ");
-    words::warn(&format!("`{scorer_id}` is for none of {cases}: look at its {keys}"));
-    if is_why(Skip::Sampling) && is_by_ratio(spec.sampling_json.as_deref()) {
+    let named = named(&keys);
+    words::warn(&format!("`{scorer_id}` is for none of {cases}: look at its {named}"));
+    if keys.contains(&SAMPLING) && is_by_ratio(spec.sampling_json.as_deref()) {
         words::hint(SAMPLED_EVERY_TIME);
     }
     Ok(())
@@ -100,14 +112,22 @@ fn is_by_ratio(sampling_json: Option<&str>) -> bool {
     matches!(sampling, Some(Sampling::Ratio { .. }))
 }
 
-/// Why a scorer's first cases were skipped.
-fn why_skipped(
+/// The keys of a suite that left out the first cases that a scorer skipped.
+pub(crate) fn keys_that_spare(
     store: &Store,
-    run: &RunRecord,
+    run: &str,
     scorer_id: &str,
-) -> Result<BTreeSet<String>, Failure> {
-    let of_scorer =
-        ScoreFilter::of_run(run.spec.id.as_str()).with_scorer(Some(scorer_id.to_owned()));
+) -> Result<Vec<&'static str>, StoreError> {
+    let of_scorer = ScoreFilter::of_run(run).with_scorer(Some(scorer_id.to_owned()));
     let rows = store.scores(&of_scorer, None, LOOKED_AT)?;
-    Ok(rows.into_iter().filter_map(|it| it.row.answer.reason).collect())
+    let reasons: BTreeSet<String> =
+        rows.into_iter().filter_map(|it| it.row.answer.reason).collect();
+    let keys = [("nodes", Skip::Node), ("when", Skip::Condition), (SAMPLING, Skip::Sampling)];
+    let is_why = |skip: Skip| reasons.contains(&*skip.reason(None));
+    Ok(keys.into_iter().filter_map(|(key, skip)| is_why(skip).then_some(key)).collect())
+}
+
+/// `` `nodes` and `sampling` ``.
+pub(crate) fn named(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ")
 }

@@ -115,8 +115,8 @@ fn verdict_of(decided: &DecidedRun) -> String {
         if verdict.regressed > 0 {
             let _ = write!(text, ", {} with regressions", verdict.regressed);
         }
-        if verdict.incomplete() > 0 {
-            let _ = write!(text, ", {} not scored by all scorers", verdict.incomplete());
+        if let Some(incomplete) = verdict.incomplete_in_words() {
+            let _ = write!(text, ", {incomplete}");
         }
         return text;
     }
@@ -134,17 +134,13 @@ fn verdict_of(decided: &DecidedRun) -> String {
         (verdict.errored - verdict.errored_incomplete, "errored"),
         (verdict.regressed, "passed with regressions"),
         (verdict.skipped, "skipped"),
-        (verdict.incomplete(), "not scored by all scorers"),
     ] {
         if count > 0 {
             let _ = write!(text, ", {count} {word}");
         }
     }
-    let already = [(verdict.failed_incomplete, "failed"), (verdict.errored_incomplete, "errored")];
-    let already = already.into_iter().filter(|(count, _)| *count > 0);
-    let already: Vec<String> = already.map(|(count, word)| format!("{count} {word}")).collect();
-    if !already.is_empty() {
-        let _ = write!(text, " (of them {} already)", already.join(", "));
+    if let Some(incomplete) = verdict.incomplete_in_words() {
+        let _ = write!(text, ", {incomplete}");
     }
     text
 }

@@ -141,7 +141,7 @@ fn counted(number: u64, one: &str, many: &str) -> String {
 }
 
 /// `300,000`.
-fn count(number: u64) -> String {
+pub(super) fn count(number: u64) -> String {
     match (number / 1000, number % 1000) {
         (0, rest) => rest.to_string(),
         (thousands, rest) => format!("{},{rest:03}", count(thousands)),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::stats::Rate;
 
-use super::{CaseVerdict, Verdict};
+use super::{CaseVerdict, Verdict, broken::count};
 
 /// What a case brings to the verdict of a run, beside its own verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,6 +85,22 @@ impl RunVerdict {
     /// Cases that are not to be skipped and that a scorer has no row for yet, whatever the others say.
     pub const fn incomplete(&self) -> u64 {
         self.undecided + self.failed_incomplete + self.errored_incomplete
+    }
+
+    /// `42 incomplete (8 of them already failed, 1 already errored)`: the cases that a scorer has no row for yet; `None` if
+    /// there are none.
+    pub fn incomplete_in_words(&self) -> Option<String> {
+        let all = Some(self.incomplete()).filter(|all| *all > 0)?;
+        let already = [(self.failed_incomplete, "failed"), (self.errored_incomplete, "errored")];
+        let already = already.into_iter().filter(|(number, _)| *number > 0);
+        let already = already.enumerate().map(|(index, (number, what))| {
+            let of = if index == 0 { " of them" } else { "" };
+            format!("{}{of} already {what}", count(number))
+        });
+        Some(match already.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => format!("{} incomplete", count(all)),
+            already => format!("{} incomplete ({already})", count(all)),
+        })
     }
 }
 

@@ -80,8 +80,7 @@ impl Kept {
         if let Some(path) = named {
             return Ok(Kept { path: path.to_owned(), folder: None });
         }
-        let folder = TempDir::new()
-            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        let folder = TempDir::new().map_err(|error| Failure::temporary_folder(&error))?;
         Ok(Kept { path: folder.path().join("card.db"), folder: Some(folder) })
     }
 

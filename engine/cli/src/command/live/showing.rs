@@ -237,7 +237,7 @@ impl Heard {
         let Some(error) = &row.answer.error else { return };
         if self.errors_shown.insert((row.scorer_id.clone(), error.kind.clone())) {
             let words = run_end::error_words(row, error);
-            self.warn(&format!("no score: {words}; further errors of this kind are counted"));
+            self.warn(&format!("no score (further errors of this kind are counted): {words}"));
         }
     }
 

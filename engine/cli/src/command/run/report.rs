@@ -201,7 +201,9 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     }
     report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
     say_bad_cases(run);
-    run_end::say_what_is_wrong(store, &record, aggregates, database)?;
+    // A run that ended early is judged when it is whole.
+    let broken = if run.stopped.is_none() { broken.clone() } else { Vec::new() };
+    run_end::say_what_is_wrong(store, &record, aggregates, &broken, database)?;
     if format == Format::Table {
         decision.say_verdict();
     }
@@ -210,8 +212,6 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         let lines = report::repeats::of_run(repeats, &command);
         lines.iter().for_each(|line| words::say(line));
     }
-    // A run that ended early is judged when it is whole.
-    let broken = if run.stopped.is_none() { broken.clone() } else { Vec::new() };
     if !broken.is_empty() {
         decision.say_broken(&run.run, database);
     }
