@@ -250,8 +250,9 @@ fn tune_to_write(conn: &Connection, patience: Duration) -> rusqlite::Result<()> 
     // when only the process dies it loses nothing.
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // KiB. Enough for the hot pages of the unique index of a million cases, and a bound on memory.
-    conn.pragma_update(None, "cache_size", -48 * 1024)?;
+    // KiB. With a third more, rows of a million cases with random ids are written by 3 % faster, and a long run takes more than
+    // 150 MB.
+    conn.pragma_update(None, "cache_size", -36 * 1024)?;
     // A checkpoint syncs twice, and writes the index pages that all the batches since the last one
     // touched; if case ids are random that is most of them, every time.
     let page_bytes: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
