@@ -156,7 +156,7 @@ fn an_index_without_a_signature_says_how_it_gets_one() {
     let Some(desk) = desk() else { return };
     let made =
         index(&desk, "HOST/signed/word-f1:0.1.0 --name team -o 'my index.json'").exits_with(0);
-    assert!(made.stdout.ends_with("signed by  nobody\n"), "{made}");
+    assert!(made.stdout.ends_with("signed by  not signed\n"), "{made}");
     assert_eq!(
         made.stderr,
         "hint: users take it only with a signature beside it: --sign KEY, or minisign -Sm 'my index.json'\n"

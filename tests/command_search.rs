@@ -49,7 +49,7 @@ fn scorers_of_an_index_are_found_with_what_they_read_need_and_who_signed_them() 
     assert_snapshot!(shelf.search("xylophone"), @"
     scorer                          index  reads          needs  signed by      what it scores
     registry.test/team/grade:1.2.0  team   output, input  judge  …oMnlTi2mdWlI  Grade: Grades a xylophone.
-    registry.test/team/plain:0.1.0  team   output         -      nobody         plain: The xylophone of plain.
+    registry.test/team/plain:0.1.0  team   output         -      not signed     plain: The xylophone of plain.
     [exit code 0]
     ");
     let found = shelf.search("grades xylophone --format json").exits_with(0).json();

@@ -1,5 +1,6 @@
 //! Signatures of published scorers: `scorebox publish --sign` and what `scorebox add` makes of a signature, with a real registry.
 
+use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::scorer_desk::{Desk, SUITE, guest};
@@ -48,6 +49,26 @@ fn a_signed_scorer_is_shown_and_locked_with_its_signer() {
     assert!(added.stdout.contains(&format!("signed by     {TEAM_SIGNER}\n")), "{added}");
     assert!(desk.read("scorebox.lock").contains(&format!("signer = \"{TEAM_SIGNER}\"")));
     desk.sh("scorebox run suite.toml cases.jsonl").exits_with(0);
+}
+
+#[test]
+fn a_key_with_a_password_signs_with_the_one_of_the_environment() {
+    let Some(desk) = desk() else { return };
+    desk.write("locked.key", include_str!("signing-keys/locked.key"));
+    let publish = |password: &str| {
+        desk.sh(&format!(
+            "{password} scorebox publish word-f1.wasm HOST/locked/word-f1:0.1.0 --plain-http --sign locked.key"
+        ))
+    };
+    assert_snapshot!(publish("").exits_with(2).stderr, @"
+    error: cannot sign with `locked.key`: the key has a password
+    hint: set SCOREBOX_SIGNING_PASSWORD, or run the command on a terminal
+    ");
+    assert_snapshot!(publish("SCOREBOX_SIGNING_PASSWORD=sesame").exits_with(2).stderr, @"
+    error: cannot sign with `locked.key`: the password is not the key's
+    hint: it is the value of SCOREBOX_SIGNING_PASSWORD
+    ");
+    publish("SCOREBOX_SIGNING_PASSWORD='open sesame'").exits_with(0);
 }
 
 #[test]

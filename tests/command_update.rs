@@ -249,7 +249,7 @@ fn what_cannot_be_updated_is_named_and_nothing_is_asked_without_a_terminal() {
     };
     assert_snapshot!(refused("exact-match"), @"error: `exact-match` is not a published scorer of suite.toml");
     assert_snapshot!(refused("gone"), @"error: `gone` is not a published scorer of suite.toml");
-    assert_snapshot!(refused(""), @"error: `brief`: nobody can be asked whether to update it: this is not a terminal");
+    assert_snapshot!(refused(""), @"error: `brief`: cannot ask whether to update it: this is not a terminal");
     assert_snapshot!(refused("--to 2.0.0"), @"error: the following required arguments were not provided:");
     assert_snapshot!(refused("--suite gone.toml"), @"error: there is no suite `gone.toml`");
 }

@@ -46,10 +46,9 @@ pub(crate) fn warn_of(
                 ));
             }
             if entry.signer.as_ref().map(Signer::as_str) != signer {
-                let named = entry.signer.as_ref().map_or("nobody", Signer::as_str);
-                words::warn(&format!(
-                    "the index `{index}` says that `{address}` is signed by {named}"
-                ));
+                let named = entry.signer.as_ref();
+                let named = named.map_or("not signed".to_owned(), |key| format!("signed by {key}"));
+                words::warn(&format!("the index `{index}` says that `{address}` is {named}"));
             }
         }
     }

@@ -22,8 +22,11 @@ pub(crate) fn sign(bytes: &[u8], path: &Path) -> Result<Signature, Failure> {
             NotSigned::NotAKey => {
                 failure.hint("`minisign -G` makes a pair of keys; name the file of the secret one")
             }
-            NotSigned::PasswordWanted | NotSigned::WrongPassword => {
-                failure.hint("SCOREBOX_SIGNING_PASSWORD names it where nobody can be asked")
+            NotSigned::PasswordWanted => {
+                failure.hint("set SCOREBOX_SIGNING_PASSWORD, or run the command on a terminal")
+            }
+            NotSigned::WrongPassword if setup::signing_password().is_some() => {
+                failure.hint("it is the value of SCOREBOX_SIGNING_PASSWORD")
             }
             _ => failure,
         }

@@ -116,7 +116,7 @@ impl Index {
             line("written", &self.output.display().to_string())?;
             match &signed {
                 Some(signed) => line("signed by", signed.signature().signer().as_str())?,
-                None => line("signed by", "nobody")?,
+                None => line("signed by", "not signed")?,
             }
             match (&self.publish, published) {
                 (Some(address), Some(_)) => line("published", &format!("oci://{address}")),

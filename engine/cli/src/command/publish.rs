@@ -120,7 +120,7 @@ impl Publish {
             line("manifest", &format!("sha256:{}", published.digest))?;
             match &signer {
                 Some(signer) => line("signed by", signer.as_str())?,
-                None => line("signed by", "nobody")?,
+                None => line("signed by", "not signed")?,
             }
             line("size", &report::bytes(component.length()))
         })?;

@@ -278,7 +278,7 @@ impl Found {
     fn signed_by(&self) -> String {
         match (&self.signer, &self.address) {
             (_, None) => "-".to_owned(),
-            (None, _) => "nobody".to_owned(),
+            (None, _) => "not signed".to_owned(),
             (Some(signer), _) => {
                 let key = signer.as_str();
                 format!("…{}", &key[key.len() - SHOWN_OF_A_KEY..])

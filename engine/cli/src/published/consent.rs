@@ -7,13 +7,13 @@ use crate::failure::Failure;
 /// Whether the user says yes to `question`; yes without asking if `is_given`. `doing` says what it is about, such as `add it`.
 ///
 /// # Errors
-/// If nobody can be asked.
+/// There is no terminal to ask on.
 pub(crate) fn consent(question: &str, doing: &str, is_given: bool) -> Result<bool, Failure> {
     if is_given {
         return Ok(true);
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        let message = format!("nobody can be asked whether to {doing}: this is not a terminal");
+        let message = format!("cannot ask whether to {doing}: this is not a terminal");
         return Err(Failure::new(message).hint(format!("{doing} without asking: --yes")));
     }
     let mut err = io::stderr();

@@ -107,7 +107,7 @@ impl Difference<'_> {
         labelled(out, "configuration", &self.configuration())?;
         labelled(out, "example", &self.new.example.words())?;
         let signer = |locked: &Locked| {
-            locked.signer().map_or_else(|| "nobody".to_owned(), Signer::to_string)
+            locked.signer().map_or_else(|| "not signed".to_owned(), Signer::to_string)
         };
         labelled(out, "signed by", &both_lines(&signer(locked), &signer(&new)))
     }
