@@ -193,8 +193,18 @@ impl Entry {
             return Ok(Entry::Same);
         }
         let shown = suite.path().display();
-        Err(Failure::new(format!("there is another scorer `{name}` in {shown} already"))
-            .hint("give this one another name: --as NAME"))
+        let of_another_version = suite.uses(name).and_then(|other| {
+            let ((place, _), (other, _)) = (uses.rsplit_once(':')?, other.rsplit_once(':')?);
+            Some(place == other)
+        });
+        let (what, hint) = match of_another_version {
+            Some(true) => (
+                "another version of the scorer",
+                format!("see what differs, and take it: `scorebox update {name} --to VERSION`"),
+            ),
+            _ => ("another scorer", "give this one another name: --as NAME".to_owned()),
+        };
+        Err(Failure::new(format!("there is {what} `{name}` in {shown} already")).hint(hint))
     }
 }
 
