@@ -236,6 +236,9 @@ fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() 
     assert!(one.stderr.contains("\nwarning: `n` applies to none of 400 cases\n"), "{one}");
     let two = run("-s n=null.js -s m=null.js --allow-idle n --allow-idle m").exits_with(0);
     assert!(two.stderr.contains("\nwarning: 2 scorers apply to no case: `n`, `m`\n"), "{two}");
+    folder.write("s.jsonl", "{\"output\": 1}\n{\"output\": 2, \"skip\": \"flaky\"}\n");
+    let skipped = folder.sh("scorebox run s.jsonl -s n=null.js --allow-idle n").exits_with(0);
+    assert!(skipped.stderr.contains("\nwarning: `n` applies to none of 1 case\n"), "{skipped}");
     let summarizing = run("-s label-distribution").exits_with(0);
     assert!(!summarizing.stderr.contains("warning:"), "{summarizing}");
 }

@@ -57,7 +57,7 @@ fn say_if_never_applicable(
     let never: Vec<&Aggregate> = aggregates
         .iter()
         .copied()
-        .filter(|it| it.count + it.errors + it.skipped == 0 && it.not_applicable > 0)
+        .filter(|it| it.count + it.errors == 0 && it.not_applicable > 0)
         .filter(|it| !has_summary(&it.scorer_id))
         .collect();
     match never.as_slice() {
