@@ -272,6 +272,13 @@ fn an_import_says_what_differs_and_takes_no_other_call() {
     assert!(half.contains("; nothing of the file is imported\n"), "{half}");
     let after = folder.sh("scorebox calls --import answer.jsonl --db half.db").exits_with(0);
     assert_eq!(after.stderr, "1 recording imported into half.db\n");
+    // Other processes write while an import waits for its input. What the file has twice is one.
+    let line = "mkfifo slow.jsonl && { scorebox calls --import slow.jsonl --db slow.db & } && exec 3> slow.jsonl && \
+                cat answer.jsonl answer.jsonl >&3 && scorebox calls --import answer.jsonl --db slow.db && exec 3>&- && wait";
+    let slow = folder.sh(line).exits_with(0).stderr;
+    let said = "1 recording imported into slow.db\n\
+                1 recording imported into slow.db, 1 of which were already there\n";
+    assert_eq!(slow, said);
     folder.write("cost.jsonl", lines.replace("\"costUsd\":", "\"costUsd\":-"));
     let refused = folder.sh("scorebox calls --import cost.jsonl").exits_with(2).stderr;
     assert!(

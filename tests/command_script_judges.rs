@@ -84,7 +84,10 @@ pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
     for (Expected { answer, json, why, .. }, read) in expected.iter().zip(read) {
         match read.strip_prefix("JSON was expected, but ") {
             Some(read) => assert_eq!(read.split("; it begins").next(), why.as_deref(), "{answer}"),
-            None => assert_eq!(serde_json::from_str(&read).ok(), *json, "{answer}"),
+            None => {
+                assert_eq!(*why, None, "{answer}: {read}");
+                assert_eq!(serde_json::from_str(&read).ok(), *json, "{answer}");
+            }
         }
     }
 }

@@ -212,7 +212,6 @@ def gated(files):
         ({"min_pass_rate": 0}, ["--min-pass-rate", "0"], True),
         ({"min_pass_rate": 0, "fail_below": {"gate": 0.8}}, ["--min-pass-rate", "0", "--fail-below", "gate=0.8"], True),
         ({"min_pass_rate": 0, "fail_below": {"gate": 0.9}}, ["--min-pass-rate", "0", "--fail-below", "gate=0.9"], False),
-        ({"min_pass_rate": 0, "strict": True}, ["--min-pass-rate", "0", "--strict"], True),
     ],
 )
 def test_what_is_required_of_a_run_is_what_the_options_of_the_command_require(gated, required, options, passed):
@@ -224,6 +223,17 @@ def test_what_is_required_of_a_run_is_what_the_options_of_the_command_require(ga
     assert list(ended.broken) == said
     assert all(f"error: {requirement}" in str(ended) for requirement in said)
     assert all(line in ran.stderr for line in ended.verdict_lines)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_threshold_that_only_measures_decides_if_it_is_strict(gated, strict):
+    (gated / "soft.toml").write_text("[scorers.exact-match]\nthreshold = 1\n")
+    ended = scorebox.run("soft.toml", "gated.jsonl", progress=False, strict=strict)
+    command = [sys.executable, "-m", "scorebox", "run", "soft.toml", "gated.jsonl", "--db", "other.db"]
+    ran = subprocess.run([*command, *["--strict"] * strict], check=False, capture_output=True, text=True)
+    assert ended.passed is not strict and ran.returncode == (3 if strict else 0), ran.stderr
+    said = [line.removeprefix("error: ") for line in ran.stderr.splitlines() if line.startswith("error: ")]
+    assert list(ended.broken) == said and bool(said) is strict
 
 
 @pytest.mark.parametrize(

@@ -203,12 +203,12 @@ fn digest(text: &str) -> Option<Digest> {
     text.parse().ok()
 }
 
-/// The text of a cell, of the kinds that data engines write texts as.
 /// The beginning of a digest, which may be any text.
 fn short(digest: &str) -> String {
     digest.chars().take(12).collect()
 }
 
+/// The text of a cell, of the kinds that data engines write texts as.
 fn text(array: &ArrayRef, row: usize) -> Option<&str> {
     let is_text =
         matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);

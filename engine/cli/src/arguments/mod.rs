@@ -67,3 +67,6 @@ pub(crate) use scorer::{
 pub(crate) use scoring::ScoringArguments;
 pub(crate) use telemetry::TelemetryArguments;
 pub(crate) use workspace::WorkspaceArguments;
+
+/// The suite file that is meant if none is named.
+pub(crate) const DEFAULT_SUITE: &str = "suite.toml";

@@ -1,6 +1,6 @@
 //! `scorebox add`: a published scorer into a suite, after a look at what it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use scorebox::{
     contract::ScorerInfo,
@@ -10,7 +10,7 @@ use scorebox::{
 use scorebox_community::{Address, Signer, newest};
 
 use crate::{
-    arguments::{Asked, OciArguments, address},
+    arguments::{Asked, DEFAULT_SUITE, OciArguments, address},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
     names, output,
@@ -39,7 +39,7 @@ pub(crate) struct Add {
     name: Option<ScorerId>,
 
     /// The suite file (TOML)
-    #[arg(long, value_name = "FILE", default_value = "suite.toml", help_heading = "Suite")]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SUITE, help_heading = "Suite")]
     suite: PathBuf,
 
     /// Grant what it imports: `wasi`, `workspace` or `judge`
@@ -198,10 +198,18 @@ impl Entry {
             Some(place == other)
         });
         let (what, hint) = match of_another_version {
-            Some(true) => (
-                "another version of the scorer",
-                format!("see what differs, and take it: `scorebox update {name} --to VERSION`"),
-            ),
+            Some(true) => {
+                let of = match suite.path() == Path::new(DEFAULT_SUITE) {
+                    true => String::new(),
+                    false => format!(" --suite {}", report::shell_word(suite.path())),
+                };
+                (
+                    "another version of the scorer",
+                    format!(
+                        "see what differs, and take it: `scorebox update {name} --to VERSION{of}`"
+                    ),
+                )
+            }
             _ => ("another scorer", "give this one another name: --as NAME".to_owned()),
         };
         Err(Failure::new(format!("there is {what} `{name}` in {shown} already")).hint(hint))

@@ -1,11 +1,8 @@
 //! `scorebox calls`: what scorers asked judges, and what these answered; recordings to and from other files.
 
-use std::{
-    fs::File,
-    io::{self, BufRead as _, BufReader, Read},
-    iter,
-    path::{Path, PathBuf},
-};
+mod importing;
+
+use std::path::PathBuf;
 
 use scorebox::{
     judge::{Question, Recording, Reply, Role},
@@ -14,15 +11,12 @@ use scorebox::{
 use serde::Serialize;
 
 use crate::{
-    arguments::{Database, NOT_A_RECORDING, completing},
+    arguments::{Database, completing},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table, judge::dollars},
     words,
 };
-
-/// Bytes of a line that is imported.
-const MOST_LINE_BYTES: usize = 64 << 20;
 
 /// List what scorers asked judges, and the answers
 ///
@@ -73,7 +67,8 @@ struct Listed<'a> {
 impl Calls {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         if let Some(file) = &self.import {
-            return self.import(file);
+            importing::import(file, &self.database.path)?;
+            return Ok(Exit::Done);
         }
         let store = self.database.read()?;
         let most = self.format.most(self.limit, 50);
@@ -125,104 +120,6 @@ impl Calls {
                 .hint("`scorebox scores RUN --format jsonl` shows the ids")
         })?;
         Ok((run.key, Some(record.cursor)))
-    }
-
-    fn import(&self, path: &Path) -> Result<Exit, Failure> {
-        let mut lines = Lines::open(path)?;
-        let store = Store::open(&self.database.path)?;
-        let mut imported = Imported::default();
-        store.import_recordings(iter::from_fn(|| {
-            let recording = lines.next().transpose()?;
-            Some(recording.and_then(|it| imported.note(&store, &it).map(|()| it)))
-        }))?;
-        imported.say(&self.database.path);
-        Ok(Exit::Done)
-    }
-}
-
-/// The recordings of a file, line by line.
-struct Lines<'a> {
-    path: &'a Path,
-    reader: BufReader<File>,
-    line: Vec<u8>,
-    number: u64,
-}
-
-impl<'a> Lines<'a> {
-    fn open(path: &'a Path) -> Result<Lines<'a>, Failure> {
-        let reader = BufReader::new(File::open(path).map_err(|error| unreadable(path, &error))?);
-        Ok(Lines { path, reader, line: Vec::new(), number: 0 })
-    }
-
-    /// The next recording; none after the last one.
-    fn next(&mut self) -> Result<Option<Recording>, Failure> {
-        loop {
-            self.line.clear();
-            let bytes = Read::take(&mut self.reader, MOST_LINE_BYTES as u64 + 1)
-                .read_until(b'\n', &mut self.line)
-                .map_err(|error| unreadable(self.path, &error))?;
-            self.number += 1;
-            if bytes == 0 {
-                return Ok(None);
-            }
-            if bytes > MOST_LINE_BYTES {
-                return Err(self.wrong(&format!("more than {MOST_LINE_BYTES} bytes in one line")));
-            }
-            if !self.line.trim_ascii().is_empty() {
-                let recording = Recording::of_line(&self.line);
-                return recording.map(Some).map_err(|error| self.wrong(&error.to_string()));
-            }
-        }
-    }
-
-    /// Why the file is refused, with the line.
-    fn wrong(&self, why: &str) -> Failure {
-        let (path, number) = (self.path.display(), self.number);
-        Failure::new(format!("{path}:{number}: {why}; nothing of the file is imported"))
-            .hint(NOT_A_RECORDING)
-    }
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()))
-}
-
-/// How many recordings were imported.
-#[derive(Default)]
-struct Imported {
-    all: u64,
-    /// Those that were there.
-    known: u64,
-    /// Those of a call that has another answer.
-    differing: u64,
-}
-
-impl Imported {
-    /// Counts a recording that is about to be kept.
-    fn note(&mut self, store: &Store, recording: &Recording) -> Result<(), Failure> {
-        self.all += 1;
-        let (call, reply) = (recording.call.digest(), recording.reply_digest());
-        match store.recording_of(call, reply)? {
-            Some(there) if there.reply_digest() == reply => self.known += 1,
-            Some(_) => self.differing += 1,
-            None => {}
-        }
-        Ok(())
-    }
-
-    fn say(&self, database: &Path) {
-        let recordings = report::counted(self.all, "recording", "recordings");
-        let known = match self.known {
-            0 => String::new(),
-            known => format!(", {} of which were already there", report::count(known)),
-        };
-        words::say(&format!("{recordings} imported into {}{known}", database.display()));
-        if self.differing > 0 {
-            let calls = report::counted(self.differing, "call has", "calls have");
-            words::warn(&format!(
-                "{calls} another answer in the database: the one that was given last is used"
-            ));
-        }
     }
 }
 

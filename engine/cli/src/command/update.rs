@@ -14,7 +14,7 @@ use scorebox_community::{
 };
 
 use crate::{
-    arguments::{Asked, Database, OciArguments},
+    arguments::{Asked, DEFAULT_SUITE, Database, OciArguments},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
     lock_use::Uses,
@@ -29,9 +29,6 @@ use crate::{
     waiting::Waiting,
     words,
 };
-
-/// The suite file that is meant if none is named.
-const DEFAULT_SUITE: &str = "suite.toml";
 
 /// Update published scorers of a suite, after a look at what changes
 ///

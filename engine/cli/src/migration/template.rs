@@ -57,7 +57,9 @@ fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> 
             Some(Value::Number(number)) => rendered.push_str(&as_javascript(number)),
             Some(Value::Bool(value)) => rendered.push_str(&value.to_string()),
             Some(_) => {
-                return Err(format!("the variable `{name}` is not text, or is one of several lists"));
+                return Err(format!(
+                    "the variable `{name}` is not text, or is one of several lists"
+                ));
             }
             None => return Err(format!("a test has no variable `{name}`")),
         }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{
-    Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, named_params, params,
-};
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params, params};
 
 use super::{
     Altered, CaseKey, Part, RunKey, ScoreCursor, ScorerKey, Store, StoreError, Unrecorded,
@@ -99,22 +97,6 @@ impl Store {
             change.commit()
         };
         self.explained(keep())
-    }
-
-    /// Keeps recordings as they are handed over, in one transaction: all of them, or none if one is an error.
-    ///
-    /// # Errors
-    /// The first error among them; troubles of writing.
-    pub fn import_recordings<E: From<StoreError>>(
-        &self,
-        recordings: impl IntoIterator<Item = Result<Recording, E>>,
-    ) -> Result<(), E> {
-        let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
-        let change = self.explained(begun)?;
-        for recording in recordings {
-            self.explained(insert(&change, &recording?))?;
-        }
-        Ok(self.explained(change.commit())?)
     }
 
     /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; only those of
@@ -391,19 +373,6 @@ mod tests {
         assert_eq!(found_after(&both), ("a".into(), 5000, 1));
         let [a, b] = both;
         assert_eq!(found_after(&[a, b, said("a", 1000, 1)]), ("a".into(), 5000, 1));
-    }
-
-    #[test]
-    fn of_an_import_all_is_kept_or_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().join("a.db")).unwrap();
-        let recording = || Recording::clone(&said("a", 1, 1));
-        let found = || store.recording(recording().call.digest()).unwrap();
-        let refused = store
-            .import_recordings([Ok(recording()), Err(StoreError::Missing { path: "x".into() })]);
-        assert!(refused.is_err() && found().is_none());
-        store.import_recordings([Ok::<_, StoreError>(recording())]).unwrap();
-        assert_eq!(found(), Some(recording()));
     }
 
     #[test]

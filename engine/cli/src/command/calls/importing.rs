@@ -1,0 +1,152 @@
+//! Recordings of a file, brought into a database: all of them are checked first, and then kept in batches, so that no other process
+//! waits for a slow or a large file. Prints what was there already.
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _},
+    path::Path,
+    sync::Arc,
+};
+
+use scorebox::{digest::Digest, judge::Recording, store::Store};
+
+use crate::{arguments::NOT_A_RECORDING, failure::Failure, report, waiting::Waiting, words};
+
+/// Bytes of a line that is imported.
+const MOST_LINE_BYTES: usize = 64 << 20;
+
+/// Recordings that are kept in one transaction.
+const AT_ONCE: usize = 256;
+
+/// Brings the recordings of the file at `path` into a database.
+///
+/// # Errors
+/// The file cannot be read or has a line that is not a recording: then nothing of it is kept; troubles of writing.
+pub(super) fn import(path: &Path, database: &Path) -> Result<(), Failure> {
+    let _waiting = Waiting::on(format!("importing {}", path.display()));
+    let mut lines = Lines::of(path, checked(path)?);
+    let store = Store::open(database)?;
+    let mut imported = Imported::default();
+    loop {
+        let mut batch = Vec::new();
+        while batch.len() < AT_ONCE
+            && let Some(recording) = lines.next()?
+        {
+            imported.note(&store, &recording)?;
+            batch.push(Arc::new(recording));
+        }
+        if batch.is_empty() {
+            break;
+        }
+        store.keep_recordings(&batch)?;
+    }
+    imported.say(database);
+    Ok(())
+}
+
+/// A copy of the file, which may be a pipe, if each of its lines is a recording.
+fn checked(path: &Path) -> Result<File, Failure> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let temporary =
+        |error: io::Error| Failure::new(format!("cannot write a temporary file: {error}"));
+    let mut copy = BufWriter::new(tempfile::tempfile().map_err(temporary)?);
+    let mut lines = Lines::of(path, file);
+    while lines.next()?.is_some() {
+        copy.write_all(lines.line.trim_ascii())
+            .and_then(|()| copy.write_all(b"\n"))
+            .map_err(temporary)?;
+    }
+    let mut copy = copy.into_inner().map_err(|error| temporary(error.into_error()))?;
+    copy.rewind().map_err(temporary)?;
+    Ok(copy)
+}
+
+/// The recordings of a file, line by line.
+struct Lines<'a> {
+    /// As the user named it.
+    path: &'a Path,
+    reader: BufReader<File>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn of(path: &'a Path, file: File) -> Lines<'a> {
+        Lines { path, reader: BufReader::new(file), line: Vec::new(), number: 0 }
+    }
+
+    /// The next recording; none after the last one.
+    fn next(&mut self) -> Result<Option<Recording>, Failure> {
+        loop {
+            self.line.clear();
+            let bytes = Read::take(&mut self.reader, MOST_LINE_BYTES as u64 + 1)
+                .read_until(b'\n', &mut self.line)
+                .map_err(|error| unreadable(self.path, &error))?;
+            self.number += 1;
+            if bytes == 0 {
+                return Ok(None);
+            }
+            if bytes > MOST_LINE_BYTES {
+                return Err(self.wrong(&format!("more than {MOST_LINE_BYTES} bytes in one line")));
+            }
+            if !self.line.trim_ascii().is_empty() {
+                let recording = Recording::of_line(&self.line);
+                return recording.map(Some).map_err(|error| self.wrong(&error.to_string()));
+            }
+        }
+    }
+
+    /// Why the file is refused, with the line.
+    fn wrong(&self, why: &str) -> Failure {
+        let (path, number) = (self.path.display(), self.number);
+        Failure::new(format!("{path}:{number}: {why}; nothing of the file is imported"))
+            .hint(NOT_A_RECORDING)
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()))
+}
+
+/// How many recordings were imported.
+#[derive(Default)]
+struct Imported {
+    /// Each call with its answer.
+    all: HashSet<(Digest, Digest)>,
+    /// Those that were there.
+    known: u64,
+    /// Those of a call that has another answer.
+    differing: u64,
+}
+
+impl Imported {
+    /// Counts a recording that is about to be kept; one that the file has twice is one.
+    fn note(&mut self, store: &Store, recording: &Recording) -> Result<(), Failure> {
+        let (call, reply) = (recording.call.digest(), recording.reply_digest());
+        if !self.all.insert((call, reply)) {
+            return Ok(());
+        }
+        match store.recording_of(call, reply)?.map(|there| there.reply_digest()) {
+            Some(there) if there == reply => self.known += 1,
+            Some(there) if !self.all.contains(&(call, there)) => self.differing += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn say(&self, database: &Path) {
+        let recordings = report::counted(self.all.len() as u64, "recording", "recordings");
+        let known = match self.known {
+            0 => String::new(),
+            known => format!(", {} of which were already there", report::count(known)),
+        };
+        words::say(&format!("{recordings} imported into {}{known}", database.display()));
+        if self.differing > 0 {
+            let calls = report::counted(self.differing, "call has", "calls have");
+            words::warn(&format!(
+                "{calls} another answer in the database: the one that was given last is used"
+            ));
+        }
+    }
+}
