@@ -554,3 +554,17 @@ fn a_large_document_is_read_one_record_at_a_time() {
         folder.sh("ulimit -v 400000; scorebox convert large.json --from promptfoo").exits_with(0);
     assert_eq!(read.stdout.lines().count(), 250);
 }
+
+#[test]
+fn a_name_that_promises_another_format_is_refused() {
+    let folder = with_files();
+    for name in ["cases.parquet", "cases.jsonl.gz", "cases.CSV"] {
+        let refused = folder.sh(&format!("scorebox convert inspect.eval -o {name}")).exits_with(2);
+        let expected = format!(
+            "error: cases are written as JSON Lines, and `{name}` names a file of another kind\n\
+             hint: name a file that ends in .jsonl\n"
+        );
+        assert_eq!(refused.stderr, expected);
+        assert!(!folder.path(name).exists());
+    }
+}

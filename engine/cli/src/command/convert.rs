@@ -30,6 +30,9 @@ use mapped::mapped_line;
 
 /// Bad records that are shown; all are counted.
 const MOST_SHOWN: usize = 10;
+/// Extensions of files that are not lines of JSON.
+const OTHER_EXTENSIONS: [&str; 10] =
+    ["arrow", "csv", "db", "eval", "feather", "gz", "parquet", "tsv", "zip", "zst"];
 /// What to do about cases with one id.
 const SAME_IDS: &str = "an id (with iteration and attempt) names one case of a run: score files with the same ids in a run each, or \
      take another id with --map id=POINTER";
@@ -82,6 +85,7 @@ impl Convert {
         self.output.must_be_apart(paths.iter().copied())?;
         if let Some(output) = self.output.path() {
             must_be_outside(output, &paths)?;
+            must_be_for_lines(output)?;
         }
         let CaseFiles { mut reader, formats, left_out, unfound } = self.case_files.open(&paths)?;
         let position = Arc::default();
@@ -111,6 +115,21 @@ impl Convert {
             true => Exit::BadInput,
             false => Exit::Done,
         })
+    }
+}
+
+/// Refuses a name whose extension promises something else than JSON Lines.
+fn must_be_for_lines(output: &Path) -> Result<(), Failure> {
+    let extension = output.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
+    match extension {
+        Some(extension) if OTHER_EXTENSIONS.contains(&extension.as_str()) => {
+            Err(Failure::new(format!(
+                "cases are written as JSON Lines, and `{}` names a file of another kind",
+                output.display()
+            ))
+            .hint("name a file that ends in .jsonl"))
+        }
+        _ => Ok(()),
     }
 }
 
