@@ -29,7 +29,7 @@ pub enum Failed {
     /// Its certificate is not one that this machine trusts.
     #[error("its certificate is not trusted: {0}")]
     Certificate(String),
-    /// Its certificate is that of an authority, and is refused whoever is trusted.
+    /// Its certificate is that of an authority. It is refused even if that authority is trusted.
     #[error("it uses the certificate of an authority (CA) as its own")]
     AuthorityCertificate,
     /// It wants a login, and none is known.

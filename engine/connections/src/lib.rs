@@ -9,7 +9,7 @@ use rustls::CertificateError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateFault {
     /// It is the certificate of an authority, as `openssl req -x509` makes it, and the server uses it as its own. It is refused
-    /// whoever is trusted.
+    /// even if that authority is trusted.
     OfAnAuthority,
     /// It is not trusted, for any other reason: its authority, its time, its name.
     NotTrusted,

@@ -22,7 +22,7 @@ impl Passed {
     /// The requirements, where each names a scorer of the suite.
     ///
     /// # Errors
-    /// A number is none that can be required, or the suite has no such scorer.
+    /// A number is out of its range, or the suite has no such scorer.
     pub(crate) fn of(self, py: Python<'_>, suite: &mut Suite) -> PyResult<Required> {
         let Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors } =
             self;

@@ -101,7 +101,7 @@ impl Unfound {
         failure.is_some()
     }
 
-    /// The rules that found nothing in any case, as why a command ends; `None` if there is none.
+    /// The rules that found nothing in any case, as the failure of a command; `None` if each found something.
     pub(crate) fn failure(&self) -> Option<Failure> {
         let rules = self.0.get().into_iter();
         Failure::of_each(rules.map(|rule| {
