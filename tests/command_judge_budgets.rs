@@ -3,7 +3,10 @@
 
 use std::{
     fs,
-    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
 };
 
 use serde_json::{Value, json};
@@ -230,13 +233,20 @@ fn a_budget_of_money_stops_a_run_whose_server_refuses_and_counts_no_tokens() {
     assert_eq!(server.asked().len(), 1, "{run}");
 }
 
-/// A server that fails for the output `b`, for so many of its first questions, and counts no tokens of that; with the
-/// folder of a suite that tries again once.
+/// A server that fails so many times for the second output that it is asked about, whichever comes second, and counts
+/// no tokens of that; with the folder of a suite that tries again once.
 fn failing(times: usize) -> (ModelServer, Folder) {
+    let first = OnceLock::new();
+    let second = OnceLock::new();
     let failed = AtomicUsize::new(0);
-    let server = ModelServer::saying(move |asked| match asked.text() {
-        "b" if failed.fetch_add(1, SeqCst) < times => FAILS.into(),
-        _ => "1".into(),
+    let server = ModelServer::saying(move |asked| {
+        let text = asked.text();
+        if first.get_or_init(|| text.to_owned()) == text
+            || second.get_or_init(|| text.to_owned()) != text
+        {
+            return "1".into();
+        }
+        if failed.fetch_add(1, SeqCst) < times { FAILS.into() } else { "1".into() }
     });
     let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
     let suite = fs::read_to_string(folder.path("suite.toml")).unwrap();
