@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
+/// What a configuration may have in place of the ground truth.
+const KEYS: &str = "`name`, `names` or `value`";
+
 /// Scores whether tools were called: the fraction of the named tools that were called as often as
 /// `count`, `min` and `max` require (by default at least once) and with the `arguments`.
 ///
@@ -132,7 +135,7 @@ impl Scorer for CalledTool {
         let all: Vec<&ToolCall> = trace.tool_calls().collect();
         let calls: Vec<&ToolCall> = all.iter().copied().filter(|call| self.ended(call)).collect();
         let checks = if self.names.is_empty() {
-            let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
+            let expected = ExpectedCalls::or_ground_truth(&self.expected, KEYS, case)?;
             let mut best = None;
             // Nothing to call is a choice only if it is the only one: it asks for no check.
             let choices = expected.alternatives();

@@ -219,7 +219,11 @@ fn what_needs_a_name_says_so() {
     );
     assert_eq!(refusal(json!({"name": 1})), "`name`: should be a text, or {\"regex\": \"…\"}");
     let scorer: CalledTool = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&case()).unwrap_err().message().contains("`groundTruth`"));
+    assert_eq!(
+        scorer.score(&case()).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `name`, `names` or \
+         `value` in its place"
+    );
     let scorer: CalledTool = scorebox_sdk::configure(json!({"name": "a"})).unwrap();
     assert!(scorer.score(&Case::new(json!("x"))).unwrap_err().message().contains("`trace`"));
 }

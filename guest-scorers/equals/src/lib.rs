@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 /// or a boolean and the other a text, the text must be written as JSON writes it (`42`, `true`):
 /// see `parse`. The expected value is the case's ground truth or the configured `value`; if there
 /// are several, any one will do, and a list output may also equal the whole ground-truth list. A
-/// ground truth of `null` counts as absent: if `null` is right, list it in `values`.
+/// ground truth of `null` counts as absent: if `null` is right, list it in `values`, in a suite in
+/// JSON or with `--config`, because TOML has no `null`.
 ///
 /// With `parse` `never` and a `value`, scores as niceeval's `equals` does, which is a gate there;
 /// here a suite makes it one. With `auto`, equals promptfoo's `equals`.

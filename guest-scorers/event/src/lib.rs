@@ -4,11 +4,15 @@
 //! The rule is niceeval's `event`.
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
+    schemars,
 };
 use scorebox_sdk_traces::{Count, TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
+
+/// The most types that `meta.types` lists.
+const SHOWN: usize = 100;
 
 /// Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default
 /// at least once), else 0.
@@ -16,7 +20,7 @@ use serde_json::json;
 /// A type is the common one, which every kind of trace is mapped to (`message`, `thinking`,
 /// `action.called`, `action.result`, `subagent.called`, `subagent.completed`, `skill.loaded`,
 /// `input.requested`, `input.answered`, `compaction`, `error`), or the trace's own
-/// (`function_call`, `tool_use`, Inspect's `model` …). Regular expressions have the syntax of
+/// (`function_call`, `tool_use`, Inspect's `model` …); `meta.types` lists those of the trace. Regular expressions have the syntax of
 /// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `event`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,7 +33,7 @@ pub struct Config {
     /// The minimum number; 1 by default.
     #[serde(default)]
     min: Option<usize>,
-    /// The maximum number.
+    /// The maximum number. For "at most", set `min` to 0 as well.
     #[serde(default)]
     max: Option<usize>,
 }
@@ -58,8 +62,13 @@ impl Scorer for Event {
         let Self { name, often } = self;
         let trace = Trace::events_of(case)?;
         let number = trace.events().iter().filter(|event| event.is_named(name)).count();
-        let reason = format!("{number} × {name}, wanted: {often}");
-        let meta = json!({ "events": number, "all": trace.events().len() });
+        let mut reason = format!("{number} × {name}, wanted: {often}");
+        if let Some(meant) = trace.meant_event(name) {
+            reason.push_str(&format!("; did you mean `{meant}`?"));
+        }
+        let types = trace.event_types();
+        let types: Vec<_> = types.iter().take(SHOWN).map(|name| excerpt(name, 80)).collect();
+        let meta = json!({ "events": number, "all": trace.events().len(), "types": types });
         Ok(Score::pass(often.holds(number)).reason(reason).meta(meta))
     }
 }
@@ -93,6 +102,27 @@ mod tests {
         assert_eq!(two.score, Some(0.0));
         assert_eq!(two.reason.as_deref(), Some("1 × `input.requested`, wanted: exactly 2"));
         assert_eq!(score(json!({"type": "error"}), asked()).score, Some(0.0));
+    }
+
+    #[test]
+    fn a_maximum_alone_does_not_mean_at_most_and_the_reason_says_so() {
+        let at_most = score(json!({"type": "error", "max": 3, "min": 0}), asked());
+        assert_eq!(at_most.score, Some(1.0));
+        assert_eq!(at_most.reason.as_deref(), Some("0 × `error`, wanted: at most 3"));
+        let none = score(json!({"type": "error", "max": 3}), asked());
+        assert_eq!(none.score, Some(0.0));
+        let reason = "0 × `error`, wanted: 1 to 3 (`min` is 1 unless you say otherwise)";
+        assert_eq!(none.reason.as_deref(), Some(reason));
+    }
+
+    #[test]
+    fn a_misspelt_type_is_pointed_out_and_meta_lists_those_of_the_trace() {
+        let misspelt = score(json!({"type": "input.request", "count": 0}), asked());
+        assert_eq!(misspelt.score, Some(1.0));
+        let reason = "0 × `input.request`, wanted: exactly 0; did you mean `input.requested`?";
+        assert_eq!(misspelt.reason.as_deref(), Some(reason));
+        let types = json!(["input.requested", "message"]);
+        assert_eq!(misspelt.meta_value().unwrap()["types"], types);
     }
 
     #[test]

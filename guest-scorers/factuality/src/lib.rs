@@ -8,11 +8,11 @@
 //! prompt is our own.
 
 use scorebox_sdk::{
-    Case, ConfigError, ExpectedValue, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_judges::{Choice, Classifier, Model, Prompt, Reasoning, Settings, Unreadable};
 use serde::Deserialize;
+use serde_json::Value;
 
 /// Asks a judge how the facts of the output relate to those of the expected answer: a subset scores 0.4, a
 /// superset 0.6, the same facts 1, a contradiction 0, differences that do not matter 1.
@@ -24,8 +24,9 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    #[serde(default)]
-    value: ExpectedValue,
+    /// The expert's answer, in place of the ground truth; not `null`.
+    #[serde(default, deserialize_with = "scorebox_sdk::not_null")]
+    value: Option<Value>,
     #[serde(default)]
     reasoning: Reasoning,
     #[serde(default)]
@@ -74,7 +75,7 @@ impl Scorer for Factuality {
 
     fn new(config: Config) -> Result<Self, ConfigError> {
         let settings = Settings::new(config.model, config.reasoning, config.unreadable);
-        Ok(Self { value: config.value.0.map(|value| value.to_string()), settings })
+        Ok(Self { value: config.value.map(|value| value.to_string()), settings })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -84,11 +85,18 @@ impl Scorer for Factuality {
         }
         match &self.value {
             Some(value) => prompt.part("expert", &Part::new("value", value.as_str()))?,
-            None => prompt.part("expert", &case.require_ground_truth()?)?,
+            None => prompt.part("expert", &of_expert(case)?)?,
         };
         prompt.part("answer", &case.output())?;
         JUDGE.score(&prompt, &self.settings)
     }
+}
+
+fn of_expert(case: &Case) -> Result<Part<'_>, ScoreError> {
+    case.require_ground_truth().map_err(|missing| {
+        let hint = "and the configuration has no `value` in its place";
+        ScoreError::invalid_input(format!("{missing}, {hint}"))
+    })
 }
 
 scorebox_sdk::export!(Factuality);

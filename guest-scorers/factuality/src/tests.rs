@@ -48,5 +48,14 @@ fn a_configured_value_takes_the_ground_truths_place() {
 #[test]
 fn a_case_without_what_it_needs_is_an_error() {
     let error = scorer().score(&Case::new(json!("x"))).unwrap_err();
-    assert_eq!(error.message(), "the case has no `groundTruth`, which this scorer needs");
+    assert_eq!(
+        error.message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
+}
+
+#[test]
+fn a_value_of_null_is_refused_and_does_not_mean_the_ground_truth() {
+    let refused = scorebox_sdk::configure::<Factuality>(json!({"value": null})).err().unwrap();
+    assert_eq!(refused.to_string(), "`value` is null; to use the ground truth, leave the key out");
 }

@@ -17,10 +17,10 @@ use serde_json::json;
 /// Asks a judge how faithful the output is to the context, from 0 (entirely fabricated) to 1 (completely
 /// faithful): every claim of the output should be supported by the context.
 ///
-/// If the case has no context, or an empty one because nothing was found, the judge rates how
-/// consistent the output is in itself, and `meta.basis` is `consistency` in place of `context`. The
-/// context is a text, a list of texts, or a list of objects with a `text`, `content` or
-/// `pageContent`.
+/// If the case has no context, or one with nothing in it because nothing was found (`[]`, `{}`,
+/// `{"documents": []}`), the judge rates how consistent the output is in itself, and `meta.basis` is
+/// `consistency` in place of `context`. The context is a text, a list of texts, or a list of objects
+/// with a `text`, `content` or `pageContent`.
 ///
 /// Same purpose and scale as Smithers' `faithfulnessScorer`, with its own prompts; docs/coming-from.md says which
 /// answers are read differently.

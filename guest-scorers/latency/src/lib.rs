@@ -78,7 +78,7 @@ impl Scorer for Latency {
         };
         let (target, max) = (self.target_ms, self.max_ms);
         let mut reason = String::with_capacity(USUAL_REASON);
-        push_number(&mut reason, round_half_up(latency));
+        push_rounded(&mut reason, latency);
         let limits: &[(&str, f64)] = if latency <= target {
             &[("ms is within target (", target)]
         } else if latency >= max {
@@ -88,7 +88,7 @@ impl Scorer for Latency {
         };
         for (words, limit) in limits {
             reason.push_str(words);
-            push_number(&mut reason, round_half_up(*limit));
+            push_rounded(&mut reason, *limit);
         }
         reason.push_str("ms)");
         Ok(Score::new(fraction(latency, target, max)).reason(reason))
@@ -112,6 +112,14 @@ pub fn fraction(latency: f64, target: f64, max: f64) -> f64 {
 fn round_half_up(milliseconds: f64) -> f64 {
     let floor = milliseconds.floor();
     if milliseconds - floor >= 0.5 { floor + 1.0 } else { floor }
+}
+
+/// Adds whole milliseconds to a reason, in few characters however many they are.
+fn push_rounded(reason: &mut String, milliseconds: f64) {
+    match round_half_up(milliseconds) {
+        many if many >= 1e16 => reason.push_str(&format!("{many:e}")),
+        rounded => push_number(reason, rounded),
+    }
 }
 
 scorebox_sdk::export!(Latency);
@@ -199,6 +207,11 @@ mod tests {
         assert_eq!(reason(0.94), "1ms is within target (1ms)");
         assert_eq!(reason(1000.0), "1000ms (target: 1ms, max: 2001ms)");
         assert_eq!(reason(2000.6), "2001ms exceeds max (2001ms)");
+    }
+
+    #[test]
+    fn a_reason_writes_many_milliseconds_in_few_characters() {
+        assert_eq!(score(1e308).1, "1e308ms exceeds max (5000ms)");
     }
 
     #[test]

@@ -139,7 +139,10 @@ impl MessageIncludes {
 
 /// The texts that the ground truth names.
 fn of_ground_truth(case: &Case) -> Result<Vec<TextPattern>, ScoreError> {
-    let truth = case.require_ground_truth()?;
+    let truth = case.require_ground_truth().map_err(|missing| {
+        let hint = "and the configuration has no `value` in its place";
+        ScoreError::invalid_input(format!("{missing}, {hint}"))
+    })?;
     let values = match truth.value()? {
         Value::Array(values) => values,
         one => vec![one],

@@ -63,6 +63,10 @@ fn the_ground_truth_stands_in_and_an_output_for_messages() {
         "`groundTruth` should be a text, or a list of texts, found an array"
     );
     assert!(of(json!([])).is_err());
+    assert_eq!(
+        of(json!(null)).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
     let plain = Case::new(json!("Regards, Ada")).with_ground_truth(json!("Ada"));
     assert_eq!(scorer.score(&plain).unwrap().score, Some(1.0));
 }

@@ -4,15 +4,19 @@
 
 use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
-    schemars,
+    excerpt, schemars,
 };
 use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
+use serde_json::json;
+
+/// The most types that `meta.types` lists.
+const SHOWN: usize = 100;
 
 /// Scores whether events did not happen: the fraction of the named types without an event.
 ///
 /// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the
-/// scorer `event`) or the trace's own. Regular expressions have the syntax of regex-lite: `\d`, `\w`,
+/// scorer `event`) or the trace's own; `meta.types` lists those of the trace. Regular expressions have the syntax of regex-lite: `\d`, `\w`,
 /// `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `notEvent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -53,9 +57,15 @@ impl Scorer for NotEvent {
         let mut checks = Checks::default();
         for name in &self.forbidden {
             let number = trace.events().iter().filter(|event| event.is_named(name)).count();
-            checks.add(format!("no {name}"), number == 0, format!("{number} × {name}"));
+            let mut found = format!("{number} × {name}");
+            if let Some(meant) = trace.meant_event(name) {
+                found.push_str(&format!("; did you mean `{meant}`?"));
+            }
+            checks.add(format!("no {name}"), number == 0, found);
         }
-        Ok(checks.into_score())
+        let types = trace.event_types();
+        let types: Vec<_> = types.iter().take(SHOWN).map(|name| excerpt(name, 80)).collect();
+        Ok(checks.into_score().meta(json!({ "types": types })))
     }
 }
 
@@ -63,7 +73,7 @@ scorebox_sdk::export!(NotEvent);
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     use super::*;
 
@@ -80,6 +90,17 @@ mod tests {
         assert_eq!(score(json!({"type": "input.requested"}), trace.clone()).score, Some(1.0));
         let both = score(json!({"types": ["error", "input.requested"]}), trace);
         assert_eq!(both.score, Some(0.5));
+    }
+
+    #[test]
+    fn a_misspelt_type_is_pointed_out_and_meta_lists_those_of_the_trace() {
+        let trace = json!([{"type": "error", "message": "lost"}, {"type": "saved"}]);
+        let misspelt = score(json!({"type": "errors"}), trace.clone());
+        let reason = "0 × `errors`; did you mean `error`?";
+        assert_eq!((misspelt.score, misspelt.reason.as_deref()), (Some(1.0), Some(reason)));
+        assert_eq!(misspelt.meta_value(), Some(json!({"types": ["error", "saved"]})));
+        let own = score(json!({"type": "saved"}), trace);
+        assert_eq!(own.reason.as_deref(), Some("1 × `saved`"));
     }
 
     #[test]

@@ -195,6 +195,7 @@ impl<'s> Walk<'s> {
                     self.key(here, &key);
                 }
             }
+            ("getpath", [Term::Arr(Some(path))]) => return self.path(path, here, here),
             ("select", [condition]) => {
                 self.place(condition, here);
                 return here;
@@ -207,6 +208,17 @@ impl<'s> Walk<'s> {
             _ => self.all(arguments, Place::Elsewhere),
         }
         Place::Elsewhere
+    }
+
+    /// What is at a path that is written as a list of keys.
+    fn path(&mut self, keys: &Term<'s>, at: Place, here: Place) -> Place {
+        match keys {
+            Term::BinOp(first, BinaryOp::Comma, rest) => {
+                let inside = self.path(first, at, here);
+                self.path(rest, inside, here)
+            }
+            key => self.index(at, key, here),
+        }
     }
 
     /// The variables of a pattern, which takes `value` apart.
@@ -231,13 +243,21 @@ impl<'s> Walk<'s> {
     /// One step of a path; what stands in brackets has the input of the whole path.
     fn step(&mut self, at: Place, part: &Part<Term<'s>>, here: Place) -> Place {
         match part {
-            Part::Index(index) => match literal(index) {
-                Some(key) => return self.key(at, &key),
-                None => _ = self.place(index, here),
-            },
+            Part::Index(index) => return self.index(at, index, here),
             Part::Range(from, to) => self.all(from.iter().chain(to), here),
         }
         Place::Elsewhere
+    }
+
+    /// What is under a key or a number, which an expression may make.
+    fn index(&mut self, at: Place, index: &Term<'s>, here: Place) -> Place {
+        match literal(index) {
+            Some(key) => self.key(at, &key),
+            None => {
+                self.place(index, here);
+                Place::Elsewhere
+            }
+        }
     }
 
     /// What is under a key.

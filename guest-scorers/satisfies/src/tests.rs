@@ -210,6 +210,8 @@ fn a_key_that_no_case_has_is_refused_with_the_one_that_is_meant() {
         "reduce .trace[] as $step (.latency_ms; . + 1)",
         "any(.; .latency_ms > 1)",
         "select(.output != null).latency_ms < 1",
+        "getpath([\"latency_ms\"]) < 1",
+        "getpath([\"output\", .latency_ms]) < 1",
     ] {
         refused(expression, ".latency_ms", latency);
     }
@@ -241,6 +243,14 @@ fn so_is_a_key_that_no_usage_has() {
         ".usage.cacheReadTokens",
         "put it into `metadata`: `.metadata.cacheReadTokens`",
     );
+    for expression in [
+        "getpath([\"usage\", \"cacheReadTokens\"]) < 5",
+        ".usage | getpath([\"cacheReadTokens\"]) < 5",
+        "getpath([\"usage\"]).cacheReadTokens < 5",
+    ] {
+        let own = "put it into `metadata`: `.metadata.cacheReadTokens`";
+        refused(expression, ".usage.cacheReadTokens", own);
+    }
     refused(
         ". as {usage: {$reasoningTokens}} | $reasoningTokens < 1",
         ".usage.reasoningTokens",
@@ -268,6 +278,9 @@ fn what_need_not_be_the_case_may_have_any_key() {
         "map_values(.toxicity?)",
         "del(.toxicity) | length",
         "to_entries | length",
+        "getpath([\"metadata\", \"toxicity\"]) == null",
+        "getpath([.metadata.key]) == null",
+        ".trace | getpath([0, \"toxicity\"]) == null",
         "keys | index(\"toxicity\")",
         "def f: .toxicity; .output | f",
         "def has(x): true; has(\"toxicity\")",

@@ -8,7 +8,7 @@
 //! commit edfa259); without one it is the check of niceeval's `summarizes`. The prompts are our own.
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_judges::{Choice, Classifier, Model, Prompt, Reasoning, Settings, Unreadable};
 use serde::Deserialize;
@@ -76,7 +76,7 @@ impl Scorer for Summarizes {
         let mut prompt = Prompt::new();
         match &self.source {
             Some(source) => prompt.data("text", source.as_str()),
-            None => prompt.part("text", &case.require_input()?)?,
+            None => prompt.part("text", &text_of(case)?)?,
         };
         if let Some(expert) = case.ground_truth() {
             prompt.part("first-summary", &expert)?.part("second-summary", &case.output())?;
@@ -85,6 +85,14 @@ impl Scorer for Summarizes {
         prompt.part("summary", &case.output())?;
         FAITHFUL.score(&prompt, &self.settings)
     }
+}
+
+/// The text of a case that is summarized.
+fn text_of(case: &Case) -> Result<Part<'_>, ScoreError> {
+    case.require_input().map_err(|missing| {
+        let hint = "and the configuration has no `source` in its place";
+        ScoreError::invalid_input(format!("{missing}, {hint}"))
+    })
 }
 
 scorebox_sdk::export!(Summarizes);

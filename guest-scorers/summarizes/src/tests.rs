@@ -51,5 +51,8 @@ fn without_an_expert_summary_it_must_be_true_to_the_text() {
 #[test]
 fn a_case_without_what_it_needs_is_an_error() {
     let error = scorer().score(&Case::new(json!("x"))).unwrap_err();
-    assert_eq!(error.message(), "the case has no `input`, which this scorer needs");
+    assert_eq!(
+        error.message(),
+        "the case has no `input`, which this scorer needs, and the configuration has no `source` in its place"
+    );
 }

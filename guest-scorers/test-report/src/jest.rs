@@ -19,14 +19,17 @@ struct Report {
     num_failed_tests: Option<u64>,
     #[serde(default)]
     num_failed_test_suites: Option<u64>,
+    /// All tests, those that are skipped or to be written too.
+    #[serde(default)]
+    num_total_tests: Option<u64>,
     /// Files that could not be loaded, which Jest counts among the failed ones as well.
     #[serde(default)]
     num_runtime_error_test_suites: Option<u64>,
 }
 
 impl Report {
-    /// How the report as a whole says that the run failed. Of a coverage threshold, an obsolete snapshot
-    /// or an error of a reporter nothing else tells.
+    /// What the report as a whole says that none of its tests does: that the run failed, such as by a coverage threshold,
+    /// an obsolete snapshot or an error of a reporter, or that it had tests that are not listed.
     fn failure(&self) -> Option<String> {
         let counts = [
             ("numFailedTests", self.num_failed_tests),
@@ -37,7 +40,19 @@ impl Report {
             Some(count) if *count > 0 => Some(format!("`{key}: {count}`")),
             _ => None,
         });
-        counted.or_else(|| (self.success == Some(false)).then(|| "`success: false`".to_owned()))
+        let stated = counted
+            .or_else(|| (self.success == Some(false)).then(|| "`success: false`".to_owned()));
+        let failed = stated.map(|stated| format!("{stated}, but none of its tests fails"));
+        failed.or_else(|| self.not_listed())
+    }
+
+    /// That the report counts more tests than it lists: it was cut, or filtered after the run.
+    fn not_listed(&self) -> Option<String> {
+        let total = self.num_total_tests?;
+        let listed: usize = self.test_results.iter().map(|file| file.assertion_results.len()).sum();
+        (total > listed as u64).then(|| {
+            format!("`numTotalTests: {total}`, but lists {listed}: the others are missing")
+        })
     }
 }
 
@@ -114,7 +129,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     if let Some(stated) = report.failure()
         && !tests.iter().any(Reported::is_failed)
     {
-        let why = format!("the report says {stated}, but none of its tests fails");
+        let why = format!("the report says {stated}");
         tests.push(Reported::failed("the run", &why));
     }
     Ok(tests)

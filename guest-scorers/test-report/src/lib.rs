@@ -33,8 +33,8 @@ use serde::Deserialize;
 /// test whose set-up or tear-down fails does count. A test file that cannot be loaded fails, and so
 /// does a run that breaks off or numbers its tests otherwise than its plan; if no test fails, a
 /// suite that counts failures fails, and so does a run with an exit code other than 0 or, in the
-/// JSON of Vitest and Jest, one that counts failures or says `success: false`. A report without
-/// tests is an error; if all tests were skipped, the result is not-applicable. Of more than 1000
+/// JSON of Vitest and Jest, one that counts failures or more tests than are listed, or says
+/// `success: false`. A report without tests is an error; if all tests were skipped, the result is not-applicable. Of more than 1000
 /// tests, failing ones are kept first as assertions. The workspace is part of the case's data; see
 /// docs/workspace.md. Equals niceeval's `EVAL.ts`, in which every test is a gate.
 #[derive(Deserialize, JsonSchema)]

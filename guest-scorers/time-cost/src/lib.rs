@@ -67,7 +67,8 @@ impl Scorer for TimeCost {
 
     fn new(config: Self) -> Result<Self, ConfigError> {
         if !config.max_ms.is_finite() || config.max_ms <= 0.0 {
-            let message = format!("should be more than 0 milliseconds, found {}", config.max_ms);
+            let found = shown(config.max_ms);
+            let message = format!("should be more than 0 milliseconds, found {found}");
             return Err(ConfigError::new("maxMs", message));
         }
         Ok(config)
@@ -87,8 +88,17 @@ impl Scorer for TimeCost {
                 .meta(json!({ "elapsedMs": 0.0, "maxMs": max, "skipped": true })));
         };
         Ok(Score::new((1.0 - elapsed / max).clamp(0.0, 1.0))
-            .reason(format!("{elapsed} ms of at most {max} ms"))
+            .reason(format!("{} ms of at most {} ms", shown(elapsed), shown(max)))
             .meta(json!({ "elapsedMs": elapsed, "maxMs": max })))
+    }
+}
+
+/// A number in few characters, however large or small.
+fn shown(number: f64) -> String {
+    let size = number.abs();
+    match size >= 1e16 || (size > 0.0 && size < 1e-5) {
+        true => format!("{number:e}"),
+        false => number.to_string(),
     }
 }
 

@@ -40,6 +40,17 @@ fn the_latency_stands_in_for_the_outputs_own_time() {
 }
 
 #[test]
+fn a_reason_writes_numbers_in_few_characters() {
+    let reason = |elapsed: f64| {
+        let case = Case::new(json!("x")).with_latency_ms(elapsed);
+        score(json!({"maxMs": 1e300}), &case).reason.unwrap()
+    };
+    assert_eq!(reason(1e308), "1e308 ms of at most 1e300 ms");
+    assert_eq!(reason(1e-300), "1e-300 ms of at most 1e300 ms");
+    assert_eq!(reason(0.25), "0.25 ms of at most 1e300 ms");
+}
+
+#[test]
 fn without_a_time_the_score_is_1_and_marked_as_skipped() {
     let none = score(json!({}), &Case::new(json!({"result": "ok"})));
     assert_eq!(none.score, Some(1.0));

@@ -99,7 +99,7 @@ impl Scorer for ToolCallF1 {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
-        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, "`value`", case)?;
         let made = Made::new(trace.tool_calls().collect(), self.repeats);
         let runs = expected.alternatives();
         let mut best: Option<Agreement> = None;

@@ -96,7 +96,7 @@ impl Scorer for ToolCorrectness {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
-        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, "`value`", case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         let mut best: Option<(f64, Vec<f64>, &[ExpectedCall])> = None;
         for run in expected.alternatives() {

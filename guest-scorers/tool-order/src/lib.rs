@@ -14,6 +14,9 @@ use serde_json::json;
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
+/// What a configuration may have in place of the ground truth.
+const KEYS: &str = "`names` or `value`";
+
 /// Scores 1 if tools were called in the expected order, else 0.
 ///
 /// As a `subsequence`, other calls may be made between them; with `exact`, there may be no others.
@@ -114,7 +117,7 @@ impl ToolOrder {
         if !self.wanted.is_empty() {
             return Ok(vec![self.wanted.clone()]);
         }
-        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, KEYS, case)?;
         // An empty list is not an order; beside others it is not a choice.
         let runs = expected.alternatives().iter().filter(|run| !run.calls.is_empty());
         let names = runs

@@ -73,7 +73,11 @@ fn an_empty_list_is_not_an_order() {
     let error = scorebox_sdk::configure::<ToolOrder>(json!({"names": []})).err().unwrap();
     assert_eq!(error.to_string(), "`names` is an empty list; name at least one");
     let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&case(&["a"])).unwrap_err().message().contains("`groundTruth`"));
+    assert_eq!(
+        scorer.score(&case(&["a"])).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `names` or `value` in \
+         its place"
+    );
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Scorer for TrajectoryMatch {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
-        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, "`value`", case)?;
         let mut best: Option<Comparison> = None;
         for reference in expected.alternatives() {
             let found = compare(self, &trace, reference)?;

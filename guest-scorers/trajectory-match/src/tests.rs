@@ -234,5 +234,8 @@ fn the_configuration_may_name_the_reference_and_turn_the_score() {
         error.unwrap().to_string(),
         "`argumentModes.w`: should be `exact`, `ignore`, `subset`, `superset`, or a list of arguments"
     );
-    assert!(scorer(json!({})).score(&case).unwrap_err().message().contains("`groundTruth`"));
+    assert_eq!(
+        scorer(json!({})).score(&case).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
 }

@@ -102,7 +102,7 @@ impl Trajectory {
     /// What a step lacks.
     fn error(&self, step: &Map<String, Value>) -> Option<String> {
         let keys = self.required_keys.iter().filter(|key| !step.contains_key(*key));
-        let missing: Vec<_> = keys.map(|key| format!("'{key}'")).collect();
+        let missing: Vec<_> = keys.map(|key| quoted(key)).collect();
         let mut reasons = Vec::new();
         if !step.contains_key("step") && !step.contains_key("id") {
             reasons.push("missing step/id".to_owned());
@@ -112,6 +112,27 @@ impl Trajectory {
         }
         (!reasons.is_empty()).then(|| reasons.join(", "))
     }
+}
+
+/// A text as Python writes it in a list, as far as its letters can be printed.
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut quoted = String::from(quote);
+    for letter in text.chars() {
+        match letter {
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\\' => quoted.push_str("\\\\"),
+            letter if letter == quote => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                quoted.push_str(&format!("\\x{:02x}", u32::from(letter)));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push(quote);
+    quoted
 }
 
 scorebox_sdk::export!(Trajectory);

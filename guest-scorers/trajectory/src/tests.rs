@@ -89,6 +89,22 @@ fn no_more_errors_are_listed_than_a_person_reads_and_the_others_are_counted() {
 }
 
 #[test]
+fn keys_are_quoted_as_python_quotes_them() {
+    // What Python's `repr` gives.
+    for (key, written) in [
+        ("action", "'action'"),
+        ("it's", "\"it's\""),
+        ("say \"x\"", "'say \"x\"'"),
+        ("it's \"x\"", "'it\\'s \"x\"'"),
+        ("a\\b\n\u{1}\u{85}é", "'a\\\\b\\n\\x01\\x85é'"),
+    ] {
+        assert_eq!(quoted(key), written);
+    }
+    let score = score(json!({"requiredKeys": ["it's"]}), &Case::new(json!([{"step": 1}])));
+    assert_eq!(score.meta_value().unwrap()["errors"], json!(["step 0: missing [\"it's\"]"]));
+}
+
+#[test]
 fn an_empty_key_is_refused() {
     let error = scorebox_sdk::configure::<Trajectory>(json!({"requiredKeys": ["a", ""]})).err();
     assert_eq!(

@@ -9,17 +9,21 @@
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Scale, Score, ScoreError, Scorer, Usage, schemars,
 };
-use serde::{Deserialize, Deserializer, de};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, IgnoredAny, Unexpected},
+};
 use serde_json::json;
 
 /// Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds ×
 /// `timePenalty`, minus tokens × `tokenPenalty`; never less than 0.
 ///
 /// The case's `metadata` provides `succeeded` (true or false, or 1 or 0), `rating` (usually 0 to
-/// 10), `tokens_total` and `elapsed_ms`, also written `tokensTotal` and `elapsedMs`. If the last two
-/// are absent, the case's `usage` and `latencyMs` are used; a `usage` with only one of `inputTokens`
-/// and `outputTokens` is an error, unless `tokenPenalty` is 0. Anything unknown counts as 0. A case without `metadata`, `usage`
-/// and `latencyMs` gets no score.
+/// 10), `tokens_total` and `elapsed_ms`, also written `tokensTotal` and `elapsedMs`; texts (`"true"`,
+/// `"8"`), as tables have them, are read too. If the last two are absent, the case's `usage` and
+/// `latencyMs` are used; a `usage` with only one of `inputTokens` and `outputTokens` is an error,
+/// unless `tokenPenalty` is 0. What is absent or `null` counts as 0, but a case with none of these
+/// keys is an error.
 ///
 /// Equals dify's `WeightedScorer`.
 #[derive(Deserialize, JsonSchema)]
@@ -57,31 +61,83 @@ fn hundredth() -> f64 {
 
 /// What is known of an attempt.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct Attempt {
-    #[serde(default, deserialize_with = "flag")]
-    succeeded: bool,
-    rating: Option<f64>,
-    tokens_total: Option<f64>,
+    succeeded: Stated<bool>,
+    rating: Stated<f64>,
+    tokens_total: Stated<f64>,
     #[serde(rename = "tokensTotal")]
-    tokens_in_camel_case: Option<f64>,
-    elapsed_ms: Option<f64>,
+    tokens_in_camel_case: Stated<f64>,
+    elapsed_ms: Stated<f64>,
     #[serde(rename = "elapsedMs")]
-    elapsed_in_camel_case: Option<f64>,
+    elapsed_in_camel_case: Stated<f64>,
 }
 
-/// `true` or `false`, or 1 or 0 as databases write them; `null` is `false`.
-fn flag<'de, D: Deserializer<'de>>(given: D) -> Result<bool, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "should be true, false, 1 or 0")]
-    enum Flag {
-        Boolean(bool),
-        Number(u8),
+impl Attempt {
+    fn states_anything(&self) -> bool {
+        let Attempt { succeeded, rating, tokens_total, tokens_in_camel_case, .. } = self;
+        let figures = [rating, tokens_total, tokens_in_camel_case];
+        let times = [&self.elapsed_ms, &self.elapsed_in_camel_case];
+        succeeded.is_there || figures.into_iter().chain(times).any(|figure| figure.is_there)
     }
-    match Option::deserialize(given)? {
-        None => Ok(false),
-        Some(Flag::Boolean(flag)) => Ok(flag),
-        Some(Flag::Number(number @ (0 | 1))) => Ok(number == 1),
-        Some(Flag::Number(_)) => Err(de::Error::custom("should be true, false, 1 or 0")),
+}
+
+/// The value of a key, and whether the key is there: `null` says that a value is not known.
+#[derive(Clone, Copy, Default)]
+struct Stated<T> {
+    is_there: bool,
+    value: Option<T>,
+}
+
+impl<'de> Deserialize<'de> for Stated<bool> {
+    fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
+        let cell: Option<Cell> = Option::deserialize(given)?;
+        Ok(Stated { is_there: true, value: cell.map(Cell::flag).transpose()? })
+    }
+}
+
+impl<'de> Deserialize<'de> for Stated<f64> {
+    fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
+        let cell: Option<Cell> = Option::deserialize(given)?;
+        Ok(Stated { is_there: true, value: cell.map(Cell::number).transpose()? })
+    }
+}
+
+/// A value, which a table may have as its text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Cell {
+    Boolean(bool),
+    Number(f64),
+    Text(String),
+    Other(IgnoredAny),
+}
+
+impl Cell {
+    /// `true` or `false`, or 1 or 0 as databases and tables write them.
+    fn flag<E: de::Error>(self) -> Result<bool, E> {
+        let is = |word: &str| matches!(&self, Cell::Text(text) if text.trim().eq_ignore_ascii_case(word));
+        match &self {
+            Cell::Boolean(flag) => return Ok(*flag),
+            _ if is("true") => return Ok(true),
+            _ if is("false") => return Ok(false),
+            _ => {}
+        }
+        match self.number::<E>() {
+            Ok(1.0) => Ok(true),
+            Ok(0.0) => Ok(false),
+            _ => Err(E::custom("should be true, false, 1 or 0")),
+        }
+    }
+
+    fn number<E: de::Error>(self) -> Result<f64, E> {
+        match self {
+            Cell::Number(number) => Ok(number),
+            Cell::Text(text) => serde_json::from_str(text.trim())
+                .map_err(|_| E::invalid_type(Unexpected::Str(&text), &"a number")),
+            Cell::Boolean(flag) => Err(E::invalid_type(Unexpected::Bool(flag), &"a number")),
+            Cell::Other(_) => Err(E::custom("should be a number")),
+        }
     }
 }
 
@@ -116,20 +172,20 @@ impl Scorer for Weighted {
             Some(metadata) => metadata.read()?,
             None => Attempt::default(),
         };
-        let tokens = match attempt.tokens_total.or(attempt.tokens_in_camel_case) {
+        let tokens = match attempt.tokens_total.value.or(attempt.tokens_in_camel_case.value) {
             Some(tokens) => Some(tokens),
             None => case.usage().map_or(Ok(None), |usage| self.tokens(usage))?,
         };
-        let elapsed = attempt.elapsed_ms.or(attempt.elapsed_in_camel_case);
+        let elapsed = attempt.elapsed_ms.value.or(attempt.elapsed_in_camel_case.value);
         let elapsed = elapsed.or_else(|| case.latency_ms());
-        if (case.metadata().is_none(), tokens, elapsed) == (true, None, None) {
+        if !attempt.states_anything() && tokens.is_none() && elapsed.is_none() {
             return Err(ScoreError::invalid_input(
                 "nothing is known about the attempt: the case should have `metadata` with `succeeded`, \
                  `rating`, `tokens_total` or `elapsed_ms`, or `usage` or `latencyMs`",
             ));
         }
-        let base = if attempt.succeeded { self.success_bonus } else { 0.0 };
-        let rating = attempt.rating.unwrap_or(0.0) * self.rating_weight;
+        let base = if attempt.succeeded.value == Some(true) { self.success_bonus } else { 0.0 };
+        let rating = attempt.rating.value.unwrap_or(0.0) * self.rating_weight;
         let time = elapsed.unwrap_or(0.0) / 1000.0 * self.time_penalty;
         let tokens = tokens.unwrap_or(0.0) * self.token_penalty;
         let points = base + rating - time - tokens;

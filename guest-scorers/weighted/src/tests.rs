@@ -108,8 +108,6 @@ fn half_a_usage_is_not_a_total() {
 fn what_is_not_known_counts_as_0() {
     let points = |metadata| score(json!({}), &attempt(metadata)).score;
     assert_eq!(points(json!({"rating": 2})), Some(20.0));
-    assert_eq!(points(json!({})), Some(0.0));
-    assert_eq!(points(json!({"other": 1})), Some(0.0));
     let nulls =
         json!({"succeeded": null, "rating": null, "tokens_total": null, "elapsed_ms": null});
     assert_eq!(points(nulls), Some(0.0));
@@ -121,6 +119,11 @@ fn what_is_not_known_counts_as_0() {
 fn an_attempt_that_cannot_be_read_has_no_score() {
     let scorer: Weighted = scorebox_sdk::configure(json!({})).unwrap();
     let failure = |case: &Case| scorer.score(case).unwrap_err().to_string();
+    let origin = json!({"origin": {"file": "attempts.csv"}});
+    for unknown in [json!({}), json!({"success": true, "score": 9}), origin] {
+        let words = failure(&attempt(unknown));
+        assert!(words.starts_with("nothing is known about the attempt"), "{words}");
+    }
     assert!(failure(&Case::new(json!("x"))).starts_with("nothing is known about the attempt"));
     assert_eq!(
         failure(&attempt(json!({"rating": "good"}))),
@@ -130,6 +133,14 @@ fn an_attempt_that_cannot_be_read_has_no_score() {
         failure(&attempt(json!({"succeeded": 2}))),
         "`metadata.succeeded` cannot be read: should be true, false, 1 or 0"
     );
+    for succeeded in [json!("yes"), json!(""), json!([]), json!(0.5)] {
+        let words = failure(&attempt(json!({ "succeeded": succeeded })));
+        assert!(words.ends_with("should be true, false, 1 or 0"), "{words}");
+    }
+    for rating in [json!("NaN"), json!("1e400"), json!(""), json!(true), json!({})] {
+        let words = failure(&attempt(json!({ "rating": rating })));
+        assert!(words.starts_with("`metadata.rating` cannot be read: "), "{words}");
+    }
     assert_eq!(
         failure(&attempt(json!([true, 8, 1000, 5000]))),
         "`metadata` should be an object, found an array"
@@ -149,5 +160,20 @@ fn success_may_be_written_as_a_number() {
     };
     assert_eq!((base(json!(1)), base(json!(true))), (json!(100.0), json!(100.0)));
     assert_eq!((base(json!(0)), base(json!(false))), (json!(0.0), json!(0.0)));
+    assert_eq!((base(json!(1.0)), base(json!(0.0))), (json!(100.0), json!(0.0)));
     assert_eq!(base(json!(null)), json!(0.0));
+}
+
+/// As all cells of a CSV are, and as pandas and R write truth.
+#[test]
+fn texts_are_read_as_what_they_say() {
+    let points = |metadata| score(json!({}), &attempt(metadata)).score;
+    let row =
+        json!({"succeeded": "true", "rating": "8", "tokens_total": "1000", "elapsed_ms": "5e3"});
+    assert_eq!(points(row), Some(165.0));
+    for (succeeded, expected) in
+        [("True", 100.0), ("TRUE", 100.0), ("1.0", 100.0), ("False", 0.0), ("0", 0.0)]
+    {
+        assert_eq!(points(json!({ "succeeded": succeeded })), Some(expected), "{succeeded}");
+    }
 }

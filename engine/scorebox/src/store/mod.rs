@@ -115,7 +115,8 @@ pub use call_store::CallStore;
 pub use calls::CallRecord;
 pub use case::{CaseAdded, CaseContent, StoredCase};
 pub use case_index::{
-    CaseIndex, CaseOrder, CaseQuery, Finding, FoundCase, Indexed, IndexedCase, Place, WordsError,
+    CaseCursor, CaseIndex, CaseOrder, CaseQuery, Finding, FoundCase, Indexed, IndexedCase,
+    WordsError,
 };
 pub use counts::ScorerCounts;
 pub use deciding::{CaseToDecide, RowToDecide};
@@ -180,6 +181,11 @@ impl Store {
         let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred);
         let _open = self.explained(begun)?;
         read(self)
+    }
+
+    /// Whether SQLite checks, from the next transaction on, that what a new row refers to is there.
+    fn check_references(&self, on: bool) -> Result<(), StoreError> {
+        self.explained(self.conn.pragma_update(None, "foreign_keys", on))
     }
 
     /// `result` with SQLite's error turned into the one that names this file.

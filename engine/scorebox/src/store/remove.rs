@@ -106,9 +106,9 @@ impl Store {
         let removal = Removal { store: self, all: &all };
         // Checked by hand, because otherwise SQLite would look for rows of each scorer and each session among
         // all rows of all runs.
-        removal.store.foreign_keys(false)?;
+        removal.store.check_references(false)?;
         let removed = removal.run(now_ms, &mut progress);
-        self.foreign_keys(true)?;
+        self.check_references(true)?;
         removed
     }
 
@@ -134,10 +134,6 @@ impl Store {
             StoreError::BeingWritten { path, id } => StoreError::InUse { path, id },
             other => other,
         })
-    }
-
-    fn foreign_keys(&self, on: bool) -> Result<(), StoreError> {
-        self.explained(self.conn.pragma_update(None, "foreign_keys", on))
     }
 }
 

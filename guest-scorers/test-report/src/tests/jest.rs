@@ -66,6 +66,23 @@ fn a_run_of_jest_fails_that_says_so_without_a_failing_test() {
 }
 
 #[test]
+fn a_report_of_jest_that_counts_more_tests_than_it_lists_fails() {
+    let run = |total: u64, statuses: &[&str]| {
+        let test = |status: &&str| json!({"title": status, "status": status});
+        let tests: Vec<_> = statuses.iter().map(test).collect();
+        let file = json!({"name": "f.ts", "assertionResults": tests});
+        json!({"numTotalTests": total, "success": true, "testResults": [file]}).to_string()
+    };
+    let why = "the report says `numTotalTests: 5`, but lists 1: the others are missing";
+    assert_eq!(outline(&run(5, &["passed"])), format!("+ f.ts > passed\n- the run: {why}\n"));
+    assert_eq!(report(&run(5, &["passed"])).unwrap().score, Some(0.5));
+    // A test that fails says enough.
+    assert_eq!(outline(&run(5, &["failed"])), "- f.ts > failed: it failed\n");
+    let whole = outline(&run(3, &["passed", "skipped", "todo"]));
+    assert_eq!(whole, "+ f.ts > passed\n. f.ts > skipped\n. f.ts > todo\n");
+}
+
+#[test]
 fn where_all_tests_fail_the_score_is_zero_and_not_less() {
     let xml = r#"<testsuite name="s"><testcase name="a"><failure/></testcase></testsuite>"#;
     let score = report(xml).unwrap().score.unwrap();

@@ -8,6 +8,7 @@
 //! - `numbers`: exact comparison and division of numbers
 //! - `place`: where an error is
 //! - `rewrite`: what is changed in a schema before it is compiled
+//! - `unusable`: why a schema cannot be compiled
 //! - `warm`: what a validator sets up at its first use, done before the first score
 //!
 //! The validator recurses with schema and value: some 5 KB of stack a level, of which readable JSON has
@@ -22,6 +23,7 @@ mod issue;
 mod numbers;
 mod place;
 mod rewrite;
+mod unusable;
 mod warm;
 
 use std::collections::BTreeMap;
@@ -47,10 +49,10 @@ const ROOT_FOLDER: &str = "schema:///";
 /// How deep JSON may be nested to be read: the limit of `serde_json`.
 const DEEPEST: usize = 127;
 
-/// The most issues that [`CompiledSchema::problem`] reports.
+/// The most issues that one line reports.
 const PROBLEM_ISSUES: usize = 5;
 
-/// How much of one issue [`CompiledSchema::problem`] reports, in characters.
+/// How much of one issue a line reports, in characters.
 const PROBLEM_LENGTH: usize = 240;
 
 /// Formats that draft 7 and older would assert by themselves.
@@ -121,7 +123,7 @@ impl CompiledSchema {
         register_formats(&mut compiler, options.formats, &rewritten);
         compiler.use_loader(Box::new(documents));
         let mut schemas = Schemas::new();
-        let refuse = |error: CompileError| explain(&error, &rewritten);
+        let refuse = |error: CompileError| unusable::explain(&error, &rewritten);
         compiler.add_resource(ROOT, schema).map_err(refuse)?;
         let root = compiler.compile(ROOT, &mut schemas).map_err(refuse)?;
         let compiled = Self { schemas, root, rewritten };
@@ -324,19 +326,6 @@ impl UrlLoader for Documents {
         };
         Err(format!("remote schemas are not fetched{how}").into())
     }
-}
-
-/// The compiler's words, on one line, without the address that only this file knows.
-fn explain(error: &CompileError, rewritten: &Rewritten) -> String {
-    let text = format!("{error:#}");
-    if let Some(why) = rewritten.blame(&text) {
-        return format!("is not a usable JSON Schema: {why}");
-    }
-    let lines: Vec<_> = text.lines().map(str::trim).collect();
-    format!(
-        "is not a usable JSON Schema: {}",
-        lines.join("; ").replace(ROOT, "the schema").replace(formats::REGEX, "regex")
-    )
 }
 
 #[cfg(test)]

@@ -33,8 +33,40 @@ fn a_problem_is_bounded_whatever_the_value() {
 #[test]
 fn an_invalid_schema_is_refused_in_one_line() {
     let error = refusal(json!({"properties": {"a": {"type": "strnig"}}, "required": 7}));
-    assert!(error.starts_with("is not a usable JSON Schema: "), "{error}");
-    assert!(!error.contains('\n') && !error.contains(ROOT), "{error}");
+    let types = "'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'";
+    let of_type = format!("value must be one of {types}, or want array, but got string");
+    let mut expected = [
+        format!("at `/properties/a/type`: {of_type}"),
+        "at `/required`: want array, but got number".to_owned(),
+    ];
+    let words = error.strip_prefix("is not a usable JSON Schema: ").unwrap();
+    let mut found: Vec<_> = words.split("; ").collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(
+        refusal(json!(7)),
+        "is not a usable JSON Schema: want boolean or object, but got number"
+    );
+}
+
+#[test]
+fn an_invalid_document_is_named() {
+    let mut documents = BTreeMap::new();
+    documents.insert("name.json".to_owned(), json!({"minLength": "1"}));
+    let options = Options { formats: false, documents: Some(&documents) };
+    assert_eq!(
+        CompiledSchema::compile(&json!({"$ref": "name.json"}), options).unwrap_err(),
+        "is not a usable JSON Schema: in \"name.json\" at `/minLength`: want integer, but got string"
+    );
+}
+
+#[test]
+fn the_message_of_an_invalid_schema_is_bounded() {
+    let bad = (0..500).map(|index| (format!("{index:9000}"), json!({"type": index})));
+    let bad: Value = Value::Object(bad.collect());
+    let error = refusal(json!({"properties": bad}));
+    assert!(error.chars().count() <= 60 + 5 * (PROBLEM_LENGTH + 3), "{}", error.len());
 }
 
 #[test]

@@ -11,7 +11,8 @@ const TEXT_KEYS: [&str; 5] = ["text", "content", "pageContent", "page_content", 
 
 /// The documents of a context, in their order, for a question about each: a list of texts or of objects with a `text`,
 /// `content`, `pageContent`, `page_content` or `document`; anything else is one document, and what is not text is its JSON.
-/// None if nothing was retrieved: the list is empty, or all documents are of white space.
+/// None if nothing was retrieved: the list is empty, or all documents are of white space or objects with nothing in them,
+/// such as `{"documents": []}`.
 ///
 /// # Errors
 /// [`ScoreError::InvalidInput`] if there are more than 128.
@@ -35,12 +36,26 @@ pub fn joined_documents(context: &Part<'_>) -> Result<String, ScoreError> {
 }
 
 fn all(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
-    let documents: Vec<String> = match context.is_array() {
-        true => context.read::<Vec<Value>>()?.iter().map(text).collect(),
-        false => vec![text(&context.value()?)],
+    let documents = match context.value()? {
+        Value::Array(documents) => documents,
+        one => vec![one],
     };
-    let is_blank = documents.iter().all(|document| document.trim().is_empty());
-    Ok(if is_blank { Vec::new() } else { documents })
+    let says_nothing = |document| text(document).trim().is_empty() || is_empty(document);
+    match documents.iter().all(says_nothing) {
+        true => Ok(Vec::new()),
+        false => Ok(documents.iter().map(text).collect()),
+    }
+}
+
+/// Whether there is nothing in a value but lists, objects and white space.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_empty),
+        Value::Object(members) => members.values().all(is_empty),
+    }
 }
 
 fn text(document: &Value) -> String {

@@ -9,6 +9,8 @@ use scorebox_sdk::ConfigError;
 pub struct Count {
     least: usize,
     most: Option<usize>,
+    /// Whether `least` is the default of `min`.
+    by_default: bool,
 }
 
 impl Count {
@@ -26,14 +28,15 @@ impl Count {
                 let message = "is exact; leave out `min` and `max`, or leave out `count`";
                 return Err(ConfigError::new("count", message));
             }
-            return Ok(Self { least: count, most: Some(count) });
+            return Ok(Self { least: count, most: Some(count), by_default: false });
         }
+        let by_default = min.is_none();
         let least = min.unwrap_or(least);
         if let Some(max) = max.filter(|max| *max < least) {
             let message = format!("should be {least} or more, because at least that is wanted");
             return Err(ConfigError::new("max", format!("{message}; found {max}")));
         }
-        Ok(Self { least, most: max })
+        Ok(Self { least, most: max, by_default })
     }
 
     /// Whether a number is wanted.
@@ -43,10 +46,13 @@ impl Count {
     }
 }
 
-/// "exactly 1", "at least 1", "at most 5", "2 to 4".
+/// "exactly 1", "at least 1", "at most 5", "2 to 4", "1 to 4 (`min` is 1 unless you say otherwise)".
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.least, self.most) {
+            (least, Some(most)) if self.by_default && least > 0 => {
+                write!(f, "{least} to {most} (`min` is {least} unless you say otherwise)")
+            }
             (least, Some(most)) if least == most => write!(f, "exactly {least}"),
             (0, Some(most)) => write!(f, "at most {most}"),
             (least, Some(most)) => write!(f, "{least} to {most}"),

@@ -82,18 +82,26 @@ impl ExpectedCalls {
         Ok(Some(ExpectedCalls { alternatives }))
     }
 
-    /// The configured calls, or else those of the case's ground truth.
+    /// The configured calls, or else those of the case's ground truth. `keys` are those of the configuration that could
+    /// take its place, in words that can follow "has no": "`names` or `value`".
     ///
     /// # Errors
-    /// As [`from_case`](Self::from_case).
+    /// As [`from_case`](Self::from_case); if the case has no ground truth, the message names the keys.
     pub fn or_ground_truth<'a>(
         configured: &'a Option<Self>,
+        keys: &str,
         case: &Case,
     ) -> Result<Cow<'a, Self>, ScoreError> {
-        match configured {
-            Some(expected) => Ok(Cow::Borrowed(expected)),
-            None => Self::from_case(case).map(Cow::Owned),
+        if let Some(expected) = configured {
+            return Ok(Cow::Borrowed(expected));
         }
+        case.require_ground_truth().map_err(|missing| match missing {
+            ScoreError::InvalidInput(missing) => ScoreError::InvalidInput(format!(
+                "{missing}, and the configuration has no {keys} in its place"
+            )),
+            other => other,
+        })?;
+        Self::from_case(case).map(Cow::Owned)
     }
 
     /// From the case's ground truth.

@@ -38,7 +38,8 @@
 //! The table's order is the precedence: the first row that fits decides what an item is. The first
 //! four are looked for in the whole list, the others item by item, so that a list may mix them.
 //! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
-//! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item.
+//! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item. A list of turns, each with
+//! `events` beside `status` or `usage`, is read as one run.
 //!
 //! An item of an unknown `type` among known ones is kept as [`StepKind::Other`], unless it holds a call. One that cannot
 //! be recognized is an error, which says where it is and which keys it has; so is a call that does not
@@ -46,7 +47,7 @@
 //!
 //! # Map
 //!
-//! `answer` finds the trace in a text; `read` opens wrappers and `item` recognizes items; `builder` gives
+//! `answer` finds the trace in a text; `read` opens wrappers, `turns` lists of turns, and `item` recognizes items; `builder` gives
 //! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
 //! `reported`, which knows the calls; `tally` adds up tokens and cost. For scorers: `pattern`
@@ -87,12 +88,15 @@ mod spans;
 mod step;
 mod stream;
 mod tally;
+mod turns;
 mod written;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
 
+use scorebox_config_keys::nearest;
 use scorebox_sdk::{Case, Part, ScoreError, Usage};
 
 pub use argument_match::ArgumentMatch;
@@ -245,6 +249,32 @@ impl Trace {
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// The types of its events, sorted: the common ones, and what the trace itself calls them.
+    #[must_use]
+    pub fn event_types(&self) -> BTreeSet<&str> {
+        let common = self.events.iter().map(|event| event.name.as_ref());
+        let own = self.events.iter().filter_map(|event| event.raw_name.as_deref());
+        common.chain(own).collect()
+    }
+
+    /// The common type of events that was probably meant by one that is neither common nor in this trace; `None` if none
+    /// is near.
+    ///
+    /// ```
+    /// # use scorebox_sdk_traces::{TextPattern, Trace};
+    /// let trace = Trace::parse(r#"[{"role": "user", "content": "Hi"}]"#).unwrap();
+    /// let meant = |name: &str| trace.meant_event(&TextPattern::Text(name.to_owned()));
+    /// assert_eq!(meant("input.request"), Some("input.requested"));
+    /// assert_eq!((meant("error"), meant("user"), meant("saved")), (None, None, None));
+    /// ```
+    #[must_use]
+    pub fn meant_event(&self, pattern: &TextPattern) -> Option<&'static str> {
+        let TextPattern::Text(name) = pattern else { return None };
+        let is_known = Event::COMMON.contains(&name.as_str())
+            || self.events.iter().any(|event| event.is(name));
+        if is_known { None } else { nearest(name, Event::COMMON) }
     }
 
     /// The tools that the trace declares, as it declares them: beside its steps, and in items of them.

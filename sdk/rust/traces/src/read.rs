@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::fields::{self, LISTS, Object, kind, list, take, word};
 use crate::item::{CHUNKS, is_item, read_item};
 use crate::step::{Outcome, Status};
-use crate::{TraceError, atif, codex, genai, inspect, logs, spans};
+use crate::{TraceError, atif, codex, genai, inspect, logs, spans, turns};
 use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
@@ -92,6 +92,12 @@ fn read_list(
         && is_wrapper(only)
     {
         return read_object(builder, std::mem::take(only), deeper);
+    }
+    if let Some(deeper) = wrappers.checked_sub(1)
+        && turns::are_turns(&items)
+    {
+        let read_turn = |builder: &mut Builder, turn| read_object(builder, turn, deeper);
+        return turns::read(builder, items, read_turn);
     }
     // The answers of a conversation's models, one after the other.
     if let Some(deeper) = wrappers.checked_sub(1)

@@ -282,6 +282,21 @@ pub struct Event {
 }
 
 impl Event {
+    /// The common types, which every kind of trace is mapped to.
+    pub const COMMON: [&'static str; 11] = [
+        "message",
+        "thinking",
+        "action.called",
+        "action.result",
+        "subagent.called",
+        "subagent.completed",
+        "skill.loaded",
+        "input.requested",
+        "input.answered",
+        "compaction",
+        "error",
+    ];
+
     /// Whether it goes by this name: the common one, or the trace's own.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {

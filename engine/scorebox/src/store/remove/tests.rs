@@ -142,7 +142,7 @@ fn a_damaged_database_does_not_hold_up_a_removal() {
     let (_folder, mut store) = database();
     // A row of a case that is not there, of a scorer of this run.
     let run = writer(Store::open(store.path()).unwrap(), "r", &["a"]).run().clone();
-    store.foreign_keys(false).unwrap();
+    store.check_references(false).unwrap();
     let stray =
         "INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
                  VALUES (?1, ?2, 'scored', 1.0, 0.0, 0)";

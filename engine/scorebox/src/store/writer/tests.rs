@@ -274,6 +274,43 @@ fn rows_that_went_with_a_batch_of_which_sqlite_says_nothing_are_missed() {
     assert!(error.to_string().ends_with(expected), "{error}");
 }
 
+/// A writer with a committed first batch that another connection may have followed, in whose second batch there is one more case.
+fn in_its_second_batch(another_writes: bool) -> (tempfile::TempDir, RunWriter, CaseKey) {
+    let (folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    added(&mut writer, &case(0, "x"));
+    writer.commit().unwrap();
+    if another_writes {
+        let mut other = Store::open(folder.path().join("scores.db")).unwrap();
+        other.create_run(&run("s"), &[scorer("a")], &session()).unwrap();
+    }
+    let key = added(&mut writer, &case(1, "y"));
+    (folder, writer, key)
+}
+
+fn add_row(writer: &mut RunWriter, case: CaseKey) -> Result<bool, StoreError> {
+    writer.add_score(case, writer.run().scorers[0], &scored(1.0))
+}
+
+#[test]
+fn a_row_of_a_case_that_went_with_its_batch_is_refused() {
+    let (_folder, mut writer, key) = in_its_second_batch(false);
+    // As SQLite does it when the disk fails.
+    writer.store().conn.execute_batch("ROLLBACK").unwrap();
+    let refused = add_row(&mut writer, key).unwrap_err();
+    assert!(refused.to_string().contains("FOREIGN KEY constraint failed"), "{refused}");
+}
+
+#[test]
+fn what_rows_refer_to_is_looked_up_for_each_if_another_connection_writes() {
+    for another_writes in [false, true] {
+        let (_folder, mut writer, key) = in_its_second_batch(another_writes);
+        let without_its_case = "DELETE FROM cases WHERE case_id = 'y'";
+        writer.store().conn.execute(without_its_case, []).unwrap();
+        assert_eq!(add_row(&mut writer, key).is_err(), another_writes);
+    }
+}
+
 #[test]
 fn a_session_that_was_alone_ends_without_a_pass_over_its_rows() {
     let steps = |cases: u64, another_writes: bool| {

@@ -17,7 +17,7 @@ mod values;
 
 use std::borrow::Cow;
 
-use scorebox_sdk::push_whole;
+use scorebox_sdk::{Part, push_whole};
 use serde_json::Value;
 
 pub(crate) use self::quotations::quotations;
@@ -92,15 +92,22 @@ fn scored(answer: &Answer, (least, most): (f64, f64), beyond: bool) -> Result<f6
         let number = match value {
             Value::Number(number) => number.as_f64(),
             Value::String(text) => written(text, least, most),
-            _ => return Err("`score` is missing".to_owned()),
+            other => {
+                let score = Part::new("score", other.to_string());
+                return Err(score.should_be("a number").to_string());
+            }
         };
         let number = number.filter(|number| number.is_finite());
         number.ok_or_else(|| "`score` is not a number".to_owned())
     };
+    let alone = |value: &Value| match value {
+        Value::Number(_) | Value::String(_) => graded(value),
+        _ => Err("`score` is missing".to_owned()),
+    };
     let read = |value: &Value| match member(value, &["score"]) {
         Some(score) if beyond => graded(score).map_err(NoVerdict::Wrong),
         Some(score) => graded(score).and_then(within).map_err(NoVerdict::Wrong),
-        None => graded(value).and_then(within).map_err(NoVerdict::Missing),
+        None => alone(value).and_then(within).map_err(NoVerdict::Missing),
     };
     let said = Said::of(answer)?;
     let in_json = said.in_json(read)?;

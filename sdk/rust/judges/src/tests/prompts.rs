@@ -99,9 +99,21 @@ fn documents_are_texts_objects_with_a_text_or_one_value() {
     let list = json!(["a", {"text": "b"}, {"pageContent": "c", "id": 1}, {"id": 2}]);
     assert_eq!(of(list).unwrap(), ["a", "b", "c", "{\"id\":2}"]);
     assert_eq!(of(json!("whole")).unwrap(), ["whole"]);
-    for nothing in [json!([]), json!([" ", {"text": ""}]), json!("\n"), json!({"content": " "})] {
-        assert!(of(nothing).unwrap().is_empty());
+    for nothing in [
+        json!([]),
+        json!([" ", {"text": ""}]),
+        json!("\n"),
+        json!({"content": " "}),
+        json!({}),
+        json!({"documents": [], "error": null}),
+        json!([{}, [""]]),
+    ] {
+        assert!(of(nothing.clone()).unwrap().is_empty(), "{nothing}");
     }
+    assert_eq!(
+        of(json!({"documents": [], "count": 0})).unwrap(),
+        [r#"{"count":0,"documents":[]}"#]
+    );
     assert_eq!(of(json!(["", "b"])).unwrap(), ["", "b"]);
     assert!(of(json!(vec!["x"; 129])).unwrap_err().contains("129 documents"));
     assert_eq!(of(json!(vec!["x"; 128])).unwrap().len(), 128);

@@ -203,6 +203,21 @@ fn a_choice_is_in_the_same_case_if_there_is_one_and_no_item_of_a_list() {
 }
 
 #[test]
+fn a_score_of_another_kind_is_named_by_its_kind() {
+    for (score, kind) in
+        [("null", "null"), ("true", "a boolean"), ("[1]", "an array"), ("{}", "an object")]
+    {
+        let why = format!("`score` should be a number, found {kind}");
+        assert_eq!(number(&format!("{{\"score\": {score}}}"), 0.0, 1.0), Err(why), "{score}");
+    }
+    for answer in ["{\"points\": 1}", "[]", "null"] {
+        assert_eq!(number(answer, 0.0, 1.0), Err("`score` is missing".to_owned()), "{answer}");
+    }
+    let why = "`score` is not a number";
+    assert_eq!(number("{\"score\": \"high\"}", 0.0, 1.0), Err(why.to_owned()));
+}
+
+#[test]
 fn a_name_in_brackets_is_a_choice_alone_or_right_after_a_label() {
     let names = ["Y", "N"];
     for answer in [

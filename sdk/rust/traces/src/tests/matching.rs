@@ -281,6 +281,13 @@ fn how_often_something_has_to_happen() {
     assert_eq!(default.to_string(), "at least 1");
     assert_eq!(count(None, Some(0), Some(5)).unwrap().to_string(), "at most 5");
     assert_eq!(count(None, Some(2), Some(4)).unwrap().to_string(), "2 to 4");
+    assert_eq!(count(None, Some(1), Some(1)).unwrap().to_string(), "exactly 1");
+    // Who writes only `max` may mean "at most".
+    let only_max = count(None, None, Some(1)).unwrap();
+    assert!(only_max.holds(1) && !only_max.holds(0));
+    assert_eq!(only_max.to_string(), "1 to 1 (`min` is 1 unless you say otherwise)");
+    let none_by_default = Count::from_config(None, None, Some(5), 0).unwrap();
+    assert_eq!(none_by_default.to_string(), "at most 5");
     assert_eq!(count(Some(1), Some(1), None).unwrap_err().key(), Some("count"));
     assert_eq!(count(None, Some(3), Some(2)).unwrap_err().key(), Some("max"));
 }

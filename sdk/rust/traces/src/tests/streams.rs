@@ -221,6 +221,40 @@ fn niceevals_events_say_what_a_tool_does() {
 }
 
 #[test]
+fn niceevals_turns_are_one_run() {
+    let said = |text: &str| json!({"type": "message", "role": "assistant", "text": text});
+    let turn = |text: &str, status: &str, tokens: u64| {
+        json!({"events": [said(text)], "status": status, "data": null,
+            "usage": {"inputTokens": tokens, "outputTokens": 1, "cacheReadTokens": 5}})
+    };
+    let turns = json!([turn("Hi", "failed", 10), turn("Bye", "completed", 20)]);
+    for trace in [json!({ "turns": turns }), turns.clone()] {
+        assert_eq!(told(trace.clone()), ["assistant: Hi", "assistant: Bye"]);
+        let read = Trace::read(trace).unwrap();
+        assert_eq!(read.outcome(), Some(&Outcome::Completed));
+        let usage = read.usage().unwrap();
+        assert_eq!((usage.input_tokens, usage.output_tokens), (Some(30), Some(2)));
+        assert_eq!(usage.cache_read_tokens, Some(10));
+    }
+    let outcome = |trace: Value| Trace::read(trace).unwrap().outcome().cloned();
+    let around = json!({"turns": [turn("Hi", "completed", 1)], "status": "failed"});
+    assert_eq!(outcome(around), Some(Outcome::Failed(None)));
+    let silent = json!({"events": [said("Hm")], "usage": {}});
+    assert_eq!(outcome(json!([turn("Hi", "waiting", 1), silent])), Some(Outcome::Waiting));
+}
+
+#[test]
+fn a_turn_without_steps_has_tokens_and_one_whose_events_state_tokens_does_not_count_twice() {
+    let spent = json!({"inputTokens": 10, "outputTokens": 1});
+    let quiet = json!({"events": [], "status": "completed", "usage": spent});
+    let message = json!({"role": "assistant", "content": "Hi", "usage": spent});
+    let stated = json!({"events": [message], "status": "completed", "usage": spent});
+    let total = |turns: Value| Trace::read(turns).unwrap().usage().unwrap().input_tokens;
+    assert_eq!(total(json!([quiet, stated])), Some(20));
+    assert_eq!(total(json!([stated, quiet, quiet])), Some(30));
+}
+
+#[test]
 fn a_hosted_search_for_tools_is_one_call() {
     let items = json!([
         {"type": "tool_search_call", "id": "a", "call_id": null, "status": "completed", "arguments": {"paths": ["x"]}},
