@@ -36,8 +36,8 @@ const NAME_CHARACTERS: usize = 32;
 
 /// Rank the entrants of a run at each challenge
 ///
-/// A case names its `entrant` and `challenge` in its metadata, with `succeeded`, `rating`, `tokens_total`, `elapsed_ms` and
-/// `created_at`. Only attempts that succeeded are ranked; of equal ones the earlier comes first.
+/// A case names its `entrant` and `challenge` in its metadata or beside it, with `succeeded`, `rating`, `tokens_total`, `elapsed_ms`
+/// and `created_at`. Only attempts that succeeded are ranked; of equal ones the earlier comes first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Leaderboard {
     /// The run [default: the newest]
@@ -116,7 +116,8 @@ enum OfArgument {
 impl Leaderboard {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let record = self.database.run(self.run.as_deref(), &store)?;
+        let run = record.spec.id.to_string();
         let options = LeaderboardOptions::new(self.strategy.into())
             .with_challenge(self.challenge.as_deref())
             .with_scorer(self.scorer.as_deref())
@@ -124,10 +125,14 @@ impl Leaderboard {
                 OfArgument::Best => OfAttempts::Best,
                 OfArgument::Mean => OfAttempts::Mean,
             });
-        match self.attempts {
-            true => self.list_attempts(&store, &run, options),
-            false => self.rank(&store, &run, options),
+        let done = match self.attempts {
+            true => self.list_attempts(&store, &run, options)?,
+            false => self.rank(&store, &run, options)?,
+        };
+        if let Some(unfinished) = report::unfinished(&record) {
+            words::warn(&unfinished);
         }
+        Ok(done)
     }
 
     fn rank(
@@ -210,26 +215,20 @@ impl Leaderboard {
         options: LeaderboardOptions<'_>,
     ) -> Result<Exit, Failure> {
         let mut page = Page::new(self.format, 0, self.most(), &COLUMNS);
-        let (mut failure, mut board) = (None, None);
-        output::stdout(|out| {
+        let mut board = None;
+        page.print(|page, out| {
             let mut written = Ok(());
-            let listed = entered(store, run, options, |attempt| {
+            let seen = entered(store, run, options, |attempt| {
                 written = page.add(out, attempt, || cells(attempt));
                 written.is_ok()
             });
+            let seen = seen.map_err(Failure::from)?;
             written?;
-            match listed {
-                Ok(seen) => board = Some(seen),
-                Err(error) => failure = Some(error),
-            }
-            // Without attempts, why there are none is an error.
-            if page.shown() > 0 { page.end(out) } else { Ok(()) }
+            self.must_be_there(run, page.found(), &seen)?;
+            board = Some(seen);
+            Ok(())
         })?;
-        if let Some(failure) = failure {
-            return Err(failure.into());
-        }
         if let Some(board) = board {
-            self.must_be_there(run, page.found(), &board)?;
             self.say(page.shown(), page.found(), "attempts", &board);
         }
         Ok(Exit::Done)
@@ -255,10 +254,10 @@ impl Leaderboard {
             }
             Some(challenge) => {
                 Err(Failure::new(format!("the run `{run}` has no challenge `{challenge}`"))
-                    .hint("a case names it in its metadata, as `challenge`"))
+                    .hint("a case names it as `challenge`, in its metadata or beside it"))
             }
             None => Err(Failure::new(format!("no case of the run `{run}` names an entrant"))
-                .hint("a case names it in its metadata, as `entrant`")),
+                .hint("a case names it as `entrant`, in its metadata or beside it")),
         }
     }
 
@@ -285,6 +284,28 @@ impl Leaderboard {
                     report::count(attempts)
                 ),
             });
+        }
+        if let (1.., Some(scorer)) = (board.unscored, &board.scorer_id) {
+            words::say(&match board.unscored {
+                1 => format!("1 attempt has not been scored by `{scorer}`"),
+                attempts => {
+                    format!(
+                        "{} attempts have not been scored by `{scorer}`",
+                        report::count(attempts)
+                    )
+                }
+            });
+        }
+        if board.success_unknown > 0 {
+            let attempts = match board.success_unknown {
+                1 => "1 attempt is not ranked: it has".to_owned(),
+                attempts => {
+                    format!("{} attempts are not ranked: they have", report::count(attempts))
+                }
+            };
+            words::say(&format!(
+                "{attempts} no `succeeded`, and no scorer of the run can fail a case"
+            ));
         }
         if board.unreadable > 0 {
             let keys: Vec<String> =
@@ -330,8 +351,9 @@ fn cells(attempt: &Entered) -> Vec<String> {
         name(Some(&attempt.entrant)),
         match (attempt.succeeded, attempt.unreadable.is_empty()) {
             (_, false) => "unreadable",
-            (true, true) => "yes",
-            (false, true) => "no",
+            (Some(true), true) => "yes",
+            (Some(false), true) => "no",
+            (None, true) => "unknown",
         }
         .to_owned(),
         score,

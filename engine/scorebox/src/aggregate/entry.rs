@@ -1,19 +1,28 @@
-//! What a stored case says about an attempt at a challenge: whose it is, and what was measured. The names are those of dify's
-//! challenges, and shorter ones. Ranks nothing.
+//! What a stored case says about an attempt at a challenge: whose it is, and what was measured. Finds no keys: see `stated`. Ranks
+//! nothing.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::stated::{
+    APP, CHALLENGE, CREATED_AT, ELAPSED_MS, RATING, SUCCEEDED, Spellings, Stated, TENANT,
+    TOKENS_TOTAL,
+};
 use crate::{
     case::{MAX_ID_BYTES, usage_of},
     contract::Usage,
-    row::{Json, Status},
+    row::Status,
     store::{CaseEntry, CaseToDecide},
     verdict::{CaseVerdict, Verdict},
 };
 
 /// A name that is not there, as a cell of a table writes it.
 const EMPTY: &str = "\"\"";
+
+/// Bytes of the JSON text that is read as a number or as `true`: more than any has.
+const LONGEST_FIGURE: usize = 1024;
 
 /// An attempt at a challenge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,8 +43,9 @@ pub struct Entered {
     pub tenant: Option<String>,
     /// Who made the attempt.
     pub entrant: String,
-    /// Whether it succeeded: what it says, or else whether its verdict is `passed`; not if what it says cannot be read.
-    pub succeeded: bool,
+    /// Whether it succeeded: not if the task failed; else what it says, or else whether its verdict is `passed`. `None` if what it says
+    /// cannot be read, and if it says nothing and no scorer of the run can fail a case.
+    pub succeeded: Option<bool>,
     /// The outcome of the scorer, if there is one.
     pub status: Option<Status>,
     /// Its score; `None` if the outcome is another one.
@@ -48,7 +58,8 @@ pub struct Entered {
     pub elapsed_ms: Option<f64>,
     /// When it was made, in milliseconds since 1970.
     pub created_at: Option<f64>,
-    /// The keys of which it has a value of another type than they have. It is not ranked then: what it says is not known.
+    /// The keys that its metadata has twice, or of which it has a value of another type than they have; beside the metadata, only
+    /// `succeeded` of another type. It is not ranked then: what it says is not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<&'static str>,
 }
@@ -62,68 +73,9 @@ pub(super) enum NotEntered {
     Incomplete,
 }
 
-/// What of metadata is read, in the spelling of dify and in that of JSON, which may stand beside each other: dify's counts first. Other
-/// keys are passed over; if one of these comes twice, nothing is known.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Stated<'a> {
-    #[serde(borrow)]
-    entrant: Option<&'a RawValue>,
-    #[serde(borrow)]
-    end_user_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "endUserId")]
-    end_user_id_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    account_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "accountId")]
-    account_id_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tenant: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tenant_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "tenantId")]
-    tenant_id_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    app: Option<&'a RawValue>,
-    #[serde(borrow)]
-    app_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "appId")]
-    app_id_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    challenge: Option<&'a RawValue>,
-    #[serde(borrow)]
-    challenge_id: Option<&'a RawValue>,
-    #[serde(borrow, rename = "challengeId")]
-    challenge_id_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    succeeded: Option<&'a RawValue>,
-    #[serde(borrow)]
-    rating: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tokens_total: Option<&'a RawValue>,
-    #[serde(borrow, rename = "tokensTotal")]
-    tokens_total_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    elapsed_ms: Option<&'a RawValue>,
-    #[serde(borrow, rename = "elapsedMs")]
-    elapsed_ms_in_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    created_at: Option<&'a RawValue>,
-    #[serde(borrow, rename = "createdAt")]
-    created_at_in_json: Option<&'a RawValue>,
-}
-
-impl<'a> Stated<'a> {
-    /// What an object says, nothing if it is something else; `None` if it cannot be read.
-    fn by(json: Option<&'a Json>) -> Option<Stated<'a>> {
-        // A list would be read by position.
-        let object = json.map(Json::get).filter(|text| text.trim_start().starts_with('{'));
-        object.map_or_else(|| Some(Stated::default()), |text| serde_json::from_str(text).ok())
-    }
-}
-
 impl Entered {
-    /// The attempt that a case is, which is not scored yet.
+    /// The attempt that a case is, which is not scored yet. A verdict says whether it succeeded if a scorer of the run can fail a case
+    /// (`decides`).
     ///
     /// # Errors
     /// Why it is not among those that are compared.
@@ -131,47 +83,48 @@ impl Entered {
         case: &CaseToDecide,
         entry: &CaseEntry,
         verdict: &CaseVerdict,
+        decides: bool,
     ) -> Result<Entered, NotEntered> {
-        let (own, metadata) =
-            (Stated::by(entry.other.as_ref()), Stated::by(entry.metadata.as_ref()));
-        let mut unreadable: Vec<_> = metadata.is_none().then_some("metadata").into_iter().collect();
-        let (own, stated) = (own.unwrap_or_default(), metadata.unwrap_or_default());
-        let users = [stated.end_user_id, stated.end_user_id_in_json];
-        let accounts = [stated.account_id, stated.account_id_in_json];
-        let entrants = [[own.entrant, stated.entrant], users, accounts];
-        let entrant = name(entrants.as_flattened()).ok_or(NotEntered::WithoutEntrant)?;
-        let mut read = |key, value: Option<&RawValue>| match value.map(number) {
+        let stated = Stated::by(entry);
+        let mut unreadable: Vec<_> = stated.repeated().collect();
+        let entrant = stated.entrants().find_map(name).ok_or(NotEntered::WithoutEntrant)?;
+        let mut not_read = |key: Spellings| {
+            if !unreadable.contains(&key[0]) {
+                unreadable.push(key[0]);
+            }
+        };
+        // What cannot be read beside the metadata may be there for another purpose: it is as if it were absent.
+        let mut figure = |key| match stated.in_metadata(key).first().copied().map(number) {
             Some(None) => {
-                unreadable.push(key);
+                not_read(key);
                 None
             }
-            number => number.flatten(),
+            Some(number) => number,
+            None => stated.values(key).into_iter().find_map(number),
         };
-        let rating = read("rating", stated.rating);
-        let tokens_total =
-            read("tokens_total", stated.tokens_total.or(stated.tokens_total_in_json));
-        let elapsed_ms = read("elapsed_ms", stated.elapsed_ms.or(stated.elapsed_ms_in_json));
-        let created_at = read("created_at", stated.created_at.or(stated.created_at_in_json));
-        let succeeded = match (stated.succeeded, stated.succeeded.map(flag)) {
-            (Some(_), Some(Some(stated))) => stated,
-            (Some(_), _) => {
-                unreadable.push("succeeded");
-                false
+        let rating = figure(RATING);
+        let tokens_total = figure(TOKENS_TOTAL);
+        let elapsed_ms = figure(ELAPSED_MS);
+        let created_at = figure(CREATED_AT);
+        // The verdict must not stand in for what cannot be read, wherever it is.
+        let succeeded = match stated.values(SUCCEEDED).first().copied().map(flag) {
+            _ if case.error.is_some() => Some(false),
+            Some(Some(stated)) => Some(stated),
+            Some(None) => {
+                not_read(SUCCEEDED);
+                None
             }
-            (None, _) if verdict.is_incomplete => return Err(NotEntered::Incomplete),
-            (None, _) => verdict.verdict == Verdict::Passed,
+            None if verdict.is_incomplete => return Err(NotEntered::Incomplete),
+            None => decides.then_some(verdict.verdict == Verdict::Passed),
         };
-        let mut named = |key, values: [Option<&RawValue>; 3]| {
-            let name = name(&values);
-            if name.is_none() && values.iter().flatten().any(|raw| raw.get() != EMPTY) {
-                unreadable.push(key);
+        let mut named = |key| {
+            let name = stated.values(key).into_iter().find_map(name);
+            if name.is_none() && stated.in_metadata(key).iter().any(|raw| raw.get() != EMPTY) {
+                not_read(key);
             }
             name
         };
-        let app = named("app", [stated.app, stated.app_id, stated.app_id_in_json]);
-        let challenges = [stated.challenge, stated.challenge_id, stated.challenge_id_in_json];
-        let challenge = named("challenge", challenges);
-        let tenant = named("tenant", [stated.tenant, stated.tenant_id, stated.tenant_id_in_json]);
+        let (app, challenge, tenant) = (named(APP), named(CHALLENGE), named(TENANT));
         let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
         let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
         Ok(Entered {
@@ -192,31 +145,45 @@ impl Entered {
             unreadable,
         })
     }
+
+    /// Whether nothing says if it succeeded.
+    pub(super) fn success_is_unknown(&self) -> bool {
+        self.succeeded.is_none() && self.unreadable.is_empty()
+    }
 }
 
-/// The first of these values that is a name: a string of 1 to 512 bytes, as the id of a case, or an integer.
-fn name(values: &[Option<&RawValue>]) -> Option<String> {
-    values.iter().flatten().find_map(|raw| {
-        let raw = raw.get();
-        // Escapes make a string at most six times as long as it is.
-        let is_short = raw.len() <= 6 * MAX_ID_BYTES + 2;
-        let name = match raw.starts_with('"') {
-            true if is_short => serde_json::from_str::<String>(raw).ok()?,
-            true => return None,
-            false => serde_json::from_str::<i64>(raw).ok()?.to_string(),
-        };
-        (1..=MAX_ID_BYTES).contains(&name.len()).then_some(name)
-    })
+/// A name: a string of 1 to 512 bytes, as the id of a case, or an integer.
+fn name(raw: &RawValue) -> Option<String> {
+    let raw = raw.get();
+    // Escapes make a string at most six times as long as it is.
+    let is_short = raw.len() <= 6 * MAX_ID_BYTES + 2;
+    let name = match raw.starts_with('"') {
+        true if is_short => serde_json::from_str::<String>(raw).ok()?,
+        true => return None,
+        false => serde_json::from_str::<i64>(raw).ok()?.to_string(),
+    };
+    (1..=MAX_ID_BYTES).contains(&name.len()).then_some(name)
+}
+
+/// What a value says: of a text, what is in it, for all cells of a CSV are texts. Nothing of one that is too long to be a figure.
+fn words(raw: &RawValue) -> Cow<'_, str> {
+    let raw = raw.get();
+    let text = match raw.starts_with('"') {
+        false => return Cow::Borrowed(raw),
+        true if raw.len() > LONGEST_FIGURE => None,
+        true => serde_json::from_str::<String>(raw).ok(),
+    };
+    text.map_or(Cow::Borrowed(""), |text| Cow::Owned(text.trim().to_owned()))
 }
 
 /// A finite number.
 fn number(raw: &RawValue) -> Option<f64> {
-    serde_json::from_str::<f64>(raw.get()).ok().filter(|number| number.is_finite())
+    serde_json::from_str::<f64>(&words(raw)).ok().filter(|number| number.is_finite())
 }
 
-/// `true` or `false`, or 1 or 0 as databases and tables write them (`1.0`).
+/// `true` or `false`, or 1 or 0 as databases and tables write them (`1.0`); pandas writes `True`, and R `TRUE`.
 fn flag(raw: &RawValue) -> Option<bool> {
-    match (raw.get(), number(raw)) {
+    match (words(raw).to_ascii_lowercase().as_str(), number(raw)) {
         ("true", _) | (_, Some(1.0)) => Some(true),
         ("false", _) | (_, Some(0.0)) => Some(false),
         _ => None,

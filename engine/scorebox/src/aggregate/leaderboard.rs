@@ -104,6 +104,11 @@ pub struct Leaderboard {
     /// Attempts that are left out because whether they succeeded is not known: not all scorers have scored them, as in a run that was
     /// interrupted.
     pub incomplete: u64,
+    /// Attempts that the scorer whose scores are shown has not scored yet, among those that are listed.
+    pub unscored: u64,
+    /// Attempts that are not ranked because whether they succeeded is not known: they do not say it, and no scorer of the run can fail a
+    /// case.
+    pub success_unknown: u64,
     /// Attempts that are not ranked because what they say cannot be read.
     pub unreadable: u64,
     /// The keys that say it, in the order of their names.
@@ -144,8 +149,13 @@ pub struct Entrant {
     pub attempts: u64,
     /// Those that succeeded.
     pub succeeded: u64,
-    /// Those that are not ranked because what they say of themselves cannot be read: a value has another type than its key has.
+    /// Those that are not ranked because they do not say whether they succeeded, and no scorer of the run can fail a case.
+    pub success_unknown: u64,
+    /// Those that are not ranked because what they say about themselves cannot be read: a key is there twice, or a value has another type
+    /// than its key has.
     pub unreadable: u64,
+    /// Those that the scorer has not scored yet, as in a run that was interrupted.
+    pub unscored: u64,
     /// Those whose score is an error.
     pub failed_scores: u64,
     /// The best attempt; `None` for a mean, or if no attempt succeeded.

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    deciding::Decider,
+    deciding::{Decider, decides},
     entry::{Entered, NotEntered},
     leaderboard::{
         BestAttempt, Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, MOST_ENTRANTS,
         OfAttempts, Strategy,
     },
+    verdicts::VerdictOptions,
 };
 use crate::{
     contract::{Direction, Scale},
@@ -39,11 +40,13 @@ pub fn leaderboard(
     let mut best = Best::Highest;
     let mut too_many = false;
     let seen = each(store, run, options, |attempt, direction| {
-        best = best_value(options.strategy, direction);
+        best = best_value(options.strategy, direction.unwrap_or(Direction::HigherIsBetter));
         let who = Who::of(&attempt);
         too_many = standings.len() >= MOST_ENTRANTS && !standings.contains_key(&who);
         if !too_many {
-            standings.entry(who).or_default().add(attempt, options, best);
+            let standing = standings.entry(who).or_default();
+            standing.unscored += u64::from(direction.is_some() && attempt.status.is_none());
+            standing.add(attempt, options, best);
         }
         !too_many
     })?;
@@ -60,22 +63,14 @@ pub fn leaderboard(
         // Entrants come by name, and so do those that are equal.
         board.sort_by(|(one, _), (other, _)| best.compare(*one, *other));
         let merits: Vec<Merit> = board.iter().map(|(merit, _)| *merit).collect();
-        let ranked = board.into_iter().zip(ranks(best, &merits));
-        entrants.extend(ranked.map(|((_, entrant), rank)| Entrant {
-            rank: rank.place,
-            tied: rank.is_tied,
+        let board = board.into_iter().zip(ranks(best, &merits));
+        entrants.extend(board.map(|((_, entrant), ranked)| Entrant {
+            rank: ranked.rank,
+            tied: ranked.is_tied,
             ..entrant
         }));
     }
-    Ok(Leaderboard {
-        scorer_id: seen.scorer_id,
-        entrants,
-        without_entrant: seen.without_entrant,
-        incomplete: seen.incomplete,
-        unreadable: seen.unreadable,
-        unreadable_keys: seen.unreadable_keys.into_iter().collect(),
-        challenges: seen.challenges.into_iter().collect(),
-    })
+    Ok(Leaderboard { entrants, ..seen.leaderboard() })
 }
 
 /// Hands over the attempts at challenges, in the order of the cases, until `take` answers false. What failed is among them,
@@ -90,15 +85,7 @@ pub fn entered(
     mut take: impl FnMut(&Entered) -> bool,
 ) -> Result<Leaderboard, LeaderboardError> {
     let seen = each(store, run, options, |attempt, _| take(&attempt))?;
-    Ok(Leaderboard {
-        scorer_id: seen.scorer_id,
-        entrants: Vec::new(),
-        without_entrant: seen.without_entrant,
-        incomplete: seen.incomplete,
-        unreadable: seen.unreadable,
-        unreadable_keys: seen.unreadable_keys.into_iter().collect(),
-        challenges: seen.challenges.into_iter().collect(),
-    })
+    Ok(seen.leaderboard())
 }
 
 /// What else was seen while attempts were read.
@@ -107,21 +94,36 @@ struct Seen {
     scorer_id: Option<String>,
     without_entrant: u64,
     incomplete: u64,
+    unscored: u64,
+    success_unknown: u64,
     unreadable: u64,
     unreadable_keys: BTreeSet<&'static str>,
     challenges: BTreeSet<String>,
 }
 
 impl Seen {
+    /// A leaderboard without entrants.
+    fn leaderboard(self) -> Leaderboard {
+        Leaderboard {
+            scorer_id: self.scorer_id,
+            entrants: Vec::new(),
+            without_entrant: self.without_entrant,
+            incomplete: self.incomplete,
+            unscored: self.unscored,
+            success_unknown: self.success_unknown,
+            unreadable: self.unreadable,
+            unreadable_keys: self.unreadable_keys.into_iter().collect(),
+            challenges: self.challenges.into_iter().collect(),
+        }
+    }
+
     /// The attempt that a case is, without its score; `None` if it is not one of those that are compared.
     fn attempt(
         &mut self,
-        case: &CaseToDecide,
-        entry: &CaseEntry,
-        verdict: &CaseVerdict,
+        entered: Result<Entered, NotEntered>,
         asked: Option<&str>,
     ) -> Option<Entered> {
-        let attempt = match Entered::of(case, entry, verdict) {
+        let attempt = match entered {
             Ok(attempt) => attempt,
             Err(NotEntered::WithoutEntrant) => {
                 self.without_entrant += 1;
@@ -140,28 +142,29 @@ impl Seen {
         if asked.is_some() && attempt.challenge.as_deref() != asked {
             return None;
         }
+        self.success_unknown += u64::from(attempt.success_is_unknown());
         self.unreadable += u64::from(!attempt.unreadable.is_empty());
         self.unreadable_keys.extend(&attempt.unreadable);
         Some(attempt)
     }
 }
 
-/// Hands over the attempts, with the direction of the scorer.
+/// Hands over the attempts, with the direction of the scorer whose scores are shown, if there is one.
 fn each(
     store: &Store,
     run: &str,
     options: LeaderboardOptions<'_>,
-    mut take: impl FnMut(Entered, Direction) -> bool,
+    mut take: impl FnMut(Entered, Option<Direction>) -> bool,
 ) -> Result<Seen, LeaderboardError> {
     store.snapshot(|store| {
         let of_run = ScoreFilter::of_run(run);
+        let decides = decides(store, run, VerdictOptions::default())?;
         let run = store.run(run)?.key;
         let mut decider = Decider::new(store, run)?;
-        let place =
+        let index =
             scorer(&decider, options).map_err(|error| with_scores(error, store, &of_run))?;
-        let scorer = place.and_then(|place| decider.scorers.get(place));
-        let direction =
-            scorer.map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
+        let scorer = index.and_then(|index| decider.scorers.get(index));
+        let direction = scorer.map(|scorer| scorer.policy.direction());
         let scorer_id = scorer.map(|scorer| scorer.scorer_id.clone());
         let mut seen = Seen { scorer_id, ..Seen::default() };
         let mut failure = None;
@@ -177,14 +180,16 @@ fn each(
                     return false;
                 }
             };
-            let attempt = seen.attempt(case, &entry, &verdict, options.challenge);
-            let Some(mut attempt) = attempt else { return true };
+            let entered = Entered::of(case, &entry, &verdict, decides);
+            let Some(mut attempt) = seen.attempt(entered, options.challenge) else { return true };
             let is_of_the_scorer =
-                |row: &&RowToDecide| place.is_some() && decider.place(row.scorer) == place;
+                |row: &&RowToDecide| index.is_some() && decider.index(row.scorer) == index;
             if let Some(row) = case.rows.iter().find(is_of_the_scorer) {
                 attempt.status = Some(row.status);
                 let score = row.score.filter(|score| score.is_finite());
                 attempt.score = score.filter(|_| row.status == Status::Scored);
+            } else {
+                seen.unscored += u64::from(index.is_some());
             }
             take(attempt, direction)
         })?;
@@ -207,27 +212,27 @@ fn decided(
     Ok((verdict, store.case_entry(case.key)?))
 }
 
-/// The place of the scorer whose scores are shown.
+/// The index of the scorer whose scores are shown.
 fn scorer(
     decider: &Decider,
     options: LeaderboardOptions<'_>,
 ) -> Result<Option<usize>, LeaderboardError> {
     let scorer_ids = || decider.scorers.iter().map(|scorer| scorer.scorer_id.clone()).collect();
     if let Some(wanted) = options.scorer {
-        let place = decider.scorers.iter().position(|scorer| scorer.scorer_id == wanted);
-        return place.map(Some).ok_or_else(|| LeaderboardError::NoSuchScorer {
+        let index = decider.scorers.iter().position(|scorer| scorer.scorer_id == wanted);
+        return index.map(Some).ok_or_else(|| LeaderboardError::NoSuchScorer {
             scorer_id: wanted.to_owned(),
             scorer_ids: scorer_ids(),
         });
     }
-    let only = |places: Vec<usize>| match places[..] {
-        [place] => Some(place),
+    let only = |indices: Vec<usize>| match indices[..] {
+        [index] => Some(index),
         _ => None,
     };
     let all = || decider.scorers.iter().enumerate();
     let of_points = all().filter(|(_, scorer)| scorer.policy.scale() == Scale::Points);
-    let found = only(all().map(|(place, _)| place).collect())
-        .or_else(|| only(of_points.map(|(place, _)| place).collect()));
+    let found = only(all().map(|(index, _)| index).collect())
+        .or_else(|| only(of_points.map(|(index, _)| index).collect()));
     match found {
         None if options.strategy == Strategy::Weighted => {
             Err(LeaderboardError::WhichScorer { scorer_ids: scorer_ids() })
@@ -287,7 +292,9 @@ struct Standing {
     attempts: u64,
     succeeded: u64,
     failed_scores: u64,
+    success_unknown: u64,
     unreadable: u64,
+    unscored: u64,
     best: Option<(Merit, Entered)>,
     /// When the first attempt that succeeded was made.
     earliest: Option<f64>,
@@ -303,8 +310,9 @@ impl Standing {
     fn add(&mut self, attempt: Entered, options: LeaderboardOptions<'_>, best: Best) {
         self.attempts += 1;
         self.failed_scores += u64::from(attempt.status == Some(Status::Error));
+        self.success_unknown += u64::from(attempt.success_is_unknown());
         self.unreadable += u64::from(!attempt.unreadable.is_empty());
-        if !attempt.succeeded || !attempt.unreadable.is_empty() {
+        if attempt.succeeded != Some(true) || !attempt.unreadable.is_empty() {
             return;
         }
         self.succeeded += 1;
@@ -356,7 +364,9 @@ impl Standing {
             created_at: None,
             attempts: self.attempts,
             succeeded: self.succeeded,
+            success_unknown: self.success_unknown,
             unreadable: self.unreadable,
+            unscored: self.unscored,
             failed_scores: self.failed_scores,
             best: None,
         };
