@@ -1,11 +1,12 @@
-"""Computes figures of `scorebox agree copied --with /label` in other programs: SciPy, scikit-learn and krippendorff, from the scores
-that scorebox stored.
+"""Computes figures of `scorebox agree copied --with /label` in other programs (SciPy, scikit-learn and krippendorff; errors in plain
+Python), from the scores that scorebox stored.
 
     scorebox run suite.toml cases.jsonl
     scorebox scores --scorer copied --limit 0 --format jsonl | python3 figures.py
 """
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ for line in Path(__file__).with_name("cases.jsonl").read_text().splitlines():
 rows = [json.loads(line) for line in sys.stdin]
 pairs = [(row["score"], labels[row["caseId"]]) for row in rows if labels[row["caseId"]] is not None]
 scores, labels = zip(*pairs)
+errors = [score - label for score, label in pairs]
 passes = [int(score >= 0.5) for score in scores]
 
 figures = {
@@ -36,5 +38,8 @@ figures = {
     "spearman": stats.spearmanr(scores, labels).statistic,
     "kendall": stats.kendalltau(scores, labels).statistic,
     "alphaInterval": krippendorff.alpha([scores, labels], level_of_measurement="interval"),
+    "meanError": math.fsum(errors) / len(errors),
+    "meanAbsoluteError": math.fsum(abs(error) for error in errors) / len(errors),
+    "rootMeanSquareError": math.sqrt(math.fsum(error * error for error in errors) / len(errors)),
 }
 print(json.dumps({name: float(figure) for name, figure in figures.items()}, indent=4))

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use scorebox::{
-    aggregate::{Agreement, BinaryAgreement, Figure},
+    aggregate::{Agreement, BinaryAgreement, Figure, PositiveRule},
     stats::Rate,
 };
 
@@ -75,8 +75,12 @@ fn about(agreement: &Agreement) -> Markup {
         (figure::count(agreement.pairs)) " of " (figure::counted(agreement.cases, "case has", "cases have")) " a score and a label"
         @for (count, what) in left_out { @if count > 0 { ", " (figure::count(count)) " " (what) } }
         "."
+        @if let (Some(score), Some(label)) = (agreement.mean_score, agreement.mean_label) {
+            " Mean score " (figure::score(score)) ", mean label " (figure::score(label)) "."
+        }
+        @if agreement.correlations.is_some() && !agreement.same_scale { " Labels are on another scale: mean errors are left out." }
         @if let Some(binary) = &agreement.binary {
-            " " (figure::counted(binary.positives, "label is", "labels are")) " positive"
+            " " (figure::counted(binary.positives, "label is", "labels are")) " positive (" (why_positive(&binary.positive)) ")"
             @if let Some(threshold) = binary.threshold {
                 "; a score passes if it is " @if agreement.lower_is_better { "at most " } @else { "at least " } (figure::exact(threshold))
             }
@@ -90,6 +94,23 @@ fn about(agreement: &Agreement) -> Markup {
             }
         }
         @if agreement.has_attempts { " Attempts count each; intervals are of cases." }
+    }
+}
+
+/// Which labels are positive, and why.
+fn why_positive(rule: &PositiveRule) -> Markup {
+    html! {
+        @match rule {
+            PositiveRule::BetterOfTwo { number, lower_is_better } => {
+                (figure::exact(*number)) ", because " @if *lower_is_better { "lower" } @else { "higher" } " is better"
+            }
+            PositiveRule::True => "those that are true",
+            PositiveRule::Passing => "those that pass",
+            PositiveRule::AtLeast { number } => { "at least " (figure::exact(*number)) }
+            PositiveRule::AtMost { number } => { "at most " (figure::exact(*number)) }
+            PositiveRule::Named { labels } => (Said::line(&labels.join(", "), 200)),
+            _ => "as was asked for",
+        }
     }
 }
 
@@ -107,6 +128,12 @@ fn doubts(agreement: &Agreement) -> Vec<&'static str> {
             false => "Labels are more than two numbers, and nothing says which are positive: there is no accuracy and no calibration.",
         });
     }
+    if agreement.binary.as_ref().is_some_and(|binary| binary.reversed) {
+        doubts.push("Cases with a positive label have worse scores than others: it may be the other labels that should pass.");
+    }
+    if agreement.labels_elsewhere > 0 {
+        doubts.push("Some cases without a label have one in another part of the case, which does not count.");
+    }
     doubts
 }
 
@@ -119,7 +146,9 @@ fn figures(scorer: &str, agreement: &Agreement) -> Markup {
                 ("accuracy", rate(binary.accuracy), Some(Figure::Accuracy)),
                 ("precision", rate(binary.precision), Some(Figure::Precision)),
                 ("recall", rate(binary.recall), Some(Figure::Recall)),
+                ("specificity", rate(binary.specificity), Some(Figure::Specificity)),
                 ("F1", binary.f1, Some(Figure::F1)),
+                ("balanced accuracy", binary.balanced_accuracy, Some(Figure::BalancedAccuracy)),
                 ("Cohen's kappa", binary.kappa, Some(Figure::Kappa)),
             ]);
         }
@@ -142,6 +171,14 @@ fn figures(scorer: &str, agreement: &Agreement) -> Markup {
             ("Pearson", correlations.pearson, Some(Figure::Pearson)),
             ("Spearman", correlations.spearman, Some(Figure::Spearman)),
             ("Kendall tau-b", correlations.kendall, Some(Figure::Kendall)),
+        ]);
+    }
+    if let Some(errors) = &agreement.errors {
+        let (mean, absolute, root) = (errors.mean, errors.mean_absolute, errors.root_mean_square);
+        rows.extend([
+            ("mean error", Some(mean), Some(Figure::MeanError)),
+            ("mean absolute error", Some(absolute), Some(Figure::MeanAbsoluteError)),
+            ("RMSE", Some(root), Some(Figure::RootMeanSquareError)),
         ]);
     }
     html! {

@@ -41,9 +41,9 @@ pub(crate) struct Lowest(pub(crate) Vec<Chosen>);
 impl Lowest {
     pub(crate) fn take(&mut self, verdict: CaseVerdict, chosen: impl FnOnce() -> Chosen) {
         let Some(score) = verdict.score else { return };
-        let place = self.0.partition_point(|it| it.verdict.score.is_some_and(|it| it <= score));
-        if place < MOST_GOOD {
-            self.0.insert(place, chosen());
+        let index = self.0.partition_point(|it| it.verdict.score.is_some_and(|it| it <= score));
+        if index < MOST_GOOD {
+            self.0.insert(index, chosen());
             self.0.truncate(MOST_GOOD);
         }
     }

@@ -280,14 +280,14 @@ fn only_here(name: &str, run: &ComparedRun) -> Markup {
         @if run.only_here > 0 {
             p.small.aside {
                 "Only " (name) " has " (figure::counted(run.only_here, "case", "cases")) ": "
-                @for (place, id) in run.examples.iter().enumerate() { @if place > 0 { ", " } (Said::line(id, 60)) }
+                @for (index, id) in run.examples.iter().enumerate() { @if index > 0 { ", " } (Said::line(id, 60)) }
                 @if more { ", …" }
             }
         }
         @if !run.scorers_only_here.is_empty() {
             p.small.aside {
                 "Only " (name) " has scorers "
-                @for (place, id) in run.scorers_only_here.iter().enumerate() { @if place > 0 { ", " } (Said::line(id, 60)) }
+                @for (index, id) in run.scorers_only_here.iter().enumerate() { @if index > 0 { ", " } (Said::line(id, 60)) }
             }
         }
     }

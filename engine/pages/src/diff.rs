@@ -33,8 +33,8 @@ pub(crate) fn diff(expected: &str, output: &str) -> Option<Markup> {
         .diff_lines(expected, output);
     Some(html! {
         div.diff tabindex="0" role="group" aria-label="Difference of the output to what was expected" {
-            @for (place, group) in compared.grouped_ops(AROUND).iter().enumerate() {
-                @if place > 0 { span.more { "⋯" } }
+            @for (index, group) in compared.grouped_ops(AROUND).iter().enumerate() {
+                @if index > 0 { span.more { "⋯" } }
                 @for op in group {
                     @let changes: Vec<_> = compared.iter_inline_changes(op).collect();
                     @let looks = Looks::of(&changes);

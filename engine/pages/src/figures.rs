@@ -120,13 +120,13 @@ impl Figures {
         let wanted = aggregates.iter().map(|it| (it.scorer_id.clone(), it.count));
         let mut sorted = SortedScores::of(store, &filter, wanted);
         let mut figures = Vec::with_capacity(aggregates.len());
-        for (place, aggregate) in aggregates.iter().enumerate() {
+        for (index, aggregate) in aggregates.iter().enumerate() {
             let high = aggregate.max.unwrap_or(0.0).max(1.0);
             let stored = scorers.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
             let policy = stored.map(|it| it.spec.policy());
             let mut distribution = Histogram::new(0.0..=high, PARTS);
             let mut wrong = distribution.clone();
-            sorted.for_each(place, |score| {
+            sorted.for_each(index, |score| {
                 distribution.add(score);
                 if policy.is_some_and(|it| it.score_standing(score) != Standing::Holds) {
                     wrong.add(score);

@@ -45,9 +45,9 @@ impl Bars<'_> {
         let parts = self.counts.len().max(1) as f64;
         let most = self.counts.iter().copied().max().unwrap_or(0);
         let all: u64 = self.counts.iter().sum();
-        let place = self.counts.iter().position(|count| *count == most).unwrap_or(0);
+        let index = self.counts.iter().position(|count| *count == most).unwrap_or(0);
         let [low, high] =
-            [place, place + 1].map(|edge| figure::tick(edge as f64 / parts * self.high));
+            [index, index + 1].map(|edge| figure::tick(edge as f64 / parts * self.high));
         let threshold = self.threshold.map_or_else(String::new, |threshold| {
             format!("; the threshold is {}", figure::exact(threshold))
         });
@@ -145,15 +145,15 @@ pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
     let ends = points.iter().map(|point| point.interval.map_or(point.value, |(_, high)| high));
     let values = ends.chain(threshold);
     let high = values.fold(1.0, f64::max);
-    let x = |place: usize| match points.len() {
+    let x = |index: usize| match points.len() {
         0 | 1 => LEFT + (WIDTH - LEFT) / 2.0,
-        all => LEFT + 6.0 + place as f64 / (all - 1) as f64 * (WIDTH - LEFT - 12.0),
+        all => LEFT + 6.0 + index as f64 / (all - 1) as f64 * (WIDTH - LEFT - 12.0),
     };
     let y = |value: f64| TOP + HEIGHT - value / high * HEIGHT;
     let path: Vec<String> = points
         .iter()
         .enumerate()
-        .map(|(place, point)| format!("{},{}", length(x(place)), length(y(point.value))))
+        .map(|(index, point)| format!("{},{}", length(x(index)), length(y(point.value))))
         .collect();
     let said = match points {
         [] => String::new(),
@@ -179,11 +179,11 @@ pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
                 line.mark x1=(length(LEFT)) x2="700" y1=(length(height)) y2=(length(height)) {}
             }
             polyline.trend points=(path.join(" ")) {}
-            @for (place, point) in points.iter().enumerate() {
+            @for (index, point) in points.iter().enumerate() {
                 @if let Some((low, high)) = point.interval {
-                    line.whisker x1=(length(x(place))) x2=(length(x(place))) y1=(length(y(low))) y2=(length(y(high))) {}
+                    line.whisker x1=(length(x(index))) x2=(length(x(index))) y1=(length(y(low))) y2=(length(y(high))) {}
                 }
-                circle.dot cx=(length(x(place))) cy=(length(y(point.value))) r="4.5" {
+                circle.dot cx=(length(x(index))) cy=(length(y(point.value))) r="4.5" {
                     title {
                         (point.name) ": " (figure::score(point.value))
                         @if let Some((low, high)) = point.interval { ", 95 % interval " (figure::range(low, high)) }

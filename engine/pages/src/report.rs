@@ -148,10 +148,10 @@ impl<'a> HtmlReport<'a> {
                     main id="content" {
                         @if runs.len() > 1 { (index(runs, two.is_some())) }
                         @if let Some(two) = two { (comparing(runs, two)) }
-                        @for (place, run) in runs.iter().enumerate() { (self.run(run, place, runs.len() > 1)) }
+                        @for (index, run) in runs.iter().enumerate() { (self.run(run, index, runs.len() > 1)) }
                     }
                     footer.end {
-                        "Written by scorebox " (env!("CARGO_PKG_VERSION")) ". This file asks for nothing from elsewhere."
+                        "Written by scorebox " (env!("CARGO_PKG_VERSION")) ". This file loads nothing else."
                     }
                     script { (PreEscaped(REPORT_SCRIPT)) }
                 }
@@ -159,11 +159,11 @@ impl<'a> HtmlReport<'a> {
         }
     }
 
-    fn run(&self, reported: &Reported, place: usize, is_one_of_many: bool) -> Markup {
+    fn run(&self, reported: &Reported, index: usize, is_one_of_many: bool) -> Markup {
         let Reported { run, scorers, figures, summaries, .. } = reported;
         let heading = html! { (Said::line(summary::suite(run), 200)) };
         html! {
-            article id={ "run-" (place + 1) } {
+            article id={ "run-" (index + 1) } {
                 div.title {
                     @if is_one_of_many { h1 { (heading) span.aside { " " (run.spec.id.as_str()) } } } @else { h1 { (heading) } }
                     (word::state(run.state))
@@ -186,7 +186,7 @@ impl<'a> HtmlReport<'a> {
                 }
                 @if !summaries.is_empty() { section { h2 { "All cases together" } (summary::of_the_run(summaries)) } }
                 @if let Some(labels) = &self.labels { (agreements(where_labels_are(labels.with), &reported.agreed)) }
-                (cases(reported, place))
+                (cases(reported, index))
                 section {
                     h2 { "What ran" }
                     (summary::what_ran(run, scorers, &figures.scorers))
@@ -224,8 +224,8 @@ fn index(runs: &[Reported], are_compared: bool) -> Markup {
         nav aria-label="Runs" {
             ul.tabs {
                 @if are_compared { li { a href="#comparison" { "Comparison" } } }
-                @for (place, run) in runs.iter().enumerate() {
-                    li { a href={ "#run-" (place + 1) } { (Said::line(summary::suite(&run.run), 80)) " " (run.run.spec.id.as_str()) } }
+                @for (index, run) in runs.iter().enumerate() {
+                    li { a href={ "#run-" (index + 1) } { (Said::line(summary::suite(&run.run), 80)) " " (run.run.spec.id.as_str()) } }
                 }
             }
         }
@@ -339,11 +339,11 @@ fn agreed(
     }
 }
 
-fn cases(reported: &Reported, place: usize) -> Markup {
+fn cases(reported: &Reported, index: usize) -> Markup {
     let Reported { bad, all_bad, good, .. } = reported;
     html! {
         @if *all_bad > 0 {
-            section id={ "run-" (place + 1) "-failed" } {
+            section id={ "run-" (index + 1) "-failed" } {
                 h2 { "Cases that did not pass" }
                 p.aside {
                     @if bad.chosen < *all_bad {

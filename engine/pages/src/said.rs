@@ -74,8 +74,8 @@ impl Render for Said<'_> {
 /// The text for an attribute or a title, which takes no markup: in one line of at most so many characters.
 pub(crate) fn plain(text: &str, most: usize) -> String {
     let mut plain = String::new();
-    for (place, (character, is_seen)) in characters(text).enumerate() {
-        if place == most {
+    for (index, (character, is_seen)) in characters(text).enumerate() {
+        if index == most {
             plain.push('…');
             break;
         }

@@ -17,8 +17,8 @@ pub(crate) fn why(case: &CaseInFull) -> Markup {
     const MOST_REASON: usize = 240;
     html! {
         @if case.against.is_empty() { (its_scores(case)) }
-        @for (place, decided) in case.against.iter().enumerate() {
-            @if place > 0 { "; " }
+        @for (index, decided) in case.against.iter().enumerate() {
+            @if index > 0 { "; " }
             b { (Said::line(&decided.scorer_id, 80)) }
             @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == decided.scorer_id) {
                 @let answer = &record.row.answer;
@@ -39,8 +39,8 @@ fn its_scores(case: &CaseInFull) -> Markup {
     const MOST_SCORES: usize = 6;
     let scores = case.scores.iter().filter_map(|it| Some((it, it.row.answer.score?)));
     html! {
-        @for (place, (record, score)) in scores.take(MOST_SCORES).enumerate() {
-            @if place > 0 { ", " }
+        @for (index, (record, score)) in scores.take(MOST_SCORES).enumerate() {
+            @if index > 0 { ", " }
             (Said::line(&record.row.scorer_id, 80)) " " (figure::score(score))
         }
     }

@@ -197,8 +197,8 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
         ("n/a", |it| it.not_applicable),
         ("skipped", |it| it.skipped),
     ];
-    let happened = |(place, (_, of)): &(usize, (&str, Count))| {
-        *place == 0 || figures.iter().any(|scorer| of(scorer) > 0)
+    let happened = |(index, (_, of)): &(usize, (&str, Count))| {
+        *index == 0 || figures.iter().any(|scorer| of(scorer) > 0)
     };
     let counts: Vec<(&str, Count)> =
         counts.into_iter().enumerate().filter(happened).map(|(_, it)| it).collect();

@@ -117,7 +117,7 @@ fn of_step(trace: &Trace, step: &Step, began: Option<f64>, most: usize) -> Marku
 fn depth(trace: &Trace, step: &Step) -> usize {
     let mut depth = 0;
     let mut parent = step.parent;
-    while let Some(inside) = parent.and_then(|place| trace.steps().get(place)) {
+    while let Some(inside) = parent.and_then(|index| trace.steps().get(index)) {
         depth += 1;
         if depth == MOST_DEPTH {
             break;
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn messages_calls_and_results_come_in_their_order() {
         let html = timeline(CHAT, 1000, MOST_STEPS).into_string();
-        let places = [
+        let offsets = [
             "Cancel &lt;b&gt;it",
             "cancel",
             "&quot;order&quot;: 7",
@@ -225,7 +225,7 @@ mod tests {
             "It was too late.",
         ]
         .map(|said| html.find(said).unwrap_or_else(|| panic!("{said}: {html}")));
-        assert!(places.is_sorted(), "{html}");
+        assert!(offsets.is_sorted(), "{html}");
         assert!(html.contains("<li class=\"bad\">"), "a call that failed is marked: {html}");
     }
 

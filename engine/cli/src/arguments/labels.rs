@@ -7,7 +7,8 @@ use super::number;
 /// Which labels are positive. Needs an argument `with`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PositiveArguments {
-    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers]
+    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers, or the lower one if lower scores
+    /// are better]
     #[arg(long, value_name = "LABEL", requires = "with", help_heading = "Labels")]
     positive: Vec<String>,
 
@@ -21,6 +22,17 @@ pub(crate) struct PositiveArguments {
         help_heading = "Labels"
     )]
     positive_from: Option<f64>,
+
+    /// Cases whose label is this number or less should pass
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = number,
+        conflicts_with_all = ["positive", "positive_from"],
+        requires = "with",
+        help_heading = "Labels"
+    )]
+    positive_to: Option<f64>,
 }
 
 impl PositiveArguments {
@@ -29,15 +41,17 @@ impl PositiveArguments {
         let each = self.positive.iter().map(|label| ["--positive".to_owned(), label.clone()]);
         let from =
             self.positive_from.map(|least| ["--positive-from".to_owned(), least.to_string()]);
-        each.chain(from).flatten().collect()
+        let to = self.positive_to.map(|most| ["--positive-to".to_owned(), most.to_string()]);
+        each.chain(from).chain(to).flatten().collect()
     }
 
     /// The labels that are positive.
     pub(crate) fn positive(&self) -> Positive<'_> {
-        match (self.positive_from, self.positive.is_empty()) {
+        match (self.positive_from, self.positive_to) {
             (Some(least), _) => Positive::From(least),
-            (None, false) => Positive::These(&self.positive),
-            (None, true) => Positive::Higher,
+            (None, Some(most)) => Positive::To(most),
+            (None, None) if self.positive.is_empty() => Positive::Better,
+            (None, None) => Positive::These(&self.positive),
         }
     }
 }

@@ -21,8 +21,9 @@ const OUTPUT_LENGTH: &str = "output-length";
 
 /// Show how well a scorer agrees with labels, or with another scorer
 ///
-/// Labels are numbers, `true` and `false`, or words. A label is found at a JSON Pointer in the metadata of a case, or else among the keys
-/// of the case that scorebox does not know, or else in its ground truth: `--with /label`, `--with /groundTruth/score`.
+/// Labels are numbers, `true` and `false`, or words. They are found at a JSON Pointer in the metadata of the cases, among the keys that
+/// scorebox does not know, or in the ground truth: `--with /label`, `--with /groundTruth/score`. The one of these in which most cases have
+/// a label counts for all, the first of equals.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Agree {
     /// The scorer, as the suite names it

@@ -48,15 +48,15 @@ pub(super) fn component(info: &ScorerInfo, component: &CardComponent) -> Markup 
                 dt { "reads" } dd { (reads(info.reads)) }
                 dt { "needs" } dd {
                     @if component.grants.is_empty() { "no grant: it sees what it reads of a case, and nothing else" }
-                    @for (place, (grant, gives)) in component.grants.iter().enumerate() {
-                        @if place > 0 { br; }
+                    @for (index, (grant, gives)) in component.grants.iter().enumerate() {
+                        @if index > 0 { br; }
                         "the grant " code { (grant) } ": " (gives)
                     }
                 }
                 dt { "imports" } dd {
                     @if component.imports.is_empty() { "nothing" }
-                    @for (place, import) in component.imports.iter().take(MOST_IMPORTS).enumerate() {
-                        @if place > 0 { br; }
+                    @for (index, import) in component.imports.iter().take(MOST_IMPORTS).enumerate() {
+                        @if index > 0 { br; }
                         code { (Said::line(import, MOST_VALUE)) }
                     }
                     @if component.imports.len() > MOST_IMPORTS { br; "… " (component.imports.len() - MOST_IMPORTS) " more" }

@@ -226,7 +226,7 @@ impl Card<'_> {
                     }
                     footer.end {
                         "Written by scorebox " (env!("CARGO_PKG_VERSION")) ", wasmtime " (Said::line(&component.wasmtime, 40))
-                        ". This file asks for nothing from elsewhere."
+                        ". This file loads nothing else."
                     }
                 }
             }

@@ -62,7 +62,7 @@ pub(super) struct Errors {
 /// A score that is shown.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
-    place: u64,
+    ordinal: u64,
     pub(super) case: String,
     pub(super) score: f64,
     pub(super) says: String,
@@ -95,13 +95,13 @@ impl Scores {
             }
             None => None,
         };
-        let Seen { costs, errors, lowest, mut highest, place } = seen;
-        highest.retain(|shown| lowest.iter().all(|other| other.place != shown.place));
+        let Seen { costs, errors, lowest, mut highest, cases } = seen;
+        highest.retain(|shown| lowest.iter().all(|other| other.ordinal != shown.ordinal));
         Ok(Scores {
             run,
             scorer,
             figures,
-            cases: place,
+            cases,
             digest,
             costs,
             errors,
@@ -115,7 +115,7 @@ impl Scores {
 /// What was seen of the scores so far.
 #[derive(Default)]
 struct Seen {
-    place: u64,
+    cases: u64,
     costs: Costs,
     errors: Vec<Errors>,
     lowest: Vec<Shown>,
@@ -138,9 +138,9 @@ impl Seen {
             self.note_error(record, &error.kind, &error.message);
         }
         if let (Status::Scored, Some(score)) = (answer.status, answer.score) {
-            let place = self.place;
+            let ordinal = self.cases;
             let shown = || Shown {
-                place,
+                ordinal,
                 case: name(record),
                 score,
                 says: cut(answer.reason.as_deref().or(answer.label.as_deref()).unwrap_or_default()),
@@ -150,7 +150,7 @@ impl Seen {
             insert(&mut self.lowest, |other| score < other.score, shown);
             insert(&mut self.highest, |other| score > other.score, shown);
         }
-        self.place += 1;
+        self.cases += 1;
     }
 
     fn note_error(&mut self, record: &ScoreRecord, kind: &str, message: &str) {
@@ -183,9 +183,9 @@ fn insert(
     is_before: impl Fn(&Shown) -> bool,
     shown: impl FnOnce() -> Shown,
 ) {
-    let place = kept.iter().position(is_before).unwrap_or(kept.len());
-    if place < MOST_SHOWN {
-        kept.insert(place, shown());
+    let index = kept.iter().position(is_before).unwrap_or(kept.len());
+    if index < MOST_SHOWN {
+        kept.insert(index, shown());
         kept.truncate(MOST_SHOWN);
     }
 }

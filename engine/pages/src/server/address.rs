@@ -3,7 +3,7 @@
 use form_urlencoded::Serializer;
 use scorebox::{
     row::Status,
-    store::{CaseName, CaseOrder, Place, RunRecord},
+    store::{CaseCursor, CaseName, CaseOrder, RunRecord},
     terminal::characters,
     verdict::Verdict,
 };
@@ -192,9 +192,9 @@ impl Asked {
         Asked { after: String::new(), ..self.clone() }
     }
 
-    /// The same behind this place, which stands in the URL as the number of the case in its run and its score.
-    pub(super) fn behind(&self, place: Place, ordinal: u64) -> Asked {
-        let score = place.score.map_or_else(String::new, |score| format!(":{score}"));
+    /// The same behind this cursor, which stands in the URL as the number of the case in its run and its score.
+    pub(super) fn behind(&self, cursor: CaseCursor, ordinal: u64) -> Asked {
+        let score = cursor.score.map_or_else(String::new, |score| format!(":{score}"));
         Asked { after: format!("{ordinal}{score}"), ..self.clone() }
     }
 
@@ -262,8 +262,8 @@ mod tests {
     }
 
     #[test]
-    fn a_place_reads_back() {
-        for (after, place) in [
+    fn a_cursor_reads_back() {
+        for (after, cursor) in [
             ("7", Some((7, None))),
             ("7:0.25", Some((7, Some(0.25)))),
             ("x", None),
@@ -271,7 +271,7 @@ mod tests {
             ("", None),
         ] {
             let asked = Asked { after: after.into(), ..Asked::default() };
-            assert_eq!(asked.after(), place, "{after}");
+            assert_eq!(asked.after(), cursor, "{after}");
         }
     }
 }

@@ -108,9 +108,9 @@ impl Comparisons {
     /// Begins to compute what is missing or due. Answers with what says that it is done, if it is being computed.
     fn begin(self: &Arc<Self>, of: &Of) -> Option<watch::Receiver<()>> {
         let mut kept = self.lock();
-        let place = kept.iter().position(|it| it.of.runs == of.runs);
-        let mut it = match place {
-            Some(place) => kept.remove(place),
+        let index = kept.iter().position(|it| it.of.runs == of.runs);
+        let mut it = match index {
+            Some(index) => kept.remove(index),
             None => Kept {
                 of: of.clone(),
                 known: Known::NotYet,

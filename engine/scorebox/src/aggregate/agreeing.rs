@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use super::{
     agreement::{Agreement, AgreementError, AgreementOptions, MOST_PAIRS},
     bias::{Bias, BiasUnit, By, Erring, bias},
+    binary::Binary,
+    bootstrap_intervals::{Compared, InCategories, intervals},
     categorized::{Categorized, categories_of_numbers},
-    drawing::{Compared, InCategories, intervals},
-    labelled::{Pointers, Reading},
-    labels::{Positive, Value, With},
+    labelled::{Places, Pointers, Reading},
+    labels::{Positive, PositiveRule, Value, With},
     raters::Rating,
-    yes_or_no::YesOrNo,
 };
 use crate::{
     contract::{Direction, Scale},
     stats::{
         Mean,
-        agreement::{Correlations, correlations},
+        agreement::{Correlations, Errors, correlations},
     },
     store::{RunState, ScorerRecord, Store},
     verdict::Policy,
@@ -25,6 +25,10 @@ use crate::{
 
 /// Parts of the cases of which each is held out once.
 const FOLDS: usize = 5;
+
+/// Points and labels are on one scale if the largest of one side is at most so many times that of the other. Judges use a narrow part
+/// of a scale, so ranges say little; the common scales, from 0 to 1, from 1 to 5 and from 0 to 100, differ by more.
+const MOST_TIMES_AS_LARGE: f64 = 4.0;
 
 /// Computes how well the scores of a run's scorer agree with labels.
 ///
@@ -52,7 +56,13 @@ pub fn agreement(
             With::Scorer(id) => Some(named(&scorers, id)?),
             With::Label(_) => None,
         };
-        let mut reading = Reading::default();
+        let mut places = Places::default();
+        if let Some(pointer) = &pointers.label {
+            store.for_each_labelled(record.key, options.node, scorer.key, None, |case| {
+                places.add(pointer, case)
+            })?;
+        }
+        let mut reading = Reading::of(&places);
         let mut rating = Rating::new(&pointers.raters);
         let other_key = other.map(|other| other.key);
         store.for_each_labelled(record.key, options.node, scorer.key, other_key, |case| {
@@ -91,8 +101,8 @@ struct Read {
     numbers: Option<Vec<(f64, f64)>>,
     /// If the labels are categories.
     categorized: Option<Categorized>,
-    /// If it is known of each label whether it is positive.
-    yes_or_no: Option<YesOrNo>,
+    /// If it is known of each label whether it is positive, with what says so.
+    binary: Option<(Binary, PositiveRule)>,
     /// Whether scores and labels are numbers on one scale, as far as can be seen.
     same_scale: bool,
 }
@@ -110,10 +120,19 @@ impl Policies {
         let is_unit = |label: &f64| (0.0..=1.0).contains(label);
         match self.other {
             Some(other) => other.scale() == self.own.scale(),
-            None if self.own.scale() == Scale::Points => true,
+            None if self.own.scale() == Scale::Points => are_as_large(numbers),
             None => numbers.iter().all(|(_, label)| is_unit(label)),
         }
     }
+}
+
+/// Whether scores and labels are of one size: points of 0 to 100 and labels of 0 and 1 are not.
+fn are_as_large(numbers: &[(f64, f64)]) -> bool {
+    let largest = |of: fn(&(f64, f64)) -> f64| {
+        numbers.iter().map(of).fold(0.0, |largest: f64, it| largest.max(it.abs()))
+    };
+    let (scores, labels) = (largest(|pair| pair.0), largest(|pair| pair.1));
+    scores.max(labels) <= MOST_TIMES_AS_LARGE * scores.min(labels)
 }
 
 impl Reading {
@@ -130,8 +149,8 @@ impl Reading {
         self.read_labels(options.positive);
         self.read_groups();
         let read = self.read(with, policies, options)?;
-        let bias = self.bias(&read, policies.own, options.by)?;
-        let Read { numbers, categorized, yes_or_no, same_scale } = &read;
+        let bias = self.bias(&read, scorer_id, policies.own, options)?;
+        let Read { numbers, categorized, binary, same_scale } = &read;
         let folds: Vec<usize> = self.pairs.iter().map(|pair| fold(pair.case)).collect();
         let case_of: Vec<u64> = self.pairs.iter().map(|pair| pair.case).collect();
         let first = &self.pairs[0];
@@ -141,10 +160,12 @@ impl Reading {
             state: RunState::Finished,
             scorer_id: scorer_id.to_owned(),
             with: with.to_owned(),
+            labels_from: self.place(),
             cases: self.cases,
             pairs: self.pairs.len() as u64,
             without_score: self.without_score,
             without_label: self.without_label,
+            labels_elsewhere: self.elsewhere,
             unreadable_labels: self.unreadable,
             lower_is_better: policies.own.direction() == Direction::LowerIsBetter,
             opposite_directions: policies
@@ -159,7 +180,10 @@ impl Reading {
                 let found = correlations(numbers);
                 Correlations { alpha: found.alpha.filter(|_| *same_scale), ..found }
             }),
-            binary: yes_or_no.as_ref().map(|it| it.agreement(&case_of, &folds, FOLDS)),
+            errors: numbers.as_ref().filter(|_| *same_scale).and_then(|it| Errors::of(it)),
+            binary: binary
+                .as_ref()
+                .map(|(binary, rule)| binary.agreement(rule.clone(), &case_of, &folds, FOLDS)),
             categories: categorized.as_ref().map(Categorized::agreement),
             has_attempts: has_twice(&case_of),
             intervals: BTreeMap::new(),
@@ -194,8 +218,10 @@ impl Reading {
         options: AgreementOptions<'_>,
     ) -> Result<Read, AgreementError> {
         let numbers = self.numbers();
-        let positives = self.positives(policies.other, options.positive, numbers.as_deref());
-        let is_named = !matches!(options.positive, Positive::Higher);
+        let Policies { own, other } = policies;
+        let rule = self.positive_rule(options.positive, own, other, numbers.as_deref());
+        let positives = self.positives(rule.as_ref(), other);
+        let is_named = options.positive != Positive::Better;
         if is_named && !positives.contains(&Some(true)) {
             let (with, labels) = (with.to_owned(), self.some_labels());
             return Err(AgreementError::NonePositive { with, labels });
@@ -204,31 +230,40 @@ impl Reading {
             Some(numbers) => categories_of_numbers(numbers),
             None => self.categories_of_words(),
         };
-        let yes_or_no: Option<Vec<bool>> = positives.into_iter().collect();
-        if numbers.is_none() && categorized.is_none() && yes_or_no.is_none() {
+        let binary: Option<Vec<bool>> = positives.into_iter().collect();
+        if numbers.is_none() && categorized.is_none() && binary.is_none() {
             let (with, words) = (with.to_owned(), self.some_labels());
             return Err(AgreementError::WhichArePositive { with, words });
         }
-        let yes_or_no = yes_or_no.map(|yes| {
+        let binary = binary.zip(rule).map(|(yes, rule)| {
             let cases = self.pairs.iter().zip(yes).map(|(pair, yes)| (pair.score, yes));
-            YesOrNo::new(cases.collect(), policies.own, options.threshold)
+            (Binary::new(cases.collect(), own, options.threshold), rule)
         });
         let same_scale = numbers.as_ref().is_some_and(|numbers| policies.same_scale(numbers));
-        Ok(Read { numbers, categorized, yes_or_no, same_scale })
+        Ok(Read { numbers, categorized, binary, same_scale })
     }
 
-    /// Whether the error depends on what `by` names; an error if no case has that.
+    /// Whether the error depends on what was asked for; an error if no case has that, and if there are no errors.
     fn bias(
         &self,
         read: &Read,
+        scorer_id: &str,
         policy: Policy,
-        by: Option<By<'_>>,
+        options: AgreementOptions<'_>,
     ) -> Result<Option<Bias>, AgreementError> {
-        let Some(by) = by else { return Ok(None) };
-        let (unit, erring) = self.errors(policy, read.yes_or_no.as_ref(), read.same_scale);
+        let Some(by) = options.by else { return Ok(None) };
         let name = match by {
             By::Key(text) => text.to_owned(),
             By::OutputLength => "output length".to_owned(),
+        };
+        let decided = read.binary.as_ref().and_then(|(binary, _)| self.wrong_decisions(binary));
+        let (unit, erring) = match (decided, &read.numbers) {
+            (Some(erring), _) => (BiasUnit::Rate, erring),
+            (None, Some(_)) => self.differences(policy, read.same_scale),
+            (None, None) => {
+                let (With::Label(with) | With::Scorer(with)) = options.with;
+                return Err(self.no_errors(name, with, scorer_id, read.binary.is_some()));
+            }
         };
         let bias = bias(name, unit, &erring, &self.words);
         if let (By::Key(by), true) = (by, bias.groups.is_empty()) {
@@ -238,25 +273,37 @@ impl Reading {
         Ok(Some(bias))
     }
 
-    /// How far the scorer is off, case by case.
-    fn errors(
+    /// Why words have no errors.
+    fn no_errors(
         &self,
-        policy: Policy,
-        yes_or_no: Option<&YesOrNo>,
-        same_scale: bool,
-    ) -> (BiasUnit, Vec<Erring>) {
-        let number = |yes: bool| f64::from(u8::from(yes));
-        let decided = yes_or_no.and_then(|it| {
-            let erring = self.pairs.iter().zip(it.labels()).map(|(pair, yes)| {
-                let (score, label) = (number(it.passes(pair.score)?), number(yes));
-                let error = score - label;
-                Some(Erring { value: pair.by, case: pair.case, score, label, error })
-            });
-            erring.collect::<Option<Vec<Erring>>>()
-        });
-        if let Some(erring) = decided {
-            return (BiasUnit::Rate, erring);
+        by: String,
+        with: &str,
+        scorer_id: &str,
+        is_known_which_are_positive: bool,
+    ) -> AgreementError {
+        let with = with.to_owned();
+        match is_known_which_are_positive {
+            false => AgreementError::ErrorsOfWords { by, with, words: self.some_labels() },
+            true => {
+                let scorer_id = scorer_id.to_owned();
+                AgreementError::ErrorsWithoutThreshold { by, with, scorer_id }
+            }
         }
+    }
+
+    /// What the scorer passes and should not, and the reverse, case by case; `None` if nothing says what passes.
+    fn wrong_decisions(&self, binary: &Binary) -> Option<Vec<Erring>> {
+        let number = |yes: bool| f64::from(u8::from(yes));
+        let erring = self.pairs.iter().zip(binary.labels()).map(|(pair, yes)| {
+            let (score, label) = (number(binary.passes(pair.score)?), number(yes));
+            let error = score - label;
+            Some(Erring { value: pair.by, case: pair.case, score, label, error })
+        });
+        erring.collect()
+    }
+
+    /// How far scores are from labels that are numbers, case by case.
+    fn differences(&self, policy: Policy, same_scale: bool) -> (BiasUnit, Vec<Erring>) {
         let pairs = self.pairs.iter().filter_map(|pair| match pair.label {
             Value::Number(label) => Some((pair, label)),
             Value::Word(_) => None,
@@ -288,11 +335,12 @@ impl Reading {
 }
 
 impl Read {
-    /// What intervals are drawn of.
+    /// What intervals are bootstrapped of.
     fn compared(&self) -> Compared<'_> {
         Compared {
-            yes_or_no: self.yes_or_no.as_ref(),
+            binary: self.binary.as_ref().map(|(binary, _)| binary),
             numbers: self.numbers.as_deref(),
+            same_scale: self.same_scale,
             categories: self.categorized.as_ref().map(|it| InCategories {
                 count: it.names.len(),
                 has_order: it.has_order,

@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::{
     bias::{Bias, By},
-    labels::{Positive, With, number_in},
+    labels::{LabelPlace, Positive, PositiveRule, With, number_in},
     raters::RaterAgreement,
 };
 use crate::{
     advice::{Advice, Advised, Form, Thing},
     stats::{
         Rate,
-        agreement::{BestThreshold, Calibration, Confusion, Correlations},
+        agreement::{BestThreshold, Calibration, Confusion, Correlations, Errors},
     },
     store::{RunState, StoreError},
     suggest::closest,
@@ -103,6 +103,8 @@ pub struct Agreement {
     pub scorer_id: String,
     /// Where the labels are: a JSON Pointer, or the id of another scorer.
     pub with: String,
+    /// The part of the cases that the labels are in; `None` if they are another scorer's scores.
+    pub labels_from: Option<LabelPlace>,
     /// All cases; attempts count each.
     pub cases: u64,
     /// Cases with a score and a label; all figures below are over these.
@@ -111,6 +113,8 @@ pub struct Agreement {
     pub without_score: u64,
     /// Cases with a score and without a label.
     pub without_label: u64,
+    /// Of these, cases that have a label at the same pointer in another part, which does not count.
+    pub labels_elsewhere: u64,
     /// Cases with a score whose label cannot be read: a list, an object, a long text, a word where others have numbers.
     pub unreadable_labels: u64,
     /// Whether lower scores are better.
@@ -129,6 +133,8 @@ pub struct Agreement {
     pub mean_label: Option<f64>,
     /// How scores and labels go together, if labels are numbers. `alpha` is there only if both are on one scale.
     pub correlations: Option<Correlations>,
+    /// How far scores are from labels, if labels are numbers and both are on one scale.
+    pub errors: Option<Errors>,
     /// Yes and no, if it is known which labels are positive.
     pub binary: Option<BinaryAgreement>,
     /// Categories, if scorer and labels have 3 to 20 of them in common.
@@ -198,6 +204,12 @@ pub enum Figure {
     Kendall,
     /// Krippendorff's alpha of numbers.
     IntervalAlpha,
+    /// The mean of the scores less their labels.
+    MeanError,
+    /// The mean of the same without their signs.
+    MeanAbsoluteError,
+    /// The root of the mean of their squares.
+    RootMeanSquareError,
 }
 
 /// Agreement of yes and no. A figure is `None` if it is not defined: nothing passes, or all labels are one.
@@ -207,6 +219,11 @@ pub enum Figure {
 pub struct BinaryAgreement {
     /// Cases whose label is positive.
     pub positives: u64,
+    /// Which labels are positive.
+    pub positive: PositiveRule,
+    /// Whether positive cases have worse scores than others, by more than chance (Spearman's rho over cases, with ten or more): the
+    /// labels may mean the opposite.
+    pub reversed: bool,
     /// The worst score that passes; `None` for points without a threshold, which have no figures down to `alpha`.
     pub threshold: Option<f64>,
     /// What passes, against what is positive.
@@ -309,6 +326,28 @@ pub enum AgreementError {
         /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
+    /// Labels are words of which none is known to be positive: they have no error that could depend on anything.
+    #[error("errors by `{by}` are not known: the labels at `{with}` are words, and nothing says which of them should pass: {}", listed(.words))]
+    ErrorsOfWords {
+        /// What errors were to be grouped by.
+        by: String,
+        /// Where the labels are.
+        with: String,
+        /// Some of the labels.
+        words: Vec<String>,
+    },
+    /// Labels are words, and nothing says which scores pass.
+    #[error(
+        "errors by `{by}` are not known: the labels at `{with}` are words, and scorer `{scorer_id}` has points without a threshold"
+    )]
+    ErrorsWithoutThreshold {
+        /// What errors were to be grouped by.
+        by: String,
+        /// Where the labels are.
+        with: String,
+        /// The scorer.
+        scorer_id: String,
+    },
     /// No case has labels of two people.
     #[error("no case has two labels at {}{}", listed(.raters), keys_there(.keys))]
     NoRaters {
@@ -331,8 +370,8 @@ pub enum AgreementError {
         /// Some of the labels.
         words: Vec<String>,
     },
-    /// No label is one of those that are to be positive.
-    #[error("no label at `{with}` is one of those that are to be positive; labels are {}", listed(.labels))]
+    /// No label is one of the positive ones.
+    #[error("no label at `{with}` is one of the positive labels that you named; the labels are {}", listed(.labels))]
     NonePositive {
         /// Where the labels are.
         with: String,
@@ -373,14 +412,15 @@ impl Advised for AgreementError {
             {
                 Some(Advice::Name(Thing::PositiveLabels))
             }
-            AgreementError::WhichArePositive { .. } | AgreementError::NonePositive { .. } => {
-                Some(Advice::Name(Thing::PositiveWords))
-            }
+            AgreementError::WhichArePositive { .. }
+            | AgreementError::ErrorsOfWords { .. }
+            | AgreementError::NonePositive { .. } => Some(Advice::Name(Thing::PositiveWords)),
             AgreementError::NoScores { .. }
             | AgreementError::NoLabels { .. }
             | AgreementError::NoGroups { .. }
             | AgreementError::NoRaters { .. }
             | AgreementError::Threshold { .. }
+            | AgreementError::ErrorsWithoutThreshold { .. }
             | AgreementError::TooManyPairs => None,
         }
     }

@@ -99,7 +99,7 @@ pub(super) struct Erring {
 #[derive(Clone, Debug, Default)]
 struct Group {
     name: String,
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 /// How the errors of these cases depend on their values.
@@ -112,11 +112,11 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
             _ => None,
         })
         .collect();
-    let attempts = Attempts::of(&with);
+    let attempts = Attempts::of(with.iter().map(|case| case.case));
     let trend = numbers.as_ref().and_then(|numbers| {
         let all: Vec<usize> = (0..with.len()).collect();
         let of_cases = |of: &dyn Fn(usize) -> f64| attempts.means(&all, of);
-        rank_trend(&of_cases(&|place| numbers[place]), &of_cases(&|place| with[place].error))
+        rank_trend(&of_cases(&|index| numbers[index]), &of_cases(&|index| with[index].error))
     });
     let groups = match &numbers {
         Some(numbers) if different(numbers) > MOST_VALUES => quarters(numbers),
@@ -141,55 +141,56 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
 
 /// What is said of a group, whose errors are compared with those of all other cases.
 fn against_others(group: Group, cases: &[Erring], attempts: &Attempts) -> BiasGroup {
-    let Group { name, places } = group;
+    let Group { name, indices } = group;
     let mean = |of: fn(&Erring) -> f64| {
         let mut mean = Mean::default();
-        places.iter().filter_map(|place| cases.get(*place)).for_each(|case| mean.add(of(case)));
+        indices.iter().filter_map(|index| cases.get(*index)).for_each(|case| mean.add(of(case)));
         mean.get().unwrap_or_default()
     };
-    let errors = |places: &[usize]| {
+    let errors = |indices: &[usize]| {
         let mut mean = Mean::default();
-        let errors = attempts.means(places, &|place| cases[place].error);
+        let errors = attempts.means(indices, &|index| cases[index].error);
         errors.into_iter().for_each(|error| mean.add(error));
         mean
     };
-    let is_other = |place: &usize| places.binary_search(place).is_err();
+    let is_other = |index: &usize| indices.binary_search(index).is_err();
     let others: Vec<usize> = (0..cases.len()).filter(is_other).collect();
     BiasGroup {
-        cases: places.len() as u64,
+        cases: indices.len() as u64,
         mean_score: mean(|case| case.score),
         mean_label: mean(|case| case.label),
         mean_error: mean(|case| case.error),
-        against_others: group_difference(&errors(&places), &errors(&others)),
+        against_others: group_difference(&errors(&indices), &errors(&others)),
         p_corrected: None,
         name,
     }
 }
 
 /// Which attempts are at the same case: they are alike, so that tests count them once.
-struct Attempts {
-    /// The place of each attempt's case among the cases.
+pub(super) struct Attempts {
+    /// The index of each attempt's case among the cases.
     case_of: Vec<usize>,
     cases: usize,
 }
 
 impl Attempts {
-    fn of(attempts: &[Erring]) -> Attempts {
-        let mut places = HashMap::new();
-        let case_of = attempts.iter().map(|attempt| {
-            let next = places.len();
-            *places.entry(attempt.case).or_insert(next)
+    /// Of attempts, of which these numbers say the cases.
+    pub(super) fn of(cases: impl Iterator<Item = u64>) -> Attempts {
+        let mut indices = HashMap::new();
+        let case_of = cases.map(|case| {
+            let next = indices.len();
+            *indices.entry(case).or_insert(next)
         });
-        Attempts { case_of: case_of.collect(), cases: places.len() }
+        Attempts { case_of: case_of.collect(), cases: indices.len() }
     }
 
-    /// The mean of the attempts at these places, case by case.
-    fn means(&self, places: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+    /// The mean of the attempts at these indices, case by case.
+    pub(super) fn means(&self, indices: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
         if self.cases == self.case_of.len() {
-            return places.iter().map(|place| of(*place)).collect();
+            return indices.iter().map(|index| of(*index)).collect();
         }
         let mut means = vec![Mean::default(); self.cases];
-        places.iter().for_each(|place| means[self.case_of[*place]].add(of(*place)));
+        indices.iter().for_each(|index| means[self.case_of[*index]].add(of(*index)));
         means.iter().filter_map(Mean::get).collect()
     }
 }
@@ -211,12 +212,12 @@ fn quarters(numbers: &[f64]) -> Vec<Group> {
         groups[before * 4 / order.len()].extend(equals);
         before += equals.len();
     }
-    let groups = groups.into_iter().filter(|places| !places.is_empty());
+    let groups = groups.into_iter().filter(|indices| !indices.is_empty());
     groups
-        .map(|mut places| {
-            let (low, high) = (numbers[places[0]], numbers[places[places.len() - 1]]);
-            places.sort_unstable();
-            Group { name: format!("{low} to {high}"), places }
+        .map(|mut indices| {
+            let (low, high) = (numbers[indices[0]], numbers[indices[indices.len() - 1]]);
+            indices.sort_unstable();
+            Group { name: format!("{low} to {high}"), indices }
         })
         .collect()
 }
@@ -224,23 +225,23 @@ fn quarters(numbers: &[f64]) -> Vec<Group> {
 /// A group for each value, the largest first, of equally large ones by name.
 fn by_value(cases: &[Erring], words: &Words) -> Vec<Group> {
     let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (place, case) in cases.iter().enumerate() {
+    for (index, case) in cases.iter().enumerate() {
         let name = match case.value {
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Word(word)) => words.word(word).to_owned(),
             None => continue,
         };
-        named.entry(name).or_default().push(place);
+        named.entry(name).or_default().push(index);
     }
     let mut groups: Vec<Group> =
-        named.into_iter().map(|(name, places)| Group { name, places }).collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.places.len()));
+        named.into_iter().map(|(name, indices)| Group { name, indices }).collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.indices.len()));
     if groups.len() > MOST_GROUPS {
         let small = groups.split_off(MOST_GROUPS);
         let name = format!("{} others", small.len());
-        let mut places: Vec<usize> = small.into_iter().flat_map(|group| group.places).collect();
-        places.sort_unstable();
-        groups.push(Group { name, places });
+        let mut indices: Vec<usize> = small.into_iter().flat_map(|group| group.indices).collect();
+        indices.sort_unstable();
+        groups.push(Group { name, indices });
     }
     groups
 }

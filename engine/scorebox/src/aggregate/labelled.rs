@@ -4,7 +4,10 @@ use super::{
     agreement::{AgreementError, AgreementOptions, MOST_PAIRS},
     bias::{By, MOST_VALUES, different},
     categorized::{Categorized, MOST_CATEGORIES},
-    labels::{Found, Positive, Value, With, Words, at, keys_of, number_in, score},
+    labels::{
+        Found, LOOKUPS, LabelPlace, Positive, PositiveRule, Value, With, Words, at, is_truth,
+        keys_of, number_in, read, score,
+    },
 };
 use crate::{
     case::Pointer, contract::Direction, digest::Digest, store::LabelledCase, verdict::Policy,
@@ -13,7 +16,7 @@ use crate::{
 /// Where labels are, and what else is read of a case.
 pub(super) struct Pointers {
     /// `None` if the labels are another scorer's scores.
-    label: Option<Pointer>,
+    pub(super) label: Option<Pointer>,
     by: Option<Pointer>,
     pub(super) raters: Vec<Pointer>,
 }
@@ -56,13 +59,50 @@ pub(super) struct Reading {
     pub(super) without_score: u64,
     pub(super) without_label: u64,
     pub(super) unreadable: u64,
+    /// Cases with a score that have a label, but not where those of the others are.
+    pub(super) elsewhere: u64,
+    /// Which of [`LOOKUPS`] finds the labels.
+    lookup: Option<usize>,
+    /// Whether any label is `true` or `false`.
+    has_truths: bool,
     /// The keys of the first case, for messages.
     pub(super) keys: Option<Vec<String>>,
     pub(super) words: Words,
     pub(super) pairs: Vec<Pair>,
 }
 
+/// How many labels there are in each place where they may be.
+#[derive(Default)]
+pub(super) struct Places {
+    labels: [usize; LOOKUPS.len()],
+}
+
+impl Places {
+    /// Counts the readable labels of a case that has a score; `false` if there are too many to compare.
+    pub(super) fn add(&mut self, pointer: &Pointer, case: &LabelledCase) -> bool {
+        if score(case.row.as_ref()).is_none() {
+            return true;
+        }
+        for (lookup, labels) in LOOKUPS.iter().zip(&mut self.labels) {
+            *labels += usize::from(lookup.finds_readable(pointer, case));
+        }
+        self.labels.iter().all(|labels| *labels <= MOST_PAIRS)
+    }
+
+    /// Which of [`LOOKUPS`] finds the most labels, the first of equals; `None` if none finds any. A stray label is in a place that
+    /// comes before that of all others as easily as in one that comes after it.
+    fn most(&self) -> Option<usize> {
+        let most = self.labels.iter().max().filter(|most| **most > 0)?;
+        self.labels.iter().position(|labels| labels == most)
+    }
+}
+
 impl Reading {
+    /// One that takes labels from the place with the most.
+    pub(super) fn of(places: &Places) -> Reading {
+        Reading { lookup: places.most(), ..Reading::default() }
+    }
+
     /// Adds a case; `false` if there is no room for another one.
     pub(super) fn add(
         &mut self,
@@ -94,21 +134,34 @@ impl Reading {
         self.pairs.push(Pair {
             score: of_scorer + 0.0,
             label,
-            category: category.and_then(|word| self.words.place(word)),
+            category: category.and_then(|word| self.words.index(word)),
             case: known_by(&case.case_id),
             by,
         });
         self.pairs.len() <= MOST_PAIRS
     }
 
+    /// The part of the cases that the labels are in, if they are not another scorer's scores.
+    pub(super) fn place(&self) -> Option<LabelPlace> {
+        LOOKUPS.get(self.lookup?).map(|lookup| lookup.place)
+    }
+
     fn label(&mut self, case: &LabelledCase, pointer: Option<&Pointer>) -> Found {
-        match pointer {
-            Some(pointer) => at(pointer, case, &mut self.words),
-            None => match score(case.other.as_ref()) {
-                Some(score) => Found::Value(Value::Number(score)),
-                None => Found::Nothing,
-            },
+        let Some(pointer) = pointer else {
+            let score = score(case.other.as_ref());
+            return score.map_or(Found::Nothing, |score| Found::Value(Value::Number(score)));
+        };
+        let raw = self.lookup.and_then(|index| LOOKUPS[index].raw(pointer, case));
+        let found = raw.map_or(Found::Nothing, |raw| read(raw, &mut self.words));
+        match found {
+            Found::Nothing if LOOKUPS.iter().any(|it| it.finds(pointer, case)) => {
+                self.elsewhere += 1;
+            }
+            Found::Value(Value::Word(index)) => self.has_truths |= is_truth(self.words.word(index)),
+            Found::Value(Value::Number(_)) => self.has_truths |= raw.is_some_and(is_truth),
+            Found::Nothing | Found::Unreadable => {}
         }
+        found
     }
 
     /// What the case's error may depend on.
@@ -142,9 +195,9 @@ impl Reading {
         let names_category =
             |pair: &Pair| pair.category.is_some_and(|it| pair.label == Value::Word(it));
         let are_words = match positive {
-            Positive::Higher => self.pairs.iter().any(names_category),
+            Positive::Better => self.pairs.iter().any(names_category),
             Positive::These(these) => these.iter().any(|it| number_in(it).is_none()),
-            Positive::From(_) => false,
+            Positive::From(_) | Positive::To(_) => false,
         };
         if are_words || !self.words.are_numbers(self.pairs.iter().map(|pair| pair.label)) {
             return;
@@ -172,23 +225,41 @@ impl Reading {
         }
     }
 
+    /// What makes labels positive; `None` if nothing says so. `own` are the scorer's scores, `other` those that the labels are.
+    pub(super) fn positive_rule(
+        &self,
+        positive: Positive<'_>,
+        own: Policy,
+        other: Option<Policy>,
+        numbers: Option<&[(f64, f64)]>,
+    ) -> Option<PositiveRule> {
+        match positive {
+            Positive::Better if other.is_some_and(|it| it.threshold().is_some()) => {
+                Some(PositiveRule::Passing)
+            }
+            Positive::Better => {
+                let (low, high) = two_labels(numbers?)?;
+                if self.has_truths && (low, high) == (0.0, 1.0) {
+                    return Some(PositiveRule::True);
+                }
+                // Numbers of people are taken to rise and fall with the scores.
+                let lower_is_better = other.unwrap_or(own).direction() == Direction::LowerIsBetter;
+                let number = if lower_is_better { low } else { high };
+                Some(PositiveRule::BetterOfTwo { number, lower_is_better })
+            }
+            Positive::These(labels) => Some(PositiveRule::Named { labels: labels.to_vec() }),
+            Positive::From(number) => Some(PositiveRule::AtLeast { number }),
+            Positive::To(number) => Some(PositiveRule::AtMost { number }),
+        }
+    }
+
     /// Whether each label is positive, if that is known.
     pub(super) fn positives(
         &self,
+        rule: Option<&PositiveRule>,
         other: Option<Policy>,
-        positive: Positive<'_>,
-        numbers: Option<&[(f64, f64)]>,
     ) -> Vec<Option<bool>> {
-        let by_other =
-            other.filter(|policy| positive == Positive::Higher && policy.threshold().is_some());
-        let higher = numbers.and_then(higher_of_two);
-        // Of two scores of a scorer, the better one is positive.
-        let lower_is_better = positive == Positive::Higher
-            && other.is_some_and(|policy| policy.direction() == Direction::LowerIsBetter);
-        let is = |pair: &Pair| match (by_other, pair.label) {
-            (Some(policy), Value::Number(score)) => policy.passes(score),
-            _ => positive.is(pair.label, higher, &self.words).map(|is| is != lower_is_better),
-        };
+        let is = |pair: &Pair| rule?.is(pair.label, other, &self.words);
         self.pairs.iter().map(is).collect()
     }
 
@@ -199,7 +270,7 @@ impl Reading {
         for pair in &self.pairs {
             let label = match pair.label {
                 Value::Number(number) => number.to_string(),
-                Value::Word(place) => self.words.word(place).to_owned(),
+                Value::Word(index) => self.words.word(index).to_owned(),
             };
             if !shown.contains(&label) {
                 shown.push(label);
@@ -223,15 +294,15 @@ impl Reading {
             .collect();
         let pairs = pairs?;
         let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
-        used.sort_unstable_by_key(|place| self.words.word(*place));
+        used.sort_unstable_by_key(|index| self.words.word(*index));
         used.dedup();
         if used.len() > MOST_CATEGORIES {
             return None;
         }
-        let place = |word: usize| used.iter().position(|it| *it == word);
-        let pairs = pairs.iter().map(|(label, category)| Some((place(*label)?, place(*category)?)));
+        let index = |word: usize| used.iter().position(|it| *it == word);
+        let pairs = pairs.iter().map(|(label, category)| Some((index(*label)?, index(*category)?)));
         Some(Categorized {
-            names: used.iter().map(|place| self.words.word(*place).to_owned()).collect(),
+            names: used.iter().map(|index| self.words.word(*index).to_owned()).collect(),
             has_order: false,
             pairs: pairs.collect::<Option<_>>()?,
         })
@@ -244,12 +315,12 @@ fn known_by(case_id: &str) -> u64 {
     digest.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The higher one of the labels, if there are two; 1 if all are 0 or all are 1.
-fn higher_of_two(numbers: &[(f64, f64)]) -> Option<f64> {
+/// The lower and the higher one of the labels, if there are two; 0 and 1 if all are one of these.
+fn two_labels(numbers: &[(f64, f64)]) -> Option<(f64, f64)> {
     let first = numbers.first()?.1;
     let Some(other) = numbers.iter().map(|(_, label)| *label).find(|label| *label != first) else {
-        return (first == 0.0 || first == 1.0).then_some(1.0);
+        return (first == 0.0 || first == 1.0).then_some((0.0, 1.0));
     };
     let are_two = numbers.iter().all(|(_, label)| *label == first || *label == other);
-    are_two.then(|| first.max(other))
+    are_two.then(|| (first.min(other), first.max(other)))
 }

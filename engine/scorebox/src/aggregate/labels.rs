@@ -9,6 +9,7 @@ use crate::{
     case::{Key, Pointer},
     row::{Json, Status},
     store::{LabelledCase, LabelledRow},
+    verdict::Policy,
 };
 
 /// Where labels are.
@@ -16,11 +17,24 @@ use crate::{
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum With<'a> {
-    /// At this JSON Pointer in the metadata of a case, or else among the keys of the case that scorebox does not know, or else in its
-    /// ground truth.
+    /// At this JSON Pointer in the metadata of the cases, among the keys that scorebox does not know, or in the ground truth: for all
+    /// cases in the one of these in which most have a label, the first of equals.
     Label(&'a str),
     /// The scores of another scorer of the run.
     Scorer(&'a str),
+}
+
+/// The part of a case that labels are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LabelPlace {
+    /// The metadata.
+    Metadata,
+    /// The keys that scorebox does not know.
+    UnknownKeys,
+    /// The ground truth.
+    GroundTruth,
 }
 
 /// Which labels are positive: of a case that should pass.
@@ -28,27 +42,63 @@ pub enum With<'a> {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Positive<'a> {
-    /// The higher one, if all labels are one of two numbers; for another scorer's scores, if it has a threshold, those that pass.
+    /// `true`, if labels are `true` and `false`. The better one, if all labels are one of two numbers: the higher, or the lower if
+    /// lower scores are better. For another scorer's scores, if it has a threshold, those that pass.
     #[default]
-    Higher,
+    Better,
     /// These: words, or numbers as text.
     These(&'a [String]),
     /// Numbers from this one on.
     From(f64),
+    /// Numbers up to this one.
+    To(f64),
+}
+
+/// Why a label is positive.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "rule", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum PositiveRule {
+    /// It is this number, the better one of two.
+    BetterOfTwo {
+        /// The number.
+        number: f64,
+        /// Whether it is the lower one, because lower scores are better.
+        lower_is_better: bool,
+    },
+    /// It is `true`, or 1 among labels that are `true` and `false`.
+    True,
+    /// It is another scorer's score, and passes.
+    Passing,
+    /// It is one of these, which were named.
+    Named {
+        /// The labels.
+        labels: Vec<String>,
+    },
+    /// It is at least this number.
+    AtLeast {
+        /// The number.
+        number: f64,
+    },
+    /// It is at most this number.
+    AtMost {
+        /// The number.
+        number: f64,
+    },
 }
 
 /// A number or a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Number(f64),
-    /// The place of the word among all words.
+    /// The index of the word among all words.
     Word(usize),
 }
 
 /// Words, each once, with a number for each.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    places: HashMap<String, usize>,
+    indices: HashMap<String, usize>,
     words: Vec<String>,
 }
 
@@ -61,6 +111,9 @@ const MOST_LIST_BYTES: usize = 64 << 10;
 
 /// Words are slips among numbers if at most one of so many values is a word.
 const ONE_SLIP_IN: usize = 4;
+
+/// What stands in JSON where there is nothing.
+const NULL: &str = "null";
 
 impl Words {
     /// Whether values are numbers, or words that read as such: all, but for a few slips.
@@ -77,38 +130,44 @@ impl Words {
     pub(super) fn number(&self, value: Value) -> Option<f64> {
         match value {
             Value::Number(number) => Some(number),
-            Value::Word(place) => number_in(self.word(place)),
+            Value::Word(index) => number_in(self.word(index)),
         }
     }
 
-    /// The place of a word; `None` if it is too long, or one too many.
-    pub(super) fn place(&mut self, word: &str) -> Option<usize> {
-        if let Some(place) = self.places.get(word) {
-            return Some(*place);
+    /// The index of a word; `None` if it is too long, or one too many.
+    pub(super) fn index(&mut self, word: &str) -> Option<usize> {
+        if let Some(index) = self.indices.get(word) {
+            return Some(*index);
         }
         if word.len() > MOST_BYTES || self.words.len() >= MOST_WORDS {
             return None;
         }
-        self.places.insert(word.to_owned(), self.words.len());
+        self.indices.insert(word.to_owned(), self.words.len());
         self.words.push(word.to_owned());
         Some(self.words.len() - 1)
     }
 
-    pub(super) fn word(&self, place: usize) -> &str {
-        self.words.get(place).map_or("", String::as_str)
+    pub(super) fn word(&self, index: usize) -> &str {
+        self.words.get(index).map_or("", String::as_str)
     }
 }
 
 /// The number that a text reads as, `true` and `false` being 1 and 0.
 pub(super) fn number_in(text: &str) -> Option<f64> {
-    let text = text.trim();
-    if text.eq_ignore_ascii_case("true") {
-        return Some(1.0);
+    if let Some(truth) = truth_in(text) {
+        return Some(f64::from(u8::from(truth)));
     }
-    if text.eq_ignore_ascii_case("false") {
-        return Some(0.0);
-    }
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Whether a text is `true` or `false`.
+pub(super) fn is_truth(text: &str) -> bool {
+    truth_in(text).is_some()
+}
+
+fn truth_in(text: &str) -> Option<bool> {
+    let is = |word| text.trim().eq_ignore_ascii_case(word);
+    if is("true") { Some(true) } else { is("false").then_some(false) }
 }
 
 /// What was found where a value should be.
@@ -141,40 +200,71 @@ pub(super) fn all_at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) 
 }
 
 fn raw_at<'c>(pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
-    let places = [&case.metadata, &case.other_keys, &case.ground_truth];
-    let raw = places.into_iter().find_map(|json| within(pointer, json.as_ref()));
-    raw.or_else(|| below_its_key(pointer, case)).map(str::trim)
+    LOOKUPS.iter().find_map(|lookup| lookup.raw(pointer, case))
 }
 
-/// The value at a pointer that names the part of the case too: `/groundTruth/score`, `/metadata/label`.
-fn below_its_key<'c>(pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
-    let parts = [(Key::GroundTruth, &case.ground_truth), (Key::Metadata, &case.metadata)];
-    parts.into_iter().find_map(|(key, json)| {
-        let json = json.as_ref()?;
-        pointer.find_in(key, json.get()).ok().flatten()
-    })
+/// Where a pointer may lead, the first first.
+pub(super) const LOOKUPS: [Lookup; 5] = [
+    Lookup { place: LabelPlace::Metadata, below: None },
+    Lookup { place: LabelPlace::UnknownKeys, below: None },
+    Lookup { place: LabelPlace::GroundTruth, below: None },
+    Lookup { place: LabelPlace::GroundTruth, below: Some(Key::GroundTruth) },
+    Lookup { place: LabelPlace::Metadata, below: Some(Key::Metadata) },
+];
+
+/// A way to follow a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lookup {
+    pub(super) place: LabelPlace,
+    /// The key that the pointer begins with, if it names the part of the case too: `/groundTruth/score`, `/metadata/label`.
+    below: Option<Key>,
 }
 
-fn read(raw: &str, words: &mut Words) -> Found {
+impl Lookup {
+    /// The JSON of what is there.
+    pub(super) fn raw<'c>(self, pointer: &Pointer, case: &'c LabelledCase) -> Option<&'c str> {
+        let json = match self.place {
+            LabelPlace::Metadata => &case.metadata,
+            LabelPlace::UnknownKeys => &case.other_keys,
+            LabelPlace::GroundTruth => &case.ground_truth,
+        };
+        let json = json.as_ref()?.get();
+        let found = match self.below {
+            None => pointer.find(json).ok().flatten(),
+            Some(key) => pointer.find_in(key, json).ok().flatten(),
+        };
+        found.map(str::trim)
+    }
+
+    /// Whether there is anything, if only something that cannot be read.
+    pub(super) fn finds(self, pointer: &Pointer, case: &LabelledCase) -> bool {
+        self.raw(pointer, case).is_some_and(|raw| raw != NULL)
+    }
+
+    /// Whether there is a number or a word.
+    pub(super) fn finds_readable(self, pointer: &Pointer, case: &LabelledCase) -> bool {
+        let read = |raw| read(raw, &mut Words::default());
+        matches!(self.raw(pointer, case).map(read), Some(Found::Value(_)))
+    }
+}
+
+/// The value of a label's JSON.
+pub(super) fn read(raw: &str, words: &mut Words) -> Found {
     match raw {
-        "null" => Found::Nothing,
+        NULL => Found::Nothing,
         "true" => Found::Value(Value::Number(1.0)),
         "false" => Found::Value(Value::Number(0.0)),
         // Escapes make a word at most six times as long as it is.
         raw if raw.starts_with('"') && raw.len() <= 6 * MOST_BYTES + 2 => {
             let word = serde_json::from_str::<String>(raw).ok();
-            word.and_then(|word| words.place(&word))
-                .map_or(Found::Unreadable, |place| Found::Value(Value::Word(place)))
+            word.and_then(|word| words.index(&word))
+                .map_or(Found::Unreadable, |index| Found::Value(Value::Word(index)))
         }
         raw => match serde_json::from_str::<f64>(raw) {
             Ok(number) if number.is_finite() => Found::Value(Value::Number(number)),
             _ => Found::Unreadable,
         },
     }
-}
-
-fn within<'j>(pointer: &Pointer, json: Option<&'j Json>) -> Option<&'j str> {
-    pointer.find(json?.get()).ok().flatten()
 }
 
 /// The score of a row that is scored.
@@ -201,19 +291,26 @@ pub(super) fn keys_of(case: &LabelledCase) -> Vec<String> {
     found
 }
 
-impl Positive<'_> {
-    /// Whether a label is positive. `higher` is the higher one of two numbers, if there are two. `None` if that is not known.
-    pub(super) fn is(self, label: Value, higher: Option<f64>, words: &Words) -> Option<bool> {
+impl PositiveRule {
+    /// Whether a label is positive; `other` is the scorer whose scores the labels are. `None` if that is not known.
+    pub(super) fn is(&self, label: Value, other: Option<Policy>, words: &Words) -> Option<bool> {
         match (self, label) {
-            (Positive::Higher, Value::Number(number)) => higher.map(|higher| number >= higher),
-            (Positive::From(least), Value::Number(number)) => Some(number >= least),
-            (Positive::These(these), Value::Word(place)) => {
-                Some(these.iter().any(|it| it == words.word(place)))
+            (PositiveRule::BetterOfTwo { number: better, .. }, Value::Number(number)) => {
+                Some(number == *better)
             }
-            (Positive::These(these), Value::Number(number)) => {
-                Some(these.iter().any(|it| number_in(it) == Some(number)))
+            (PositiveRule::True, Value::Number(number)) => Some(number == 1.0),
+            (PositiveRule::Passing, Value::Number(score)) => other?.passes(score),
+            (PositiveRule::AtLeast { number: least }, Value::Number(number)) => {
+                Some(number >= *least)
             }
-            (Positive::Higher | Positive::From(_), Value::Word(_)) => None,
+            (PositiveRule::AtMost { number: most }, Value::Number(number)) => Some(number <= *most),
+            (PositiveRule::Named { labels }, Value::Word(index)) => {
+                Some(labels.iter().any(|it| it == words.word(index)))
+            }
+            (PositiveRule::Named { labels }, Value::Number(number)) => {
+                Some(labels.iter().any(|it| number_in(it) == Some(number)))
+            }
+            (_, Value::Word(_)) => None,
         }
     }
 }
@@ -226,7 +323,7 @@ mod tests {
     fn read_as_numbers(texts: &[&str]) -> Option<Vec<Option<f64>>> {
         let mut words = Words::default();
         let values: Vec<Value> =
-            texts.iter().map(|text| Value::Word(words.place(text).unwrap())).collect();
+            texts.iter().map(|text| Value::Word(words.index(text).unwrap())).collect();
         let are_numbers = words.are_numbers(values.iter().copied());
         are_numbers.then(|| values.iter().map(|value| words.number(*value)).collect())
     }

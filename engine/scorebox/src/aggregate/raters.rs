@@ -61,16 +61,16 @@ impl<'p> Rating<'p> {
             });
             ratings.extend(values);
         }
-        let places: Vec<usize> =
+        let indices: Vec<usize> =
             ratings.into_iter().filter_map(|value| self.category(value)).collect();
-        self.raters.add(&places);
+        self.raters.add(&indices);
     }
 
     fn category(&mut self, value: Value) -> Option<usize> {
         let key = match value {
             // -0 is 0.
             Value::Number(number) => (false, (number + 0.0).to_bits()),
-            Value::Word(place) => (true, place as u64),
+            Value::Word(index) => (true, index as u64),
         };
         let next = self.categories.len();
         if next >= MOST_CATEGORIES {

@@ -1,4 +1,4 @@
-//! Intervals by drawing again from what was observed: of the mean of a few units, for which no formula holds, and of figures that
+//! Intervals by bootstrap, which draws again from what was observed: of the mean of a few units, for which no formula holds, and of figures that
 //! have none. Knows no figure but the mean.
 
 use super::{
@@ -46,7 +46,7 @@ pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
 }
 
 /// The 95 % intervals of figures of the same pairs, of which `unit_of` says what each belongs to: a unit is drawn as a whole, 2,000
-/// times with a fixed seed. `figures` computes the figures of the pairs at these places; it must not depend on their order.
+/// times with a fixed seed. `figures` computes the figures of the pairs at these indices; it must not depend on their order.
 ///
 /// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all but for rounding, which says
 /// nothing of others; with fewer than ten units; and with so many pairs a unit that samples would be too large.
@@ -55,15 +55,15 @@ pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
 /// of the Royal Statistical Society B 69, 2007). Of more than some 2,500 pairs so many are drawn, and distances from the figure
 /// are made smaller by the root of the part that was drawn (Bickel, Götze and van Zwet, "Resampling fewer than n observations",
 /// Statistica Sinica 7, 1997).
-pub fn drawn_intervals<const N: usize>(
+pub fn bootstrapped_intervals<const N: usize>(
     unit_of: &[u64],
     mut figures: impl FnMut(&[usize]) -> [Option<f64>; N],
 ) -> [Option<(f64, f64)>; N] {
     let none = [None; N];
-    let mut places: Vec<usize> = (0..unit_of.len()).collect();
-    places.sort_by_key(|place| unit_of.get(*place));
+    let mut indices: Vec<usize> = (0..unit_of.len()).collect();
+    indices.sort_by_key(|index| unit_of.get(*index));
     let units: Vec<&[usize]> =
-        places.chunk_by(|one, other| unit_of.get(*one) == unit_of.get(*other)).collect();
+        indices.chunk_by(|one, other| unit_of.get(*one) == unit_of.get(*other)).collect();
     if units.len() < LEAST_UNITS {
         return none;
     }
@@ -72,7 +72,7 @@ pub fn drawn_intervals<const N: usize>(
     if drawn * of_unit > MOST_PAIRS_DRAWN {
         return none;
     }
-    let observed = figures(&places);
+    let observed = figures(&indices);
     let mut random = Random::new(SEED);
     let mut samples = [const { Vec::new() }; N];
     let mut sample = Vec::new();
@@ -100,8 +100,8 @@ pub fn drawn_intervals<const N: usize>(
         (spread != 0.0).then_some((end(tail)?, end(1.0 - tail)?))
     };
     let mut intervals = none;
-    for (place, drawn) in samples.iter_mut().enumerate() {
-        intervals[place] = interval(observed[place], drawn);
+    for (index, drawn) in samples.iter_mut().enumerate() {
+        intervals[index] = interval(observed[index], drawn);
     }
     intervals
 }
@@ -127,9 +127,9 @@ fn drawn_mean(units: &[Unit], count: u64, random: &mut Random) -> f64 {
 
 /// The quantile of ascending numbers, between two of them in proportion: R's type 7, and NumPy's default.
 fn quantile(ascending: &[f64], part: f64) -> Option<f64> {
-    let place = part.clamp(0.0, 1.0) * (ascending.len().checked_sub(1)?) as f64;
-    let (below, rest) = (*ascending.get(place as usize)?, place.fract());
-    let above = *ascending.get(place.ceil() as usize)?;
+    let position = part.clamp(0.0, 1.0) * (ascending.len().checked_sub(1)?) as f64;
+    let (below, rest) = (*ascending.get(position as usize)?, position.fract());
+    let above = *ascending.get(position.ceil() as usize)?;
     Some(below * (1.0 - rest) + above * rest)
 }
 
@@ -156,9 +156,9 @@ mod tests {
     }
 
     fn mean_of(numbers: &[f64]) -> impl Fn(&[usize]) -> [Option<f64>; 1] {
-        |places| {
-            let sum: f64 = places.iter().map(|place| numbers[*place]).sum();
-            [Some(sum / places.len() as f64)]
+        |indices| {
+            let sum: f64 = indices.iter().map(|index| numbers[*index]).sum();
+            [Some(sum / indices.len() as f64)]
         }
     }
 
@@ -168,7 +168,7 @@ mod tests {
         let units: Vec<Unit> = numbers.iter().map(|number| (*number, 1)).collect();
         let (low, high) = bootstrap(&units).unwrap();
         let unit_of: Vec<u64> = (0..29).collect();
-        let [drawn] = drawn_intervals(&unit_of, mean_of(&numbers));
+        let [drawn] = bootstrapped_intervals(&unit_of, mean_of(&numbers));
         let width = high - low;
         let (drawn_low, drawn_high) = drawn.unwrap();
         assert!((drawn_low - low).abs() < 0.05 * width && (drawn_high - high).abs() < 0.05 * width);
@@ -178,7 +178,7 @@ mod tests {
     fn attempts_at_a_case_are_drawn_together_and_make_nothing_surer() {
         let numbers: Vec<f64> = (0..400).map(|n| f64::from(n / 10 * 7 % 40) / 40.0).collect();
         let width = |unit_of: &[u64]| {
-            let [drawn] = drawn_intervals(unit_of, mean_of(&numbers));
+            let [drawn] = bootstrapped_intervals(unit_of, mean_of(&numbers));
             drawn.map(|(low, high)| high - low).unwrap()
         };
         let apart: Vec<u64> = (0..400).collect();
@@ -192,7 +192,7 @@ mod tests {
     fn of_many_units_a_part_is_drawn_and_the_interval_is_that_of_all() {
         let numbers: Vec<f64> = (0..100_000).map(|n| f64::from(n % 100)).collect();
         let unit_of: Vec<u64> = (0..100_000).collect();
-        let [drawn] = drawn_intervals(&unit_of, mean_of(&numbers));
+        let [drawn] = bootstrapped_intervals(&unit_of, mean_of(&numbers));
         let (low, high) = drawn.unwrap();
         let half = 1.96 * (9999.0_f64 / 12.0).sqrt() / 100_000_f64.sqrt();
         assert!((high - low - 2.0 * half).abs() < 0.2 * half, "{low} to {high}");
@@ -202,16 +202,16 @@ mod tests {
     #[test]
     fn what_does_not_vary_or_is_rarely_defined_has_no_interval() {
         let unit_of: Vec<u64> = (0..50).collect();
-        let drawn = drawn_intervals(&unit_of, |places| {
-            [Some(1.0), None, places.contains(&0).then_some(places.len() as f64)]
+        let drawn = bootstrapped_intervals(&unit_of, |indices| {
+            [Some(1.0), None, indices.contains(&0).then_some(indices.len() as f64)]
         });
         assert_eq!(drawn, [None; 3]);
         let rounded =
-            |places: &[usize]| [Some(if places.contains(&0) { 1.0 } else { 1.0 - f64::EPSILON })];
-        assert_eq!(drawn_intervals(&unit_of, rounded), [None]);
-        assert_eq!(drawn_intervals(&[1; 50], |_| [Some(1.0)]), [None]);
+            |indices: &[usize]| [Some(if indices.contains(&0) { 1.0 } else { 1.0 - f64::EPSILON })];
+        assert_eq!(bootstrapped_intervals(&unit_of, rounded), [None]);
+        assert_eq!(bootstrapped_intervals(&[1; 50], |_| [Some(1.0)]), [None]);
         let few: Vec<u64> = (0..9).collect();
-        assert_eq!(drawn_intervals(&few, |places| [Some(places[0] as f64)]), [None]);
+        assert_eq!(bootstrapped_intervals(&few, |indices| [Some(indices[0] as f64)]), [None]);
     }
 
     #[test]

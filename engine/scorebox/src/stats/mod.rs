@@ -6,10 +6,10 @@
 //! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
 //! | `mean.rs`      | the mean of numbers that come one by one                              |
 //! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
-//! | `ranking.rs`   | who comes before whom, and who shares a place                         |
+//! | `ranking.rs`   | who comes before whom, and who shares a rank                          |
 //! | `rate.rs`      | an observed rate and its interval                                     |
 //! | `interval.rs`  | the interval of a mean, with a case as the unit                       |
-//! | `bootstrap.rs` | intervals by drawing again: of the mean of a few, of any figure       |
+//! | `bootstrap.rs` | intervals by bootstrap: of the mean of a few, of any figure           |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
 //! | `rounding.rs`  | the difference of two numbers, 0 if it may be rounding alone          |
 //! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
@@ -37,12 +37,12 @@ mod repeats;
 mod rounding;
 mod summary;
 
-pub use bootstrap::drawn_intervals;
+pub use bootstrap::bootstrapped_intervals;
 pub use distributions::CONFIDENCE;
 pub use histogram::Histogram;
 pub use interval::{ClusteredMean, ENOUGH_CASES, ENOUGH_TO_DRAW, Interval, IntervalMethod};
 pub use mean::Mean;
-pub use ranking::{Best, Merit, Rank, ranks};
+pub use ranking::{Best, Merit, Ranked, ranks};
 pub use rate::Rate;
 pub use repeats::{
     Attempts, Draw, Reduced, ReducedMeans, Reducer, Tries, TriesOfCases, usual_draws,

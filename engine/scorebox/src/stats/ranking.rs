@@ -1,4 +1,4 @@
-//! Who comes before whom, and who shares a place. Knows no entrant and no score.
+//! Who comes before whom, and who shares a rank. Knows no entrant and no score.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -49,17 +49,17 @@ fn present_first(
     }
 }
 
-/// A place.
+/// Where a merit comes, and whether it is alone there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rank {
-    /// From 1; equals share a place, and those after them come as many places later. `None` without a value.
-    pub place: Option<u64>,
+pub struct Ranked {
+    /// From 1; equals share a rank, and those after them come as many ranks later. `None` without a value.
+    pub rank: Option<u64>,
     /// Whether others share it.
     pub is_tied: bool,
 }
 
-/// The places of merits that are in order, the first one first.
-pub fn ranks(best: Best, merits: &[Merit]) -> Vec<Rank> {
+/// The ranks of merits that are in order, the first one first.
+pub fn ranks(best: Best, merits: &[Merit]) -> Vec<Ranked> {
     let same = |one: usize, other: usize| match (merits.get(one), merits.get(other)) {
         (Some(one), Some(other)) => best.compare(*one, *other).is_eq(),
         _ => false,
@@ -69,10 +69,10 @@ pub fn ranks(best: Best, merits: &[Merit]) -> Vec<Rank> {
         if index > 0 && !same(index - 1, index) {
             first_of_equals = index;
         }
-        let has_place = merit.value.is_some();
-        Rank {
-            place: has_place.then_some(first_of_equals as u64 + 1),
-            is_tied: has_place && (first_of_equals < index || same(index, index + 1)),
+        let has_rank = merit.value.is_some();
+        Ranked {
+            rank: has_rank.then_some(first_of_equals as u64 + 1),
+            is_tied: has_rank && (first_of_equals < index || same(index, index + 1)),
         }
     };
     merits.iter().enumerate().map(rank).collect()
@@ -86,38 +86,38 @@ mod tests {
         Merit { value: value.into(), at: at.into() }
     }
 
-    /// The places of these merits once they are in order; `=` marks those that are shared.
-    fn places(best: Best, mut merits: Vec<Merit>) -> Vec<String> {
+    /// The ranks of these merits once they are in order; `=` marks those that are shared.
+    fn shown(best: Best, mut merits: Vec<Merit>) -> Vec<String> {
         merits.sort_by(|one, other| best.compare(*one, *other));
-        let place = |rank: Rank| {
-            let place = rank.place.map_or("-".to_owned(), |place| place.to_string());
-            if rank.is_tied { place + "=" } else { place }
+        let shown = |ranked: Ranked| {
+            let rank = ranked.rank.map_or("-".to_owned(), |rank| rank.to_string());
+            if ranked.is_tied { rank + "=" } else { rank }
         };
-        ranks(best, &merits).into_iter().map(place).collect()
+        ranks(best, &merits).into_iter().map(shown).collect()
     }
 
     #[test]
-    fn equals_share_a_place_and_the_next_comes_after_all_of_them() {
+    fn equals_share_a_rank_and_the_next_comes_after_all_of_them() {
         let merits = [9.0, 7.0, 9.0, 5.0, 7.0].map(|value| merit(value, None));
-        assert_eq!(places(Best::Highest, merits.to_vec()), ["1=", "1=", "3=", "3=", "5"]);
-        assert_eq!(places(Best::Lowest, merits.to_vec()), ["1", "2=", "2=", "4=", "4="]);
-        assert_eq!(places(Best::Lowest, vec![merit(0.0, None), merit(-0.0, None)]), ["1=", "1="]);
+        assert_eq!(shown(Best::Highest, merits.to_vec()), ["1=", "1=", "3=", "3=", "5"]);
+        assert_eq!(shown(Best::Lowest, merits.to_vec()), ["1", "2=", "2=", "4=", "4="]);
+        assert_eq!(shown(Best::Lowest, vec![merit(0.0, None), merit(-0.0, None)]), ["1=", "1="]);
     }
 
     #[test]
     fn the_earlier_one_of_equal_values_comes_first() {
         let merits = vec![merit(9.0, None), merit(9.0, 20.0), merit(9.0, 10.0), merit(9.0, 20.0)];
-        assert_eq!(places(Best::Highest, merits.clone()), ["1", "2=", "2=", "4"]);
+        assert_eq!(shown(Best::Highest, merits.clone()), ["1", "2=", "2=", "4"]);
         let first = merits.into_iter().min_by(|one, other| Best::Highest.compare(*one, *other));
         assert_eq!(first, Some(merit(9.0, 10.0)));
     }
 
     #[test]
-    fn without_a_value_there_is_no_place_whichever_is_best() {
+    fn without_a_value_there_is_no_rank_whichever_is_best() {
         for best in [Best::Highest, Best::Lowest] {
             let merits = vec![merit(None, 1.0), merit(3.0, None), merit(None, 1.0)];
-            assert_eq!(places(best, merits), ["1", "-", "-"]);
-            assert_eq!(places(best, vec![]), [""; 0]);
+            assert_eq!(shown(best, merits), ["1", "-", "-"]);
+            assert_eq!(shown(best, vec![]), [""; 0]);
         }
     }
 }

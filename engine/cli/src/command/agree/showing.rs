@@ -2,7 +2,8 @@
 
 use scorebox::{
     aggregate::{
-        Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement, Figure, RaterAgreement,
+        Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement, Figure, LabelPlace,
+        PositiveRule, RaterAgreement,
     },
     stats::{Rate, agreement::Confusion},
     store::RunState,
@@ -14,7 +15,7 @@ use crate::{
     report::{
         Align, Table, count, counted,
         interval::{between, chance, difference, of_rate},
-        one_line, score,
+        one_line, score, shell_word,
     },
 };
 
@@ -72,6 +73,11 @@ pub(crate) fn figures(agreement: &Agreement) -> Table {
         if agreement.same_scale {
             row("alpha, interval", correlations.alpha, Some(Figure::IntervalAlpha));
         }
+    }
+    if let Some(errors) = &agreement.errors {
+        row("mean error", Some(errors.mean), Some(Figure::MeanError));
+        row("mean absolute error", Some(errors.mean_absolute), Some(Figure::MeanAbsoluteError));
+        row("RMSE", Some(errors.root_mean_square), Some(Figure::RootMeanSquareError));
     }
     table
 }
@@ -253,9 +259,15 @@ pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
     if agreement.has_attempts {
         lines.push("attempts count each; intervals are of cases".to_owned());
     }
+    if let (Some(score_mean), Some(label_mean)) = (agreement.mean_score, agreement.mean_label) {
+        lines.push(format!("mean score {}, mean label {}", score(score_mean), score(label_mean)));
+    }
+    if agreement.correlations.is_some() && !agreement.same_scale {
+        lines.push("labels are on another scale: alpha and mean errors are left out".to_owned());
+    }
     if let Some(binary) = &agreement.binary {
         let positives = counted(binary.positives, "label is", "labels are");
-        let mut line = format!("{positives} positive");
+        let mut line = format!("{positives} positive ({})", why_positive(&binary.positive));
         if let Some(threshold) = binary.threshold {
             let side = if agreement.lower_is_better { "at most" } else { "at least" };
             line.push_str(&format!("; a score passes if it is {side} {}", exact(threshold)));
@@ -271,6 +283,54 @@ pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Which labels are positive, and why.
+fn why_positive(rule: &PositiveRule) -> String {
+    match rule {
+        PositiveRule::BetterOfTwo { number, lower_is_better } => {
+            let better = if *lower_is_better { "lower" } else { "higher" };
+            format!("{}, because {better} is better", exact(*number))
+        }
+        PositiveRule::True => "those that are true".to_owned(),
+        PositiveRule::Passing => "those that pass".to_owned(),
+        PositiveRule::AtLeast { number } => format!("at least {}", exact(*number)),
+        PositiveRule::AtMost { number } => format!("at most {}", exact(*number)),
+        PositiveRule::Named { labels } => {
+            const SHOWN: usize = 5;
+            let mut named: Vec<String> = labels
+                .iter()
+                .take(SHOWN)
+                .map(|label| format!("`{}`", one_line(label, 48)))
+                .collect();
+            if labels.len() > SHOWN {
+                named.push(format!("{} more", labels.len() - SHOWN));
+            }
+            named.join(", ")
+        }
+        _ => "as was asked for".to_owned(),
+    }
+}
+
+/// Labels that do not count because they are in another part of their case.
+fn elsewhere(agreement: &Agreement) -> Option<String> {
+    let place = match agreement.labels_from? {
+        LabelPlace::Metadata => "the metadata",
+        LabelPlace::GroundTruth => "the ground truth",
+        _ => "keys that scorebox does not know",
+    };
+    let others = match agreement.labels_elsewhere {
+        0 => return None,
+        others => counted(others, "case has", "cases have"),
+    };
+    let mut line = format!(
+        "labels are those in {place}: {others} none there, and one in another part of the case, which does not count"
+    );
+    if agreement.labels_from != Some(LabelPlace::GroundTruth) {
+        let with = shell_word(format!("/groundTruth{}", agreement.with));
+        line.push_str(&format!("; `--with {with}` takes those in the ground truth"));
+    }
+    Some(line)
 }
 
 /// What makes figures undefined, or doubtful.
@@ -293,7 +353,16 @@ pub(crate) fn doubts(agreement: &Agreement) -> Vec<String> {
             true => "one label does not say which labels are positive",
             false => "labels are more than two numbers",
         };
-        lines.push(format!("{why}: accuracy and the like need `--positive-from NUMBER`"));
+        let option = if agreement.lower_is_better { "to" } else { "from" };
+        lines.push(format!("{why}: accuracy and the like need `--positive-{option} NUMBER`"));
     }
+    if let Some(binary) = agreement.binary.as_ref().filter(|binary| binary.reversed) {
+        lines.push(format!(
+            "cases with a positive label have worse scores than others (ROC AUC {}): if it is the other labels that should pass, say so with `--positive`, \
+             `--positive-from` or `--positive-to`",
+            figure(binary.roc_auc)
+        ));
+    }
+    lines.extend(elsewhere(agreement));
     lines
 }

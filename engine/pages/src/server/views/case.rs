@@ -4,7 +4,9 @@ use maud::{Markup, html};
 use scorebox::{
     aggregate::verdicts_from,
     contract::Field,
-    store::{CaseKey, CaseName, CaseOrder, FoundCase, Place, RunRecord, ScorerRecord, StoredCase},
+    store::{
+        CaseCursor, CaseKey, CaseName, CaseOrder, FoundCase, RunRecord, ScorerRecord, StoredCase,
+    },
     verdict::CaseVerdict,
 };
 
@@ -79,8 +81,8 @@ pub(in crate::server) fn page(
             @if is_among { span { "in the " a href=(asked.url(&run)) { "filtered list" } } }
             @if !others.is_empty() {
                 span.far { "in other runs: "
-                    @for (place, (id, found)) in others.iter().enumerate() {
-                        @if place > 0 { ", " }
+                    @for (index, (id, found)) in others.iter().enumerate() {
+                        @if index > 0 { ", " }
                         a href=(address::case_of(id, &stored.case_id, stored.iteration, stored.attempt)) { (id) }
                         @if let Some(found) = found { " " (super::run::verdict(found)) }
                     }
@@ -120,14 +122,14 @@ fn around(
         // It has no place among them.
         return Ok([None, None]);
     }
-    let place = Some(Place::new(key, score));
+    let cursor = Some(CaseCursor::new(key, score));
     let name = |found: Vec<FoundCase>| match found.first() {
         Some(found) => reader.store.case_name(found.key),
         None => Ok(None),
     };
     let finding = reader.index.finding(&query)?;
-    let after = name(finding.cases(place, 1)?)?;
-    let before = name(finding.reversed().cases(place, 1)?)?;
+    let after = name(finding.cases(cursor, 1)?)?;
+    let before = name(finding.reversed().cases(cursor, 1)?)?;
     Ok([before, after])
 }
 
@@ -140,8 +142,8 @@ fn whole_parts(run: &RunRecord, name: Option<&CaseName>, case: &CaseInFull) -> M
     html! {
         @if !large.is_empty() {
             "All of it: "
-            @for (place, (part, bytes)) in large.iter().enumerate() {
-                @if place > 0 { ", " }
+            @for (index, (part, bytes)) in large.iter().enumerate() {
+                @if index > 0 { ", " }
                 a href=(address::part(run, name, part)) { (part) } " (" (figure::counted(*bytes as u64, "byte", "bytes")) ")"
             }
         }

@@ -1,7 +1,7 @@
 //! Two runs side by side: whether the second is better, the figures of each scorer, and the cases that came out differently.
 
 use maud::{Markup, html};
-use scorebox::store::{CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, Place, RunRecord};
+use scorebox::store::{CaseCursor, CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, RunRecord};
 
 use super::{Frame, figures, is_settled};
 use crate::{
@@ -162,7 +162,7 @@ fn look(
 ) -> Result<Looking, Trouble> {
     let mut query = CaseQuery::of_run(one.key);
     query.order = order;
-    let after = after.map(|case| Place::new(case, None));
+    let after = after.map(|case| CaseCursor::new(case, None));
     let found = reader.index.cases(&query, after, MOST_LOOKED + 1)?;
     let (mut pairs, mut keys) = (Vec::new(), Vec::new());
     for case in found.iter().take(MOST_LOOKED) {

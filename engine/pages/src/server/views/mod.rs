@@ -55,8 +55,8 @@ impl Frame<'_> {
                             @if !self.above.is_empty() {
                                 nav aria-label="Above this page" {
                                     ol.trail {
-                                        @for (place, (name, to)) in self.above.iter().enumerate() {
-                                            li { a href=(to) rel=[(Some(place) == last).then_some("up")] { (Said::line(name, 60)) } }
+                                        @for (index, (name, to)) in self.above.iter().enumerate() {
+                                            li { a href=(to) rel=[(Some(index) == last).then_some("up")] { (Said::line(name, 60)) } }
                                         }
                                     }
                                 }

@@ -6,7 +6,7 @@ use scorebox::{
     contract::{Assertion, Severity},
     row::Status,
     store::{
-        CaseKey, CaseOrder, CaseQuery, Finding, FoundCase, Place, RunRecord, RunState, Saying,
+        CaseCursor, CaseKey, CaseOrder, CaseQuery, Finding, FoundCase, RunRecord, RunState, Saying,
         ScorerRecord,
     },
     verdict::{CaseVerdict, Standing, Verdict},
@@ -204,7 +204,7 @@ fn cases(
     };
     let after = asked
         .after()
-        .and_then(|(ordinal, score)| Some(Place::new(CaseKey::at(run.key, ordinal)?, score)));
+        .and_then(|(ordinal, score)| Some(CaseCursor::new(CaseKey::at(run.key, ordinal)?, score)));
     let finding = reader.index.finding(&query)?;
     let mut found = finding.cases(after, PAGE + 1)?;
     let is_more = found.len() > PAGE;
@@ -223,7 +223,7 @@ fn cases(
     let next = found
         .last()
         .filter(|_| is_more)
-        .map(|last| asked.behind(last.place(), last.key.ordinal()).url(run));
+        .map(|last| asked.behind(last.cursor(), last.key.ordinal()).url(run));
     Ok(html! {
         @if let Some(hidden) = &hidden { p.note { (hidden) } }
         @if lines.is_empty() {
@@ -269,9 +269,9 @@ fn page_before(
     first: &FoundCase,
     asked: &Asked,
 ) -> Result<Option<Asked>, Trouble> {
-    let before = finding.reversed().cases(Some(first.place()), PAGE + 1)?;
+    let before = finding.reversed().cases(Some(first.cursor()), PAGE + 1)?;
     // It begins behind the case that is one too many for it.
-    let begins = before.get(PAGE).map(|it| asked.behind(it.place(), it.key.ordinal()));
+    let begins = before.get(PAGE).map(|it| asked.behind(it.cursor(), it.key.ordinal()));
     Ok(begins.or((!before.is_empty()).then(|| asked.first_page())))
 }
 
@@ -382,16 +382,16 @@ fn why(
     html! {
         @if shown.is_empty() {
             span.aside {
-                @for (place, saying) in scored.iter().take(MOST_SCORES).enumerate() {
-                    @if place > 0 { ", " }
+                @for (index, saying) in scored.iter().take(MOST_SCORES).enumerate() {
+                    @if index > 0 { ", " }
                     (Said::line(id(saying), 60)) " "
                     (said_score(scorers, saying))
                 }
                 (left_out(scored.len(), MOST_SCORES))
             }
         }
-        @for (place, saying) in shown.iter().take(MOST_REASONS).enumerate() {
-            @if place > 0 { br; }
+        @for (index, saying) in shown.iter().take(MOST_REASONS).enumerate() {
+            @if index > 0 { br; }
             b { (Said::line(id(saying), 60)) } " "
             (said_score(scorers, saying))
             @if let Some(said) = &saying.said { span.aside { ": " (Said::line(said, 240)) } }

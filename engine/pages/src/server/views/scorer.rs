@@ -103,16 +103,16 @@ fn found(reader: &Reader, id: &str, skip: usize) -> Result<Found, Trouble> {
     let mut found = Found { runs: Vec::new(), unread: 0, older: None };
     let end = skip + MOST_RUNS;
     let runs = reader.store.runs(end + 1)?;
-    for (place, run) in runs.into_iter().enumerate().skip(skip) {
-        if place == end {
-            found.older = Some(place);
+    for (index, run) in runs.into_iter().enumerate().skip(skip) {
+        if index == end {
+            found.older = Some(index);
             break;
         }
         let scorers = reader.store.scorers(run.key)?;
         let scorer = scorers.into_iter().map(|it| it.spec).find(|it| it.scorer_id == id);
         let Some(scorer) = scorer else { continue };
         if found.runs.len() == MOST_SHOWN {
-            found.older = Some(place);
+            found.older = Some(index);
             break;
         }
         let figures = figures(reader, &run)?;

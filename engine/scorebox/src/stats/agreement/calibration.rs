@@ -57,9 +57,9 @@ impl Calibration {
             bin.0.add(*score);
             bin.1 += u64::from(*yes);
         }
-        let bin = |(place, (mean, positives)): (usize, &(Mean, u64))| Bin {
-            low: edge(place),
-            high: edge(place + 1),
+        let bin = |(index, (mean, positives)): (usize, &(Mean, u64))| Bin {
+            low: edge(index),
+            high: edge(index + 1),
             cases: mean.count(),
             mean_score: mean.get(),
             positives: Rate::of(*positives, mean.count()),
@@ -88,13 +88,13 @@ impl Calibration {
     }
 }
 
-/// The place of the bin of a score from 0 to 1.
+/// The index of the bin of a score from 0 to 1.
 fn bin_of(score: f64) -> usize {
     // Ten times a score just below an edge may be rounded to it.
     let guess = ((score * BINS as f64) as usize).min(BINS - 1);
     if score < edge(guess) { guess - 1 } else { guess }
 }
 
-fn edge(place: usize) -> f64 {
-    place as f64 / BINS as f64
+fn edge(index: usize) -> f64 {
+    index as f64 / BINS as f64
 }

@@ -1,9 +1,9 @@
 //! Two raters who put cases into categories, and how much of their agreement is more than chance. Knows no names of
-//! categories, only their places.
+//! categories, only their indices.
 
 #![expect(clippy::exhaustive_enums, reason = "a formula has these and no others")]
 
-/// How much a disagreement counts, by how far the places of the categories are apart.
+/// How much a disagreement counts, by how far the indices of the categories are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
     /// All the same.
@@ -27,7 +27,7 @@ impl Categories {
         Categories { side: categories, counts: vec![0; categories * categories] }
     }
 
-    /// Counts a case that the first rater puts into the category at place `first`, and the second into that at `second`.
+    /// Counts a case that the first rater puts into the category at index `first`, and the second into that at `second`.
     pub fn add(&mut self, first: usize, second: usize) {
         self.add_many(first, second, 1);
     }
@@ -61,12 +61,12 @@ impl Categories {
         (0..self.side).map(|first| self.count(first, second)).sum()
     }
 
-    /// The sum over all pairs of places.
+    /// The sum over all pairs of indices.
     fn over_pairs(&self, term: impl Fn(usize, usize) -> f64) -> f64 {
-        let places = 0..self.side;
-        places
+        let indices = 0..self.side;
+        indices
             .clone()
-            .flat_map(|a| places.clone().map(move |b| (a, b)))
+            .flat_map(|a| indices.clone().map(move |b| (a, b)))
             .map(|(a, b)| term(a, b))
             .sum()
     }
@@ -85,8 +85,8 @@ impl Categories {
                 Weights::Quadratic => apart * apart,
             }
         };
-        let firsts: Vec<f64> = (0..self.side).map(|place| self.of_first(place)).collect();
-        let seconds: Vec<f64> = (0..self.side).map(|place| self.of_second(place)).collect();
+        let firsts: Vec<f64> = (0..self.side).map(|index| self.of_first(index)).collect();
+        let seconds: Vec<f64> = (0..self.side).map(|index| self.of_second(index)).collect();
         let observed = self.over_pairs(|a, b| weight(a, b) * self.count(a, b));
         let by_chance = self.over_pairs(|a, b| weight(a, b) * firsts[a] * seconds[b]) / cases;
         (by_chance > 0.0).then(|| 1.0 - observed / by_chance)
@@ -112,7 +112,7 @@ impl Categories {
     /// `apart` is the squared difference of two categories, given how often each came.
     fn alpha(&self, apart: impl Fn(&[f64], usize, usize) -> f64) -> Option<f64> {
         let totals: Vec<f64> =
-            (0..self.side).map(|place| self.of_first(place) + self.of_second(place)).collect();
+            (0..self.side).map(|index| self.of_first(index) + self.of_second(index)).collect();
         let ratings: f64 = totals.iter().sum();
         let apart = |a, b| if a == b { 0.0 } else { apart(&totals, a, b) };
         let observed = self.over_pairs(|a, b| apart(a, b) * (self.count(a, b) + self.count(b, a)));

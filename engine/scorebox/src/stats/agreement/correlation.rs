@@ -96,7 +96,7 @@ pub(super) fn mean_ranks(numbers: &[f64]) -> Vec<f64> {
     let mut before = 0;
     for equals in order.chunk_by(|a, b| numbers[*a] == numbers[*b]) {
         let rank = before as f64 + (equals.len() as f64 + 1.0) / 2.0;
-        equals.iter().for_each(|place| ranks[*place] = rank);
+        equals.iter().for_each(|index| ranks[*index] = rank);
         before += equals.len();
     }
     ranks
@@ -130,12 +130,12 @@ fn inversions(numbers: &mut [f64]) -> u128 {
             let (middle, end) =
                 ((start + width).min(numbers.len()), (start + 2 * width).min(numbers.len()));
             let (mut left, mut right) = (start, middle);
-            for place in &mut merged[start..end] {
+            for slot in &mut merged[start..end] {
                 if left < middle && (right == end || numbers[left] <= numbers[right]) {
-                    *place = numbers[left];
+                    *slot = numbers[left];
                     left += 1;
                 } else {
-                    *place = numbers[right];
+                    *slot = numbers[right];
                     right += 1;
                     swaps += (middle - left) as u128;
                 }

@@ -6,6 +6,7 @@
 //! | `categories.rs`  | several categories: Cohen's kappa, Krippendorff's alpha                      |
 //! | `raters.rs`      | several raters among themselves: Fleiss' kappa, Krippendorff's alpha         |
 //! | `correlation.rs` | Pearson, Spearman, Kendall, and alpha of numbers                             |
+//! | `errors.rs`      | how far numbers are from each other: mean error, mean absolute error, RMSE    |
 //! | `separation.rs`  | how well scores keep yes and no apart: ROC AUC, the best threshold           |
 //! | `calibration.rs` | scores as probabilities: Brier, bins                                         |
 //! | `bias.rs`        | whether the error of scores depends on something else                        |
@@ -17,6 +18,7 @@ mod calibration;
 mod categories;
 mod confusion;
 mod correlation;
+mod errors;
 mod raters;
 mod separation;
 
@@ -25,6 +27,7 @@ pub use calibration::{Bin, Calibration};
 pub use categories::{Categories, Weights};
 pub use confusion::Confusion;
 pub use correlation::{Correlations, correlations};
+pub use errors::Errors;
 pub use raters::Raters;
 pub use separation::{BestThreshold, best_threshold, roc_auc};
 

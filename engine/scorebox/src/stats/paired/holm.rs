@@ -6,14 +6,14 @@
 ///
 /// Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
 pub fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut places: Vec<(usize, f64)> =
-        p_values.iter().enumerate().filter_map(|(place, p)| Some((place, (*p)?))).collect();
-    places.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let mut ordered: Vec<(usize, f64)> =
+        p_values.iter().enumerate().filter_map(|(index, p)| Some((index, (*p)?))).collect();
+    ordered.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     let mut corrected = vec![None; p_values.len()];
-    let (tests, mut least) = (places.len(), 0.0_f64);
-    for (before, (place, p)) in places.into_iter().enumerate() {
+    let (tests, mut least) = (ordered.len(), 0.0_f64);
+    for (before, (index, p)) in ordered.into_iter().enumerate() {
         least = least.max(p * (tests - before) as f64).min(1.0);
-        corrected[place] = Some(least);
+        corrected[index] = Some(least);
     }
     corrected
 }

@@ -9,7 +9,7 @@ use super::{
         Calibration, Categories, Confusion, Weights, best_threshold, correlations,
         group_difference, rank_trend, roc_auc,
     },
-    bootstrap::{bootstrap, drawn_intervals},
+    bootstrap::{bootstrap, bootstrapped_intervals},
     distributions::{coin_beyond, normal_below, normal_quantile, student_beyond, student_quantile},
     paired::{
         Passes, TestMethod, WinsAndLosses, cases_needed, holm, permutation_test,
@@ -376,8 +376,8 @@ fn drawn_intervals_of_agreement_are_those_of_scipy_but_for_chance() {
         let pairs: Vec<(f64, f64)> =
             scores.into_iter().zip(labels.into_iter().map(f64::from)).collect();
         let unit_of: Vec<u64> = (0..pairs.len() as u64).collect();
-        let found = drawn_intervals(&unit_of, |places| {
-            let drawn: Vec<(f64, f64)> = places.iter().map(|place| pairs[*place]).collect();
+        let found = bootstrapped_intervals(&unit_of, |indices| {
+            let drawn: Vec<(f64, f64)> = indices.iter().map(|index| pairs[*index]).collect();
             let mut categories = Categories::new(2);
             drawn.iter().for_each(|(score, label)| {
                 categories.add(usize::from(*score >= 0.5), usize::from(*label > 0.5));

@@ -1,10 +1,11 @@
 //! Scores against labels that are yes or no: what passes, what is positive, and the figures of both. Reads no label.
 
-use super::agreement::BinaryAgreement;
+use super::{agreement::BinaryAgreement, bias::Attempts, labels::PositiveRule};
 use crate::{
     contract::{Direction, Scale},
     stats::agreement::{
-        BestThreshold, Calibration, Categories, Confusion, Weights, best_threshold, roc_auc,
+        BestThreshold, Calibration, Categories, Confusion, Weights, best_threshold, rank_trend,
+        roc_auc,
     },
     verdict::Policy,
 };
@@ -12,20 +13,24 @@ use crate::{
 /// What passes on the scale from 0 to 1, if nothing else says so.
 const HALF: f64 = 0.5;
 
+/// Cases, and the p value, with which scores may be said to rise where they should fall.
+const LEAST_CASES: usize = 10;
+const SHOWN: f64 = 0.05;
+
 /// Scores and labels, case by case.
-pub(super) struct YesOrNo {
+pub(super) struct Binary {
     threshold: Option<f64>,
     lower_is_better: bool,
     is_unit: bool,
     cases: Vec<(f64, bool)>,
 }
 
-impl YesOrNo {
+impl Binary {
     /// These scores, each with whether its label is positive. What passes is at `threshold` or better, which is the scorer's own
     /// unless another one is asked for.
-    pub(super) fn new(cases: Vec<(f64, bool)>, policy: Policy, asked: Option<f64>) -> YesOrNo {
+    pub(super) fn new(cases: Vec<(f64, bool)>, policy: Policy, asked: Option<f64>) -> Binary {
         let is_unit = policy.scale() == Scale::Unit;
-        YesOrNo {
+        Binary {
             threshold: asked.or(policy.declared_threshold()).or(is_unit.then_some(HALF)),
             lower_is_better: policy.direction() == Direction::LowerIsBetter,
             is_unit,
@@ -51,26 +56,26 @@ impl YesOrNo {
         if self.lower_is_better { -1.0 } else { 1.0 }
     }
 
-    /// What passes against what is positive, of the cases at these places.
-    pub(super) fn confusion(&self, places: &[usize]) -> Option<Confusion> {
+    /// What passes against what is positive, of the cases at these indices.
+    pub(super) fn confusion(&self, indices: &[usize]) -> Option<Confusion> {
         self.threshold?;
         let mut confusion = Confusion::default();
-        for (score, yes) in self.at(places) {
+        for (score, yes) in self.at(indices) {
             confusion.add(self.passes(score)?, yes);
         }
         Some(confusion)
     }
 
-    /// The area under the ROC curve of the cases at these places.
-    pub(super) fn roc_auc(&self, places: &[usize]) -> Option<f64> {
+    /// The area under the ROC curve of the cases at these indices.
+    pub(super) fn roc_auc(&self, indices: &[usize]) -> Option<f64> {
         let signed: Vec<(f64, bool)> =
-            self.at(places).map(|(score, yes)| (self.sign() * score, yes)).collect();
+            self.at(indices).map(|(score, yes)| (self.sign() * score, yes)).collect();
         roc_auc(&signed)
     }
 
-    /// The scores of the cases at these places as probabilities, on the scale from 0 to 1.
-    pub(super) fn calibration(&self, places: &[usize]) -> Option<Calibration> {
-        self.is_unit.then(|| Calibration::of(&self.chances(self.at(places)))).flatten()
+    /// The scores of the cases at these indices as probabilities, on the scale from 0 to 1.
+    pub(super) fn calibration(&self, indices: &[usize]) -> Option<Calibration> {
+        self.is_unit.then(|| Calibration::of(&self.chances(self.at(indices)))).flatten()
     }
 
     /// The same of all attempts, of which `case_of` says the cases.
@@ -84,6 +89,19 @@ impl YesOrNo {
         cases.map(|(score, yes)| (chance(score), yes)).collect()
     }
 
+    /// Whether positive cases have worse scores than others, by more than chance. Attempts at a case, of which `case_of` says the
+    /// cases, count once.
+    fn is_reversed(&self, case_of: &[u64], roc_auc: Option<f64>) -> bool {
+        let attempts = Attempts::of(case_of.iter().copied());
+        let all: Vec<usize> = (0..self.cases.len()).collect();
+        let scores = attempts.means(&all, &|index| self.sign() * self.cases[index].0);
+        let labels = attempts.means(&all, &|index| f64::from(u8::from(self.cases[index].1)));
+        let trend = rank_trend(&labels, &scores);
+        scores.len() >= LEAST_CASES
+            && roc_auc.is_some_and(|area| area < HALF)
+            && trend.is_some_and(|(rho, p)| rho < 0.0 && p < SHOWN)
+    }
+
     fn best_threshold(&self, fold_of: &[usize], folds: usize) -> Option<BestThreshold> {
         let sign = self.sign();
         let signed: Vec<(f64, bool)> =
@@ -95,13 +113,15 @@ impl YesOrNo {
         })
     }
 
-    fn at(&self, places: &[usize]) -> impl Iterator<Item = (f64, bool)> {
-        places.iter().filter_map(|place| self.cases.get(*place).copied())
+    fn at(&self, indices: &[usize]) -> impl Iterator<Item = (f64, bool)> {
+        indices.iter().filter_map(|index| self.cases.get(*index).copied())
     }
 
-    /// All figures, of all attempts, of which `case_of` says the cases. Each has a fold, below `folds`.
+    /// All figures, of all attempts, of which `case_of` says the cases. Each has a fold, below `folds`. `rule` is what makes labels
+    /// positive.
     pub(super) fn agreement(
         &self,
+        rule: PositiveRule,
         case_of: &[u64],
         fold_of: &[usize],
         folds: usize,
@@ -109,8 +129,11 @@ impl YesOrNo {
         let all: Vec<usize> = (0..self.cases.len()).collect();
         let confusion = self.confusion(&all);
         let categories = confusion.map(categories);
+        let roc_auc = self.roc_auc(&all);
         BinaryAgreement {
             positives: self.cases.iter().filter(|(_, yes)| *yes).count() as u64,
+            positive: rule,
+            reversed: self.is_reversed(case_of, roc_auc),
             threshold: self.threshold,
             confusion,
             accuracy: confusion.and_then(|it| it.accuracy()),
@@ -121,7 +144,7 @@ impl YesOrNo {
             balanced_accuracy: confusion.and_then(|it| it.balanced_accuracy()),
             kappa: categories.as_ref().and_then(|it| it.kappa(Weights::None)),
             alpha: categories.as_ref().and_then(Categories::alpha_nominal),
-            roc_auc: self.roc_auc(&all),
+            roc_auc,
             best_threshold: self.best_threshold(fold_of, folds),
             calibration: self.calibration_of_all(case_of),
         }

@@ -1,19 +1,19 @@
-//! The intervals of figures of agreement: by drawing cases again, and by formulas where there are some. Decides no label.
+//! The intervals of figures of agreement: by bootstrap, and by formulas where there are any. Decides no label.
 
 use std::collections::BTreeMap;
 
 use super::{
     agreement::{Agreement, Figure},
-    yes_or_no::{YesOrNo, categories},
+    binary::{Binary, categories},
 };
 use crate::stats::{
     Rate,
-    agreement::{Categories, Weights, correlations},
-    drawn_intervals,
+    agreement::{Categories, Errors, Weights, correlations},
+    bootstrapped_intervals,
 };
 
-/// Figures whose intervals are drawn.
-const DRAWN: [Figure; 20] = [
+/// Figures whose intervals are bootstrapped.
+const BOOTSTRAPPED: [Figure; 23] = [
     Figure::Accuracy,
     Figure::Precision,
     Figure::Recall,
@@ -34,14 +34,19 @@ const DRAWN: [Figure; 20] = [
     Figure::Spearman,
     Figure::Kendall,
     Figure::IntervalAlpha,
+    Figure::MeanError,
+    Figure::MeanAbsoluteError,
+    Figure::RootMeanSquareError,
 ];
 
 /// What figures are computed of.
 #[derive(Default)]
 pub(super) struct Compared<'a> {
-    pub(super) yes_or_no: Option<&'a YesOrNo>,
+    pub(super) binary: Option<&'a Binary>,
     /// Scores and labels, if labels are numbers.
     pub(super) numbers: Option<&'a [(f64, f64)]>,
+    /// Whether they are on one scale.
+    pub(super) same_scale: bool,
     pub(super) categories: Option<InCategories<'a>>,
 }
 
@@ -51,35 +56,46 @@ pub(super) struct InCategories<'a> {
     /// How many categories there are.
     pub(super) count: usize,
     pub(super) has_order: bool,
-    /// The places of those of label and scorer.
+    /// The indices of those of label and scorer.
     pub(super) pairs: &'a [(usize, usize)],
 }
 
 impl Compared<'_> {
-    /// The figures of the pairs at these places, as [`DRAWN`] names them.
-    fn figures(&self, places: &[usize]) -> [Option<f64>; DRAWN.len()] {
+    /// The figures of the pairs at these indices, as [`BOOTSTRAPPED`] names them.
+    fn figures(&self, indices: &[usize]) -> [Option<f64>; BOOTSTRAPPED.len()] {
         let mut figures = BTreeMap::new();
-        self.of_yes_or_no(places, &mut figures);
-        self.of_categories(places, &mut figures);
-        if let Some(numbers) = self.numbers {
-            let pairs: Vec<(f64, f64)> =
-                places.iter().filter_map(|place| numbers.get(*place).copied()).collect();
-            let found = correlations(&pairs);
-            figures.extend([
-                (Figure::Pearson, found.pearson),
-                (Figure::Spearman, found.spearman),
-                (Figure::Kendall, found.kendall),
-                (Figure::IntervalAlpha, found.alpha),
-            ]);
-        }
-        DRAWN.map(|figure| figures.get(&figure).copied().flatten())
+        self.of_binary(indices, &mut figures);
+        self.of_categories(indices, &mut figures);
+        self.of_numbers(indices, &mut figures);
+        BOOTSTRAPPED.map(|figure| figures.get(&figure).copied().flatten())
     }
 
-    fn of_yes_or_no(&self, places: &[usize], figures: &mut BTreeMap<Figure, Option<f64>>) {
-        let Some(yes_or_no) = self.yes_or_no else { return };
-        figures.insert(Figure::RocAuc, yes_or_no.roc_auc(places));
-        figures.insert(Figure::Brier, yes_or_no.calibration(places).map(|it| it.brier));
-        let Some(confusion) = yes_or_no.confusion(places) else { return };
+    fn of_numbers(&self, indices: &[usize], figures: &mut BTreeMap<Figure, Option<f64>>) {
+        let Some(numbers) = self.numbers else { return };
+        let pairs: Vec<(f64, f64)> =
+            indices.iter().filter_map(|index| numbers.get(*index).copied()).collect();
+        let found = correlations(&pairs);
+        figures.extend([
+            (Figure::Pearson, found.pearson),
+            (Figure::Spearman, found.spearman),
+            (Figure::Kendall, found.kendall),
+        ]);
+        if self.same_scale {
+            let errors = Errors::of(&pairs);
+            figures.extend([
+                (Figure::IntervalAlpha, found.alpha),
+                (Figure::MeanError, errors.map(|it| it.mean)),
+                (Figure::MeanAbsoluteError, errors.map(|it| it.mean_absolute)),
+                (Figure::RootMeanSquareError, errors.map(|it| it.root_mean_square)),
+            ]);
+        }
+    }
+
+    fn of_binary(&self, indices: &[usize], figures: &mut BTreeMap<Figure, Option<f64>>) {
+        let Some(binary) = self.binary else { return };
+        figures.insert(Figure::RocAuc, binary.roc_auc(indices));
+        figures.insert(Figure::Brier, binary.calibration(indices).map(|it| it.brier));
+        let Some(confusion) = binary.confusion(indices) else { return };
         let categories = categories(confusion);
         let rate = |rate: Option<Rate>| rate.map(|it| it.rate);
         figures.extend([
@@ -94,11 +110,11 @@ impl Compared<'_> {
         ]);
     }
 
-    fn of_categories(&self, places: &[usize], figures: &mut BTreeMap<Figure, Option<f64>>) {
+    fn of_categories(&self, indices: &[usize], figures: &mut BTreeMap<Figure, Option<f64>>) {
         let Some(InCategories { count, has_order, pairs }) = self.categories else { return };
         let mut categories = Categories::new(count);
         let mut same = 0;
-        for (label, chosen) in places.iter().filter_map(|place| pairs.get(*place)) {
+        for (label, chosen) in indices.iter().filter_map(|index| pairs.get(*index)) {
             categories.add(*label, *chosen);
             same += u64::from(label == chosen);
         }
@@ -124,12 +140,10 @@ pub(super) fn intervals(
     compared: &Compared<'_>,
     case_of: &[u64],
 ) -> BTreeMap<Figure, (f64, f64)> {
-    let drawn = drawn_intervals(case_of, |places| compared.figures(places));
-    let drawn = DRAWN.into_iter().zip(drawn).filter_map(|(figure, it)| Some((figure, it?)));
-    let mut intervals: BTreeMap<Figure, (f64, f64)> = drawn.collect();
-    if !agreement.same_scale {
-        intervals.remove(&Figure::IntervalAlpha);
-    }
+    let bootstrapped = bootstrapped_intervals(case_of, |indices| compared.figures(indices));
+    let bootstrapped =
+        BOOTSTRAPPED.into_iter().zip(bootstrapped).filter_map(|(figure, it)| Some((figure, it?)));
+    let mut intervals: BTreeMap<Figure, (f64, f64)> = bootstrapped.collect();
     if agreement.has_attempts {
         return intervals;
     }
