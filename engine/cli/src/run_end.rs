@@ -1,16 +1,17 @@
 //! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the scorers, the
-//! first errors, in `idle` the scorers that were for no case, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
+//! first errors, in `idle` the scorers that were for no case, in `unseen` what of the cases no scorer sees, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
 
 pub(crate) mod idle;
 pub(crate) mod stopped;
+mod unseen;
 
 use std::{collections::BTreeSet, time::Duration};
 
 use scorebox::{
-    aggregate::Aggregate,
+    aggregate::{Aggregate, DecidedRun},
     row::{AnswerError, Row},
     sandbox::ErrorKind,
-    store::{RunRecord, ScoreFilter, Store},
+    store::{RunRecord, ScoreFilter, Store, StoreError},
     verdict::Broken,
 };
 
@@ -30,16 +31,34 @@ const MESSAGE_SHOWN: (usize, usize) = (8, 160);
 /// Spaces at the beginning of such a line that are shown at most.
 const MOST_INDENT: usize = 16;
 
+/// What the figures of a run do not show: scorers that scored nothing, except those that `broken` is about, and what of the cases no
+/// scorer sees.
+pub(crate) fn warnings(
+    store: &Store,
+    run: &RunRecord,
+    aggregates: &[Aggregate],
+    decided: &DecidedRun,
+    broken: &[Broken],
+) -> Result<Vec<idle::Warning>, StoreError> {
+    let mut warnings = idle::warnings(store, run, aggregates, broken)?;
+    warnings.extend(unseen::warning(store, run, decided)?);
+    Ok(warnings)
+}
+
 /// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors with what can be done
 /// about them.
 pub(crate) fn say_what_is_wrong(
     store: &Store,
     run: &RunRecord,
     aggregates: &[Aggregate],
+    decided: &DecidedRun,
     broken: &[Broken],
     database: &Database,
 ) -> Result<(), Failure> {
-    idle::say(store, run, aggregates, broken)?;
+    for warning in warnings(store, run, aggregates, decided, broken)? {
+        words::warn(&warning.message);
+        warning.hint.into_iter().for_each(words::hint);
+    }
     match aggregates.iter().map(|aggregate| aggregate.errors).sum() {
         0 => Ok(()),
         errors => say_errors(store, run.spec.id.as_str(), errors, database),

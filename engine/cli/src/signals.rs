@@ -1,14 +1,21 @@
 //! Signals that end a run, the first in good order, the second at once, or another command that asks judges. Says nothing of
 //! what is stored.
+//!
+//! Who passes a signal on often sends it twice: `timeout` to the process and to its group, `npm run` and `docker run --init -g`
+//! beside the terminal. So a signal that comes again at once is the same request.
 
 use std::{
     io,
     sync::{Arc, OnceLock},
+    time::{Duration, Instant},
 };
 
 use scorebox::run::{Control, Stop};
 
 use crate::{failure::Exit, words};
+
+/// How long after the first signal another of its kind is the same request.
+const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 /// The first signal that came, if one did.
 #[derive(Clone, Default)]
@@ -65,19 +72,49 @@ fn leave(exit: Exit) -> ! {
     std::process::exit(exit as i32)
 }
 
+/// The requests to end that signals are.
+pub(crate) struct Signals {
+    listening: Listening,
+    first: Option<(Exit, Instant)>,
+}
+
+impl Signals {
+    pub(crate) fn listen() -> io::Result<Signals> {
+        Ok(Signals { listening: Listening::begin()?, first: None })
+    }
+
+    /// The exit code that stands for the next request. A signal that only says the first one again is none.
+    pub(crate) async fn next(&mut self) -> Option<Exit> {
+        loop {
+            let (exit, now) = (self.listening.next().await?, Instant::now());
+            match self.first {
+                None => self.first = Some((exit, now)),
+                Some((first, came)) if is_the_same_request(first, exit, now - came) => continue,
+                Some(_) => {}
+            }
+            return Some(exit);
+        }
+    }
+}
+
+/// Whether a signal is the first one that comes once more, `after` so long.
+fn is_the_same_request(first: Exit, again: Exit, after: Duration) -> bool {
+    first == again && after < SAME_REQUEST
+}
+
 /// Ctrl-C, what `kill`, systemd, Kubernetes and CI send, and what a terminal or a session sends that closes.
 #[cfg(unix)]
-pub(crate) struct Signals {
+struct Listening {
     interrupts: tokio::signal::unix::Signal,
     terminations: tokio::signal::unix::Signal,
     hangups: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
-impl Signals {
-    pub(crate) fn listen() -> io::Result<Signals> {
+impl Listening {
+    fn begin() -> io::Result<Listening> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Signals {
+        Ok(Listening {
             interrupts: signal(SignalKind::interrupt())?,
             terminations: signal(SignalKind::terminate())?,
             hangups: match hangups_end_it() {
@@ -87,7 +124,7 @@ impl Signals {
         })
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Exit> {
+    async fn next(&mut self) -> Option<Exit> {
         let hangup = async {
             match &mut self.hangups {
                 Some(hangups) => hangups.recv().await,
@@ -118,15 +155,34 @@ fn hangups_end_it() -> bool {
 
 /// Ctrl-C.
 #[cfg(not(unix))]
-pub(crate) struct Signals;
+struct Listening;
 
 #[cfg(not(unix))]
-impl Signals {
-    pub(crate) fn listen() -> io::Result<Signals> {
-        Ok(Signals)
+impl Listening {
+    fn begin() -> io::Result<Listening> {
+        Ok(Listening)
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Exit> {
+    async fn next(&mut self) -> Option<Exit> {
         tokio::signal::ctrl_c().await.ok().map(|()| Exit::Interrupted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_of_the_same_kind_is_another_request_only_after_a_while() {
+        let is_same = |again, milliseconds| {
+            is_the_same_request(Exit::Terminated, again, Duration::from_millis(milliseconds))
+        };
+        for (milliseconds, same) in
+            [(0, true), (50, true), (499, true), (500, false), (9000, false)]
+        {
+            assert_eq!(is_same(Exit::Terminated, milliseconds), same, "{milliseconds}");
+            // Who presses Ctrl-C after a `kill` wants it to end now.
+            assert!(!is_same(Exit::Interrupted, milliseconds), "{milliseconds}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use scorebox::{
     reports::{ReportedCase, cell_number, readable_json},
     row::{Json, Status},
     store::{CaseContent, ScoreRecord},
+    verdict::Verdict,
 };
 
 /// A score with its case.
@@ -16,6 +17,8 @@ pub(crate) struct Scored<'a> {
     pub case: &'a ReportedCase<'a>,
     pub content: &'a CaseContent,
     pub record: &'a ScoreRecord,
+    /// Whether a scorer of the run can fail a case.
+    pub decides: bool,
 }
 
 /// What values a column has.
@@ -123,7 +126,7 @@ columns! {
     "node_id": Text = |it| Cell::text(it.record.row.node_id.as_deref());
     "iteration": Integer = |it| Cell::Integer(it.record.row.iteration.into());
     "attempt": Integer = |it| Cell::Integer(it.record.row.attempt.into());
-    "verdict": Text = |it| Cell::text(Some(it.case.decided.verdict.verdict.as_str()));
+    "verdict": Text = |it| Cell::text(it.case.decided.verdict.shown(it.decides).verdict.map(Verdict::as_str));
     "case_score": Number = |it| Cell::number(it.case.decided.verdict.score);
     "scorer_id": Text = |it| Cell::text(Some(&it.record.row.scorer_id));
     "scorer_name": Text = |it| Cell::text(Some(&it.record.scorer_name));

@@ -16,6 +16,7 @@ mod separated;
 use std::{fmt, io, str::FromStr};
 
 use scorebox::{
+    aggregate::{VerdictOptions, decides},
     reports::{ReportError, ReportOptions, for_each_case},
     store::Store,
 };
@@ -111,11 +112,14 @@ pub fn export(
             ExportFormat::Jsonl => Box::new(lines::Lines::new(out)),
             ExportFormat::Parquet => Box::new(parquet_file::File::begin(out)?),
         };
+        let how = VerdictOptions::default().with_strict(options.strict);
+        let decides = decides(store, options.run, how)?;
         let mut exported = Exported::default();
         for_each_case(store, options, |case| {
             let content = store.case_content(case.decided.case.key)?;
             for record in &case.rows {
-                rows.put(&Scored { case, content: &content, record }, &mut exported.halves)?;
+                let scored = Scored { case, content: &content, record, decides };
+                rows.put(&scored, &mut exported.halves)?;
                 exported.rows += 1;
             }
             progress(exported.rows);

@@ -203,8 +203,8 @@ fn kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
 /// The first texts, joined, as far as they are shown.
 fn joined(texts: impl IntoIterator<Item = String>, between: &str) -> String {
     let mut all = String::new();
-    for (place, text) in texts.into_iter().enumerate() {
-        if place > 0 {
+    for (index, text) in texts.into_iter().enumerate() {
+        if index > 0 {
             all.push_str(between);
         }
         all.push_str(&text);

@@ -20,8 +20,9 @@ pub(crate) fn dollars(cost: f64) -> String {
 
 /// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if nobody was asked.
 pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> {
-    let JudgeCounts { consumed, recorded, failed, load, budget, .. } = counts;
-    if consumed.calls == 0 && *recorded == 0 && *failed == 0 {
+    let JudgeCounts { consumed, answered, recorded, failed, load, budget, .. } = counts;
+    let is_first_awaited = answered + recorded + failed == 0;
+    if is_first_awaited && consumed.calls + load.running + load.waiting == 0 {
         return None;
     }
     let mut words =
@@ -31,7 +32,9 @@ pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> 
         Some(most) => format!(", {asked} of {} calls", count(most)),
         None => format!(", {}", counted(consumed.calls, "call", "calls")),
     });
-    if consumed.calls > 0 {
+    if is_first_awaited {
+        words.push_str(", no answer yet");
+    } else if consumed.calls > 0 {
         words.push_str(&format!(", {} a second", rate(consumed.calls, elapsed)));
     }
     match budget.cost_usd {
@@ -267,6 +270,26 @@ mod tests {
     #[test]
     fn a_run_that_asks_no_judge_says_nothing_of_judges() {
         assert_eq!(asking(&JudgeCounts::default(), Duration::from_secs(1)), None);
+    }
+
+    #[test]
+    fn a_run_that_waits_for_the_first_answer_says_so() {
+        let said = |counts: &JudgeCounts| asking(counts, Duration::from_secs(2)).unwrap();
+        let mut counts = JudgeCounts::default();
+        counts.load = Load::new(4, 0, 0);
+        assert_eq!(said(&counts), "judges: 0 running, 4 waiting, 0 calls, no answer yet");
+        (counts.load, counts.consumed.calls) = (Load::new(2, 2, 1), 2);
+        assert_eq!(
+            said(&counts),
+            "judges: 2 running, 2 waiting, 2 calls, no answer yet, 1 retried"
+        );
+        (counts.consumed.calls, counts.answered) = (4, 1);
+        assert_eq!(said(&counts), "judges: 2 running, 2 waiting, 4 calls, 2 a second, 1 retried");
+        (counts.answered, counts.failed) = (0, 1);
+        assert!(
+            said(&counts).ends_with(", 2 a second, 1 retried, 1 failed"),
+            "no longer the first"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
 //! - `interval`: intervals, differences and chances.
 //! - `judge`: what judges did.
-//! - `of_the_run`: what scorers say about all cases of a run together.
+//! - `summaries`: the scorers' summaries of a run, which are about all its cases together.
 //! - `repeats`: what attempts at the same cases say together.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
@@ -15,23 +15,23 @@
 //! - `verdict`: verdicts in words.
 //! - `unfinished`: runs of which only a part is stored.
 //! - `text`: text that came from elsewhere, made safe for a terminal.
-//! - `unheeded`: the same for the log of a runner of CI, which reads commands in it.
+//! - `ci_commands`: the same for the log of a runner of CI, which reads commands in it.
 
 mod case;
+mod ci_commands;
 mod config_keys;
 pub(crate) mod interval;
 pub(crate) mod judge;
 mod number;
-pub(crate) mod of_the_run;
 pub(crate) mod repeats;
 mod scorer;
 mod shell;
 mod sparkline;
 mod started;
+pub(crate) mod summaries;
 mod table;
 mod text;
 mod unfinished;
-mod unheeded;
 pub(crate) mod verdict;
 
 pub(crate) use case::case_name;

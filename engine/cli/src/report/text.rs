@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use scorebox::terminal;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{counted, unheeded::unheeded};
+use super::{ci_commands::neutralize_ci_commands, counted};
 
 /// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`), and what a
 /// runner of CI would take for a command; line breaks and tabs stay.
 pub(crate) fn printable(text: &str) -> String {
-    unheeded(terminal::visible(text)).into_owned()
+    neutralize_ci_commands(terminal::visible(text)).into_owned()
 }
 
 /// JSON over several lines; as it is if these would be mostly spaces, and other text.

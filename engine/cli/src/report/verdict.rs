@@ -20,8 +20,13 @@ pub(crate) fn verdict(case: &CaseVerdict) -> String {
     }
 }
 
+/// The verdict of a case of a run in which a scorer `decides` whether one passes, or none does, so that having passed says nothing.
+pub(crate) fn verdict_where(decides: bool, case: &CaseVerdict) -> String {
+    if decides { verdict(case) } else { undecided(case).to_owned() }
+}
+
 /// What is said of a case that no scorer can fail.
-pub(crate) fn undecided(case: &CaseVerdict) -> &'static str {
+fn undecided(case: &CaseVerdict) -> &'static str {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => "regressed",
         (Verdict::Passed, 0) => "-",
@@ -87,7 +92,7 @@ fn with_interval(rate: Rate) -> String {
 }
 
 /// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; of one that can fail a case and decided none,
-/// that. `None` if it decided against no case.
+/// that, or that it is switched off. `None` if it decided against no case.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];
@@ -97,6 +102,9 @@ fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
         .collect();
     if let Some(cases) = scorer.idle_of().filter(|_| scorer.can_fail(false)) {
         against.push(format!("decided none of {}", counted(cases, "case", "cases")));
+    }
+    if scorer.is_off && scorer.spared > 0 && scorer.can_fail(false) {
+        against.push("switched off by `sampling`".to_owned());
     }
     if against.is_empty() {
         return None;

@@ -9,8 +9,9 @@ use scorebox::{
     suite::{Sampling, Skip},
     verdict::Broken,
 };
+use serde_json::Value;
 
-use crate::{failure::Failure, report, words};
+use crate::report;
 
 /// What to do about a task that is scored once a run, and never sampled.
 const SAMPLED_EVERY_TIME: &str = "`ratio` samples cases, by a hash of the seed and the case: this run leaves out the same ones each \
@@ -22,17 +23,23 @@ const SAMPLING: &str = "sampling";
 /// Skipped scores of which it is looked at why.
 const LOOKED_AT: usize = 1000;
 
-/// Warns of each scorer of the run that is for no case, and of those that apply to none.
-pub(super) fn say(
+/// A warning, and what to do about it if that needs more words.
+pub(crate) struct Warning {
+    pub(crate) message: String,
+    pub(crate) hint: Option<&'static str>,
+}
+
+/// The warnings of each scorer of the run that is for no case, and of those that apply to none.
+pub(super) fn warnings(
     store: &Store,
     run: &RunRecord,
     aggregates: &[Aggregate],
     broken: &[Broken],
-) -> Result<(), Failure> {
+) -> Result<Vec<Warning>, StoreError> {
     let scorers = store.scorers(run.key)?;
     // The cases that one is for may be among those that were not read, and one that summarizes has not been asked yet.
     if run.state != RunState::Finished {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let is_broken = |id: &str| {
         broken
@@ -41,75 +48,116 @@ pub(super) fn say(
     };
     let unsaid: Vec<&Aggregate> =
         aggregates.iter().filter(|it| !is_broken(&it.scorer_id)).collect();
-    unsaid.iter().try_for_each(|it| say_if_idle(store, run, it, &scorers))?;
-    say_if_never_applicable(store, run, &unsaid)
+    let mut warnings = Vec::new();
+    for aggregate in &unsaid {
+        warnings.extend(if_idle(store, run, aggregate, &scorers)?);
+    }
+    warnings.extend(if_never_applicable(store, run, &scorers, &unsaid)?);
+    Ok(warnings)
 }
 
 /// A scorer whose scores are all n/a has measured nothing, and may be one that forgot to return its score. Of one that
-/// summarizes, the summary is the result.
-fn say_if_never_applicable(
+/// summarizes, the summary is the result, if there was anything to summarize.
+fn if_never_applicable(
     store: &Store,
     run: &RunRecord,
+    scorers: &[ScorerRecord],
     aggregates: &[&Aggregate],
-) -> Result<(), Failure> {
+) -> Result<Vec<Warning>, StoreError> {
     let summaries = store.summaries(run.key)?;
-    let has_summary = |id: &str| summaries.iter().any(|it| it.scorer_id == id);
-    let never: Vec<&Aggregate> = aggregates
-        .iter()
-        .copied()
-        .filter(|it| it.count + it.errors == 0 && it.not_applicable > 0)
-        .filter(|it| !has_summary(&it.scorer_id))
-        .collect();
-    match never.as_slice() {
-        [] => {}
+    let has_summary = |it: &&Aggregate| summaries.iter().any(|one| one.scorer_id == it.scorer_id);
+    let never =
+        aggregates.iter().copied().filter(|it| it.count + it.errors == 0 && it.not_applicable > 0);
+    let (summarized, never): (Vec<&Aggregate>, Vec<&Aggregate>) = never.partition(has_summary);
+    let mut warnings = Vec::new();
+    for aggregate in summarized {
+        let scorer = scorers.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
+        if let Some(scorer) = scorer
+            && says_nothing(store, run, scorer)?
+        {
+            warnings.push(of_empty_summary(store, run, aggregate)?);
+        }
+    }
+    warnings.extend(of_never_applicable(&never));
+    Ok(warnings)
+}
+
+/// Whether the scorer names nothing in any row, neither a label nor anything in `meta` that is not null.
+fn says_nothing(store: &Store, run: &RunRecord, scorer: &ScorerRecord) -> Result<bool, StoreError> {
+    let is_null = |meta: String| match serde_json::from_str(&meta) {
+        Ok(Value::Object(members)) => members.values().all(Value::is_null),
+        Ok(other) => other.is_null(),
+        Err(_) => false,
+    };
+    let mut nothing = true;
+    store.for_each_scored_row(run.key, scorer.key, |row| {
+        nothing = row.label.is_none() && row.meta.is_none_or(is_null);
+        nothing
+    })?;
+    Ok(nothing)
+}
+
+/// That a summary is of nothing, with what the scorer says of the first case.
+fn of_empty_summary(
+    store: &Store,
+    run: &RunRecord,
+    aggregate: &Aggregate,
+) -> Result<Warning, StoreError> {
+    let of_scorer =
+        ScoreFilter::of_run(run.spec.id.as_str()).with_scorer(Some(aggregate.scorer_id.clone()));
+    let first = store.scores(&of_scorer, None, 1)?.into_iter().next();
+    let why = first.and_then(|it| it.row.answer.reason).unwrap_or_default();
+    let cases = report::counted(aggregate.not_applicable, "case", "cases");
+    let why = if why.is_empty() { why } else { format!(": {}", report::one_line(&why, 160)) };
+    let message = format!("`{}` summarizes nothing of {cases}{why}", aggregate.scorer_id);
+    Ok(Warning { message, hint: None })
+}
+
+/// That scorers apply to no case.
+fn of_never_applicable(never: &[&Aggregate]) -> Option<Warning> {
+    let message = match never {
+        [] => return None,
         [one] => {
             let cases = report::counted(one.not_applicable, "case", "cases");
-            words::warn(&format!("`{}` applies to none of {cases}", one.scorer_id));
+            format!("`{}` applies to none of {cases}", one.scorer_id)
         }
         several => {
             let ids: Vec<String> = several.iter().map(|it| format!("`{}`", it.scorer_id)).collect();
-            words::warn(&format!("{} scorers apply to no case: {}", ids.len(), ids.join(", ")));
+            format!("{} scorers apply to no case: {}", ids.len(), ids.join(", "))
         }
-    }
-    Ok(())
+    };
+    Some(Warning { message, hint: None })
 }
 
 /// A scorer that is for no case at all is seldom meant so.
-fn say_if_idle(
+fn if_idle(
     store: &Store,
     run: &RunRecord,
     aggregate: &Aggregate,
     scorers: &[ScorerRecord],
-) -> Result<(), Failure> {
+) -> Result<Option<Warning>, StoreError> {
     let Aggregate { scorer_id, count, not_applicable, errors, skipped, .. } = aggregate;
     let scorer = scorers.iter().find(|it| it.spec.scorer_id == *scorer_id);
     let Some(scorer) = scorer.filter(|_| count + not_applicable + errors == 0 && *skipped > 0)
     else {
-        return Ok(());
+        return Ok(None);
     };
     let spec = &scorer.spec;
     let (has_nodes, has_when) = (spec.nodes_json.is_some(), spec.condition.is_some());
-    if !has_nodes && !has_when {
-        return Ok(());
+    let sampling = spec.sampling_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    if (!has_nodes && !has_when) || sampling == Some(Sampling::None) {
+        return Ok(None);
     }
     let keys = keys_that_spare(store, run.spec.id.as_str(), scorer_id)?;
     // Cases can say themselves that they are skipped.
     if keys.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let cases = report::counted(*skipped, "case", "cases");
     let named = named(&keys);
-    words::warn(&format!("`{scorer_id}` is for none of {cases}: look at its {named}"));
-    if keys.contains(&SAMPLING) && is_by_ratio(spec.sampling_json.as_deref()) {
-        words::hint(SAMPLED_EVERY_TIME);
-    }
-    Ok(())
-}
-
-/// Whether sampling leaves a case out by chance, and not each of them.
-fn is_by_ratio(sampling_json: Option<&str>) -> bool {
-    let sampling = sampling_json.and_then(|json| serde_json::from_str(json).ok());
-    matches!(sampling, Some(Sampling::Ratio { .. }))
+    let message = format!("`{scorer_id}` is for none of {cases}: look at its {named}");
+    let is_sampled = keys.contains(&SAMPLING) && matches!(sampling, Some(Sampling::Ratio { .. }));
+    Ok(Some(Warning { message, hint: is_sampled.then_some(SAMPLED_EVERY_TIME) }))
 }
 
 /// The keys of a suite that left out the first cases that a scorer skipped.

@@ -9,7 +9,7 @@ use crate::stats::{
 /// Categories of which a table is made.
 pub(super) const MOST_CATEGORIES: usize = 20;
 
-/// Cases in categories: those of the label and of the scorer, by their places among the names.
+/// Cases in categories: those of the label and of the scorer, by their indices among the names.
 pub(super) struct Categorized {
     pub(super) names: Vec<String>,
     pub(super) has_order: bool,
@@ -21,7 +21,7 @@ impl Categorized {
         let mut categories = Categories::new(self.names.len());
         self.pairs.iter().for_each(|(label, chosen)| categories.add(*label, *chosen));
         let table: Vec<Vec<u64>> = categories.rows().map(<[u64]>::to_vec).collect();
-        let same = table.iter().enumerate().filter_map(|(place, row)| row.get(place)).sum();
+        let same = table.iter().enumerate().filter_map(|(index, row)| row.get(index)).sum();
         let of_order = |figure: Option<f64>| figure.filter(|_| self.has_order);
         CategoryAgreement {
             names: self.names.clone(),
@@ -42,8 +42,8 @@ pub(super) fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorize
     let different = |of: &dyn Fn(&(f64, f64)) -> f64| {
         let mut seen: Vec<f64> = Vec::new();
         for number in numbers.iter().map(of) {
-            if let Err(place) = seen.binary_search_by(|it| it.total_cmp(&(number + 0.0))) {
-                seen.insert(place, number + 0.0);
+            if let Err(index) = seen.binary_search_by(|it| it.total_cmp(&(number + 0.0))) {
+                seen.insert(index, number + 0.0);
                 if seen.len() > MOST_CATEGORIES {
                     return None;
                 }
@@ -59,8 +59,8 @@ pub(super) fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorize
     if !(3..=MOST_CATEGORIES).contains(&all.len()) || shared * 2 < all.len() {
         return None;
     }
-    let place = |number: f64| all.iter().position(|it| *it == number);
-    let pairs = numbers.iter().map(|(score, label)| Some((place(*label)?, place(*score)?)));
+    let index = |number: f64| all.iter().position(|it| *it == number);
+    let pairs = numbers.iter().map(|(score, label)| Some((index(*label)?, index(*score)?)));
     Some(Categorized {
         names: all.iter().map(f64::to_string).collect(),
         has_order: true,

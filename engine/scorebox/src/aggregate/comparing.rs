@@ -69,8 +69,8 @@ struct Comparing<'a> {
 /// A scorer that both runs have.
 struct Pair {
     scorer_id: String,
-    place_a: usize,
-    place_b: usize,
+    index_a: usize,
+    index_b: usize,
     policies: [Policy; 2],
     same_scorer: bool,
     same_judge: bool,
@@ -81,10 +81,10 @@ struct Pair {
 }
 
 impl Pair {
-    /// The scorers at these places, as they are in both runs; `None` if their scores cannot be compared.
+    /// The scorers at these indices, as they are in both runs; `None` if their scores cannot be compared.
     fn of(
-        (place_a, one): (usize, &ScorerRecord),
-        (place_b, other): (usize, &ScorerRecord),
+        (index_a, one): (usize, &ScorerRecord),
+        (index_b, other): (usize, &ScorerRecord),
     ) -> Option<Pair> {
         let (one, other) = (&one.spec, &other.spec);
         if (one.scale, one.direction) != (other.scale, other.direction) {
@@ -93,8 +93,8 @@ impl Pair {
         let digests = |it: &ScorerSpec| (it.component_digest, it.config_digest);
         Some(Pair {
             scorer_id: one.scorer_id.clone(),
-            place_a,
-            place_b,
+            index_a,
+            index_b,
             policies: [one.policy(), other.policy()],
             same_scorer: digests(one) == digests(other),
             same_judge: one.asks_judge_like(other.judge_json.as_deref()),
@@ -128,14 +128,14 @@ fn paired(
     asked: Option<&str>,
 ) -> (Vec<Pair>, Vec<String>) {
     let (mut scorers, mut incomparable) = (Vec::new(), Vec::new());
-    for (place_a, one) in of_a.iter().enumerate() {
+    for (index_a, one) in of_a.iter().enumerate() {
         let scorer_id = &one.spec.scorer_id;
         if asked.is_some_and(|asked| asked != scorer_id) {
             continue;
         }
         let same = |(_, other): &(usize, &ScorerRecord)| other.spec.scorer_id == *scorer_id;
         let Some(other) = of_b.iter().enumerate().find(same) else { continue };
-        match Pair::of((place_a, one), other) {
+        match Pair::of((index_a, one), other) {
             Some(pair) => scorers.push(pair),
             None => incomparable.push(scorer_id.clone()),
         }
@@ -222,8 +222,8 @@ impl<'a> Comparing<'a> {
         );
         for scorer in &mut self.scorers {
             let scores = [
-                one.scores.get(scorer.place_a).copied().flatten(),
-                other.scores.get(scorer.place_b).copied().flatten(),
+                one.scores.get(scorer.index_a).copied().flatten(),
+                other.scores.get(scorer.index_b).copied().flatten(),
             ];
             let of_scorer = scorer.pairs.improvement(scores);
             scorer.changes_verdicts &= difference(of_verdict, of_scorer) == 0.0;
@@ -234,9 +234,9 @@ impl<'a> Comparing<'a> {
             ];
             if scores[0].is_some() {
                 let errors =
-                    [(one, scorer.place_a), (other, scorer.place_b)].map(|(case, place)| {
+                    [(one, scorer.index_a), (other, scorer.index_b)].map(|(case, index)| {
                         Failures {
-                            errors: case.errors.get(place).copied().unwrap_or_default(),
+                            errors: case.errors.get(index).copied().unwrap_or_default(),
                             attempts: case.attempts,
                         }
                     });
@@ -293,7 +293,7 @@ impl<'a> Comparing<'a> {
         })
     }
 
-    /// The place of the scorer whose scores the verdicts are: no other decides in either run, and each verdict changes as its score
+    /// The index of the scorer whose scores the verdicts are: no other decides in either run, and each verdict changes as its score
     /// does. Their tests are one.
     fn sole_decider(&self, a: &Side<'_>, b: &Side<'_>) -> Option<usize> {
         let strict = self.options.strict;
@@ -321,7 +321,7 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Corrects p values for the number of tests, and says what is found. `sole` is the place of the scorer whose test the verdicts'
+/// Corrects p values for the number of tests, and says what is found. `sole` is the index of the scorer whose test the verdicts'
 /// is.
 fn correct(
     mut verdict: Option<&mut ComparedScores>,
@@ -340,7 +340,7 @@ fn correct(
         scorer.scores.finding = scorer.scores.found(scorer.direction);
     }
     let Some(scores) = verdict else { return };
-    if let Some(sole) = sole.and_then(|place| scorers.get(place)) {
+    if let Some(sole) = sole.and_then(|index| scorers.get(index)) {
         // Where ways are drawn, cases of which only the verdict is known change what is drawn.
         let own = scores.test.map(|test| test.p);
         scores.p_corrected = own.zip(sole.scores.p_corrected).map(|(own, p)| own.max(p));

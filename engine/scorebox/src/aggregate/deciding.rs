@@ -2,15 +2,17 @@
 
 use std::{collections::HashMap, iter};
 
-use serde::Deserialize;
-
-use super::verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions};
+use super::{
+    consumed::{effort, hides_a_cache},
+    verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions},
+};
 use crate::{
     contract::Assertion,
-    row::{Json, Status},
+    row::Status,
     stats::{ClusteredMean, Rate},
     store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
-    verdict::{CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, Standing, Verdict},
+    suite::{Sampling, Skip},
+    verdict::{CaseTally, CaseVerdict, Counted, Policy, RunTally, Standing, Verdict},
 };
 
 /// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with what was
@@ -73,7 +75,7 @@ fn decide(
     store.snapshot(|store| {
         let run = store.run(run)?.key;
         let mut decider = Decider::new(store, run)?;
-        let (mut tally, mut damaged) = (RunTally::default(), None);
+        let (mut tally, mut damaged, mut unseen_cache) = (RunTally::default(), None, 0);
         let (mut may_repeat, mut is_whole) = (false, from.is_none());
         store.for_each_case_from(run, from, options.node, |case| match decider.case(case) {
             Err(what) => {
@@ -83,6 +85,7 @@ fn decide(
             Ok((verdict, against)) => {
                 let verdict = if options.strict { verdict.strict() } else { verdict };
                 tally.add(verdict, effort(case));
+                unseen_cache += u64::from(hides_a_cache(case));
                 may_repeat |= case.iteration > 0 || case.attempt > 0;
                 let is_wanted =
                     take(DecidedCase { case, verdict, against: decider.named(against) });
@@ -103,7 +106,7 @@ fn decide(
                         .map(|it| of_cases(store, run, options, it))
                         .transpose()?;
                 }
-                Ok(DecidedRun { decides, verdict, scorers: decider.scorers })
+                Ok(DecidedRun { decides, unseen_cache, verdict, scorers: decider.scorers })
             }
         }
     })
@@ -148,17 +151,44 @@ fn of_cases(
 pub(super) struct Decider {
     /// The scorers, in the suite's order, and what they decided so far.
     pub(super) scorers: Vec<DecidedScorer>,
-    places: HashMap<ScorerKey, usize>,
-    /// By place, what the assertion that is named first decided.
+    indices: HashMap<ScorerKey, usize>,
+    /// By index, what the assertion that is named first decided.
     first: Vec<Standing>,
-    /// By place, the scorer whose results the scorer scores.
+    /// By index, the scorer whose results the scorer scores.
     subjects: Vec<Option<usize>>,
+}
+
+/// What spared a scorer a case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spared {
+    /// The case is of none of its nodes.
+    ByNodes,
+    /// Sampling left it out.
+    BySampling,
+    /// Its `when` does not hold, or it does not apply.
+    LetThrough,
+}
+
+impl Spared {
+    /// What the reason of a row says that has neither a score nor an error.
+    fn by(row: &RowToDecide) -> Spared {
+        match () {
+            () if is_because(row, Skip::Node) => Spared::ByNodes,
+            () if is_because(row, Skip::Sampling) => Spared::BySampling,
+            () => Spared::LetThrough,
+        }
+    }
+}
+
+/// Whether a row is skipped, and says this reason.
+fn is_because(row: &RowToDecide, skip: Skip) -> bool {
+    row.skipped_because.as_deref() == Some(&*skip.reason(None))
 }
 
 /// A row that decided against its case.
 pub(super) struct Decided {
-    /// The scorer's place.
-    place: usize,
+    /// The scorer's index.
+    index: usize,
     standing: Standing,
     score: Option<f64>,
     assertions: Vec<Decisive>,
@@ -168,19 +198,20 @@ impl Decider {
     /// The scorers of a run, which decided nothing yet.
     pub(super) fn new(store: &Store, run: RunKey) -> Result<Decider, StoreError> {
         let stored = store.scorers(run)?;
-        let places = stored.iter().enumerate().map(|(place, scorer)| (scorer.key, place)).collect();
+        let indices =
+            stored.iter().enumerate().map(|(index, scorer)| (scorer.key, index)).collect();
         let subjects = stored.iter().map(|scorer| {
             let subject = scorer.spec.subject.as_ref()?;
             stored.iter().position(|other| other.spec.scorer_id == *subject)
         });
         let subjects: Vec<Option<usize>> = subjects.collect();
-        let mut are_sampled: Vec<bool> = Vec::with_capacity(stored.len());
+        let mut are_off: Vec<bool> = Vec::with_capacity(stored.len());
         for (scorer, subject) in stored.iter().zip(&subjects) {
             // Subjects come first.
-            let by_subject = subject.and_then(|place| are_sampled.get(place).copied());
-            are_sampled.push(scorer.spec.sampling_json.is_some() || by_subject == Some(true));
+            let by_subject = subject.and_then(|index| are_off.get(index).copied());
+            are_off.push(is_off(scorer.spec.sampling_json.as_deref()) || by_subject == Some(true));
         }
-        let scorers = stored.into_iter().zip(are_sampled).map(|(scorer, is_sampled)| {
+        let scorers = stored.into_iter().zip(are_off).map(|(scorer, is_off)| {
             let policy = scorer.spec.policy();
             DecidedScorer {
                 severity: policy.severity(),
@@ -195,13 +226,15 @@ impl Decider {
                 policy,
                 has_deciding_assertions: false,
                 has_gates: false,
-                is_sampled,
+                is_off,
                 decided: 0,
                 spared: 0,
+                left_out: 0,
+                let_through: 0,
             }
         });
         let scorers: Vec<DecidedScorer> = scorers.collect();
-        Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, places, subjects })
+        Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, indices, subjects })
     }
 
     /// Whether a scorer can keep a case from passing.
@@ -224,10 +257,10 @@ impl Decider {
         let (mut against, mut missing) = (Vec::new(), self.scorers.len());
         for row in &case.rows {
             // A row of no scorer of the run is for a verification to find.
-            let Some(place) = self.places.get(&row.scorer) else { continue };
+            let Some(index) = self.indices.get(&row.scorer) else { continue };
             missing = missing.saturating_sub(1);
-            let is_spared = case.skip.is_none() && !self.lacks_a_result(*place, case);
-            let scorer = &mut self.scorers[*place];
+            let spared = row.score.is_none().then(|| self.spared(*index, case, row)).flatten();
+            let scorer = &mut self.scorers[*index];
             let assertions = assertions(case, row)?;
             scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
             scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
@@ -239,7 +272,11 @@ impl Decider {
             };
             match counted {
                 Counted::Score(..) | Counted::Error => scorer.decided += 1,
-                Counted::Nothing | Counted::Skipped => scorer.spared += u64::from(is_spared),
+                Counted::Nothing | Counted::Skipped => {
+                    scorer.spared += u64::from(spared.is_some());
+                    scorer.left_out += u64::from(spared == Some(Spared::BySampling));
+                    scorer.let_through += u64::from(spared == Some(Spared::LetThrough));
+                }
             }
             let standing = tally.add(&scorer.policy, counted);
             match standing {
@@ -255,13 +292,13 @@ impl Decider {
             let alone = row.score.map(|score| scorer.policy.score_standing(score));
             if let Some(first) = decisive.first().filter(|_| alone != Some(standing)) {
                 scorer.by_assertions += 1;
-                if standing > self.first[*place] {
-                    self.first[*place] = standing;
+                if standing > self.first[*index] {
+                    self.first[*index] = standing;
                     scorer.first_assertion = Some(first.name.clone());
                 }
             }
             against.push(Decided {
-                place: *place,
+                index: *index,
                 standing,
                 score: row.score,
                 assertions: decisive,
@@ -271,28 +308,40 @@ impl Decider {
         Ok((tally.verdict(), against))
     }
 
-    /// Whether a scorer of results has none to score because of an error: its subject's, or that of a subject further up.
-    fn lacks_a_result(&self, place: usize, case: &CaseToDecide) -> bool {
-        let subject_of = |place: &usize| self.subjects.get(*place).copied().flatten();
-        let mut above = iter::successors(subject_of(&place), subject_of).take(self.subjects.len());
-        let has_error = |place: usize| {
-            let of_it = |row: &&RowToDecide| self.places.get(&row.scorer) == Some(&place);
-            case.rows.iter().find(of_it).is_some_and(|row| row.status == Status::Error)
+    /// What spared the scorer at this index the case that it says nothing of; `None` if the case says `skip`, or if an error left no
+    /// result to score. Of a scorer of results, what spared its subject did, or a subject further up.
+    fn spared(&self, index: usize, case: &CaseToDecide, own: &RowToDecide) -> Option<Spared> {
+        if case.skip.is_some() {
+            return None;
+        }
+        let subject_of = |index: &usize| self.subjects.get(*index).copied().flatten();
+        let above = iter::successors(subject_of(&index), subject_of).take(self.subjects.len());
+        let row_of = |index: usize| {
+            let of_it = |row: &&RowToDecide| self.indices.get(&row.scorer) == Some(&index);
+            case.rows.iter().find(of_it)
         };
-        above.any(has_error)
+        let mut because_of = own;
+        for row in above.map_while(row_of) {
+            match row.status {
+                Status::Error => return None,
+                Status::Skipped if is_because(because_of, Skip::NoResult) => because_of = row,
+                Status::Scored | Status::NotApplicable | Status::Skipped => {}
+            }
+        }
+        Some(Spared::by(because_of))
     }
 
-    /// A scorer's place among the scorers.
-    pub(super) fn place(&self, scorer: ScorerKey) -> Option<usize> {
-        self.places.get(&scorer).copied()
+    /// A scorer's index among the scorers.
+    pub(super) fn index(&self, scorer: ScorerKey) -> Option<usize> {
+        self.indices.get(&scorer).copied()
     }
 
     fn named(&self, against: Vec<Decided>) -> Vec<Against<'_>> {
         let named = |decided: Decided| Against {
-            scorer_id: &self.scorers[decided.place].scorer_id,
+            scorer_id: &self.scorers[decided.index].scorer_id,
             standing: decided.standing,
             score: decided.score,
-            threshold: self.scorers[decided.place].threshold,
+            threshold: self.scorers[decided.index].threshold,
             assertions: decided.assertions,
         };
         against.into_iter().map(named).collect()
@@ -306,14 +355,8 @@ fn assertions(case: &CaseToDecide, row: &RowToDecide) -> Result<Vec<Assertion>, 
     })
 }
 
-fn effort(case: &CaseToDecide) -> Effort {
-    /// The part of a usage that is counted here.
-    #[derive(Deserialize)]
-    struct Cost {
-        #[serde(rename = "costUsd", alias = "cost_usd", alias = "costUSD")]
-        cost_usd: Option<f64>,
-    }
-    let cost = |usage: &Json| serde_json::from_str::<Cost>(usage.get()).ok()?.cost_usd;
-    let cost_usd = case.usage.as_ref().and_then(cost).filter(|cost| cost.is_finite());
-    Effort { latency_ms: case.latency_ms, cost_usd }
+/// Whether a scorer of this stored sampling never runs.
+fn is_off(sampling_json: Option<&str>) -> bool {
+    let sampling = sampling_json.and_then(|json| serde_json::from_str(json).ok());
+    matches!(sampling, Some(Sampling::None))
 }

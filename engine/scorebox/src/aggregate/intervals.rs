@@ -43,14 +43,14 @@ pub fn add_intervals(
     store.snapshot(|store| {
         let key = store.run(run)?.key;
         let scorers = store.scorers(key)?;
-        // The place among the aggregates, and the mean in the making.
+        // The index among the aggregates, and the mean in the making.
         let mut means: Vec<_> = scorers
             .iter()
             .filter_map(|scorer| {
-                let place =
+                let index =
                     aggregates.iter().position(|it| it.scorer_id == scorer.spec.scorer_id)?;
-                let mean = ClusteredMean::around(aggregates[place].mean?);
-                Some((scorer.key, scorer.spec.scale, place, mean))
+                let mean = ClusteredMean::around(aggregates[index].mean?);
+                Some((scorer.key, scorer.spec.scale, index, mean))
             })
             .collect();
         let mut case_id = String::new();
@@ -68,9 +68,9 @@ pub fn add_intervals(
             }
             true
         })?;
-        for (_, scale, place, mut mean) in means {
+        for (_, scale, index, mut mean) in means {
             mean.end_case();
-            aggregates[place].interval = mean.interval(match scale {
+            aggregates[index].interval = mean.interval(match scale {
                 Scale::Unit => 0.0..=1.0,
                 Scale::Points => 0.0..=f64::MAX,
             });

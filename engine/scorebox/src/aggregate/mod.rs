@@ -2,16 +2,17 @@
 //! flat.
 //!
 //! - `verdicts`, `deciding`: the verdicts of a run's cases, and of the run: what is asked and said, and how it is computed.
+//! - `consumed`: what a case's task took.
 //! - `leaderboard`, `ranking`: who did best at a challenge: what is asked and said, and how it is computed.
-//! - `entry`: what a case says about an attempt at a challenge.
+//! - `entry`: what a case says about an attempt at a challenge; `stated`: where it says it.
 //! - `repeats`: the attempts at each case taken together.
 //! - `side_by_side`: the cases that two runs have.
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
 //! - `pairs`: the scores of both in pairs.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
 //! - `labelled`: the cases that have a score and a label.
-//! - `yes_or_no`: what passes against what is positive; `categorized`: scores and labels in categories.
-//! - `drawing`: the intervals of figures of agreement.
+//! - `binary`: what passes against what is positive; `categorized`: scores and labels in categories.
+//! - `bootstrap_intervals`: the intervals of figures of agreement.
 //! - `labels`: what a label is, and which ones are positive.
 //! - `raters`: how well several people's labels agree with each other.
 //! - `bias`: whether the error of scores depends on something else.
@@ -23,11 +24,13 @@
 mod agreeing;
 mod agreement;
 mod bias;
+mod binary;
+mod bootstrap_intervals;
 mod categorized;
 mod comparing;
 mod comparison;
+mod consumed;
 mod deciding;
-mod drawing;
 mod entry;
 mod intervals;
 mod labelled;
@@ -39,9 +42,9 @@ mod ranking;
 mod raters;
 mod repeats;
 mod side_by_side;
+mod stated;
 mod trend;
 mod verdicts;
-mod yes_or_no;
 
 use std::num::NonZeroUsize;
 
@@ -65,7 +68,7 @@ pub use comparison::{
 pub use deciding::{decides, verdicts, verdicts_from};
 pub use entry::Entered;
 pub use intervals::{add_intervals, aggregate_with_intervals};
-pub use labels::{Positive, With};
+pub use labels::{LabelPlace, Positive, PositiveRule, With};
 pub use leaderboard::{
     Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, OfAttempts, Strategy,
 };
@@ -76,7 +79,9 @@ pub use repeats::{
     repeated_verdicts, repeats,
 };
 pub use trend::{ScorerChange, Trend, TrendOptions, TrendPoint, trend};
-pub use verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, VerdictOptions};
+pub use verdicts::{
+    Against, DecidedCase, DecidedRun, DecidedScorer, Decisive, ShownCase, VerdictOptions,
+};
 
 /// Buckets of a distribution.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
@@ -134,7 +139,7 @@ pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, 
     store.snapshot(|store| {
         let (counts, mut scores) = SortedScores::counted(store, filter)?;
         let of_scorer =
-            |(place, counts)| aggregate_scorer(counts, |take| scores.for_each(place, take));
+            |(index, counts)| aggregate_scorer(counts, |take| scores.for_each(index, take));
         let mut aggregates: Vec<Aggregate> =
             counts.iter().enumerate().map(of_scorer).collect::<Result<_, _>>()?;
         let changes = pooling::changes(store, filter.scorer.as_deref(), &counts)?;

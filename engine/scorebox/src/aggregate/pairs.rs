@@ -71,10 +71,10 @@ impl Pairs {
         if difference != 0.0 {
             // Cases come in the order of their ids; of equal changes the first stays first.
             let larger = |it: &Change| it.difference.abs() >= difference.abs();
-            let place = self.changes.partition_point(larger);
-            if place < most_changes {
+            let index = self.changes.partition_point(larger);
+            if index < most_changes {
                 self.changes
-                    .insert(place, Change { case_id: case_id.to_owned(), a, b, difference });
+                    .insert(index, Change { case_id: case_id.to_owned(), a, b, difference });
                 self.changes.truncate(most_changes);
             }
         }

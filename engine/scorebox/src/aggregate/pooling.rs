@@ -14,22 +14,22 @@ pub(super) fn changes(
 ) -> Result<Vec<Vec<ScorerChange>>, StoreError> {
     let mut changes = vec![Vec::new(); counts.len()];
     let pooled = counts.iter().enumerate().filter(|(_, counts)| counts.scorers.len() > 1);
-    let places: HashMap<ScorerKey, usize> =
-        pooled.flat_map(|(place, of)| of.scorers.iter().map(move |key| (*key, place))).collect();
-    if places.is_empty() {
+    let indices: HashMap<ScorerKey, usize> =
+        pooled.flat_map(|(index, of)| of.scorers.iter().map(move |key| (*key, index))).collect();
+    if indices.is_empty() {
         return Ok(changes);
     }
     let mut newest: HashMap<usize, ScorerSpec> = HashMap::new();
     store.for_each_scorer(scorer_id, |scorer| {
-        let Some(place) = places.get(&scorer.key) else { return };
-        if let Some(before) = newest.get(place) {
+        let Some(index) = indices.get(&scorer.key) else { return };
+        if let Some(before) = newest.get(index) {
             for change in ScorerChange::between(before, &scorer.spec) {
-                if !changes[*place].contains(&change) {
-                    changes[*place].push(change);
+                if !changes[*index].contains(&change) {
+                    changes[*index].push(change);
                 }
             }
         }
-        newest.insert(*place, scorer.spec);
+        newest.insert(*index, scorer.spec);
     })?;
     changes.iter_mut().for_each(|of_one| of_one.sort_unstable());
     Ok(changes)

@@ -92,7 +92,7 @@ pub struct Repeats {
     pub attempts: u64,
     /// The attempts at the case that was tried most often.
     pub most_attempts: u64,
-    /// The mean latency of the attempts that state one, in milliseconds.
+    /// The mean latency of the attempts that count and state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
     /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or a scorer has no row
     /// for it yet. `None` if no scorer can fail an attempt: all of them pass.
@@ -111,7 +111,7 @@ pub struct RepeatedCase {
     pub case_id: String,
     /// All attempts.
     pub attempts: u64,
-    /// The mean latency of the attempts that state one, in milliseconds.
+    /// The mean latency of the attempts that count and state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
     /// By verdict, as in [`Repeats`].
     pub verdict: Option<Tries>,
@@ -277,8 +277,8 @@ struct OneCase {
 
 /// A scorer, its scores of the attempts at one case, and what those of the cases before said.
 struct Scorer {
-    /// Its place among the scorers of the run.
-    place: usize,
+    /// Its index among the scorers of the run.
+    scorer_index: usize,
     scorer_id: String,
     /// What decides whether a score passes; `None` if nothing does.
     policy: Option<Policy>,
@@ -322,19 +322,20 @@ impl<'a> Repeating<'a> {
             verdict: Attempts { trials: 0, successes: 0 },
         });
         case.attempts += 1;
-        if let Some(latency_ms) = attempt.latency_ms.filter(|latency| latency.is_finite()) {
-            case.latency_ms.add(latency_ms);
-            self.latency_ms.add(latency_ms);
-        }
         let decided = self.decider.case(attempt);
         let (verdict, _) =
             decided.map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what })?;
         let verdict = if self.options.strict { verdict.strict() } else { verdict };
+        let latency_ms = attempt.latency_ms.filter(|it| it.is_finite() && verdict.is_judged());
+        if let Some(latency_ms) = latency_ms {
+            case.latency_ms.add(latency_ms);
+            self.latency_ms.add(latency_ms);
+        }
         case.verdict.trials += u64::from(verdict.is_judged());
         case.verdict.successes += u64::from(verdict.verdict == Verdict::Passed);
         for row in &attempt.rows {
-            let Some(place) = self.decider.place(row.scorer) else { continue };
-            let scorer = self.scorers.iter_mut().find(|scorer| scorer.place == place);
+            let Some(index) = self.decider.index(row.scorer) else { continue };
+            let scorer = self.scorers.iter_mut().find(|scorer| scorer.scorer_index == index);
             let score = row.score.filter(|score| row.status == Status::Scored && score.is_finite());
             if let (Some(scorer), Some(score)) = (scorer, score) {
                 scorer.scores.push(score);
@@ -404,7 +405,7 @@ impl Scorer {
 /// The scorers whose scores are asked for.
 fn scorers(decider: &Decider, options: RepeatOptions<'_>) -> Result<Vec<Scorer>, RepeatsError> {
     let mut scorers = Vec::new();
-    for (place, decided) in decider.scorers.iter().enumerate() {
+    for (scorer_index, decided) in decider.scorers.iter().enumerate() {
         let threshold = match options.scorers {
             OfScorers::Each => None,
             OfScorers::One { scorer_id, threshold } if scorer_id == decided.scorer_id => threshold,
@@ -416,7 +417,7 @@ fn scorers(decider: &Decider, options: RepeatOptions<'_>) -> Result<Vec<Scorer>,
             Err(error) => return Err(RepeatsError::Threshold { scorer_id, error }),
         };
         scorers.push(Scorer {
-            place,
+            scorer_index,
             scorer_id,
             policy,
             scores: Vec::new(),

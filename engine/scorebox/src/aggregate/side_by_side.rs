@@ -114,11 +114,11 @@ impl<'s> Side<'s> {
             counted += u64::from(verdict.is_judged());
             passed += u64::from(verdict.verdict == Verdict::Passed);
             for row in &attempt.rows {
-                let place = self.decider.place(row.scorer);
-                if let Some(errors) = place.and_then(|place| errors.get_mut(place)) {
+                let index = self.decider.index(row.scorer);
+                if let Some(errors) = index.and_then(|index| errors.get_mut(index)) {
                     *errors += u64::from(row.status == Status::Error);
                 }
-                let of_scorer = place.and_then(|place| scores.get_mut(place));
+                let of_scorer = index.and_then(|index| scores.get_mut(index));
                 let score = row.score.filter(|it| row.status == Status::Scored && it.is_finite());
                 if let (Some(of_scorer), Some(score)) = (of_scorer, score) {
                     of_scorer.push(score);

@@ -7,8 +7,11 @@ use serde::{Serialize, Serializer};
 use crate::{
     contract::{Assertion, Severity},
     store::CaseToDecide,
-    verdict::{CaseVerdict, Policy, RunVerdict, Standing},
+    verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing},
 };
+
+/// So many cases that sampling let through and that a scorer is not for say that it is for none of the others either.
+const MANY: u64 = 20;
 
 /// How the verdicts of a run's cases are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +46,9 @@ impl<'a> VerdictOptions<'a> {
 pub struct DecidedRun {
     /// Whether the verdicts say anything: a scorer can keep a case from passing. If none can, every case passes, and there is no rate.
     pub decides: bool,
+    /// Cases whose own `usage` counts tokens of a cache, which no scorer is given, and that state neither a cost nor a trace.
+    #[serde(skip)]
+    pub unseen_cache: u64,
     /// The verdicts of all cases together.
     #[serde(flatten)]
     pub verdict: RunVerdict,
@@ -91,9 +97,9 @@ pub struct DecidedScorer {
     /// Whether an assertion of it can fail a case whatever its score is.
     #[serde(skip)]
     pub has_gates: bool,
-    /// Whether it is for a sample of the cases only, which may be none of few: it, or the scorer whose results it scores.
+    /// Whether its sampling switches it off, or that of the scorer whose results it scores.
     #[serde(skip)]
-    pub is_sampled: bool,
+    pub is_off: bool,
     /// Cases that it has a score or an error for.
     #[serde(skip)]
     pub decided: u64,
@@ -101,6 +107,12 @@ pub struct DecidedScorer {
     /// result to score.
     #[serde(skip)]
     pub spared: u64,
+    /// Those of them that sampling left out, its own or that of the scorer whose results it scores.
+    #[serde(skip)]
+    pub left_out: u64,
+    /// Those of them that `nodes` and sampling let through, and that it then skips or does not apply to.
+    #[serde(skip)]
+    pub let_through: u64,
 }
 
 impl DecidedScorer {
@@ -114,9 +126,11 @@ impl DecidedScorer {
         self.policy.can_fail(strict) || self.has_gates || (strict && self.has_deciding_assertions)
     }
 
-    /// Of how many cases it decided none; `None` if it decided one, if there was none, or if it is for a sample of them.
+    /// Of how many cases it decided none; `None` if it decided one, if there was none, or if sampling may be why: it switches the
+    /// scorer off, or left out cases of which some may be those that the scorer is for, as the few that it let through are not.
     pub fn idle_of(&self) -> Option<u64> {
-        (self.decided == 0 && self.spared > 0 && !self.is_sampled).then_some(self.spared)
+        let by_sampling = self.is_off || (self.left_out > 0 && self.let_through < MANY);
+        (self.decided == 0 && self.spared > 0 && !by_sampling).then_some(self.spared)
     }
 }
 
@@ -132,9 +146,23 @@ pub struct DecidedCase<'a> {
     pub against: Vec<Against<'a>>,
 }
 
+impl<'a> DecidedCase<'a> {
+    /// The case as other programs read it; `decides`: a scorer of the run [can fail](super::decides) a case.
+    pub const fn shown(&'a self, decides: bool) -> ShownCase<'a> {
+        ShownCase { decided: self, decides }
+    }
+}
+
+/// A case with its verdict as other programs read it.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownCase<'a> {
+    decided: &'a DecidedCase<'a>,
+    decides: bool,
+}
+
 /// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip`, `error` and `against`; what a case
-/// does not have of `nodeId`, `skip` and `error` is left out.
-impl Serialize for DecidedCase<'_> {
+/// does not have of `nodeId`, `skip` and `error` is left out. `verdict` is `null` if the case passed and no scorer can fail one.
+impl Serialize for ShownCase<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -145,23 +173,24 @@ impl Serialize for DecidedCase<'_> {
             iteration: u32,
             attempt: u32,
             #[serde(flatten)]
-            verdict: CaseVerdict,
+            verdict: ShownVerdict,
             #[serde(skip_serializing_if = "Option::is_none")]
             skip: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             error: Option<&'a str>,
             against: &'a [Against<'a>],
         }
-        let CaseToDecide { case_id, node_id, iteration, attempt, skip, error, .. } = self.case;
+        let DecidedCase { case, verdict, against } = self.decided;
+        let CaseToDecide { case_id, node_id, iteration, attempt, skip, error, .. } = case;
         let keys = Keys {
             case_id,
             node_id: node_id.as_deref(),
             iteration: *iteration,
             attempt: *attempt,
-            verdict: self.verdict,
+            verdict: verdict.shown(self.decides),
             skip: skip.as_deref(),
             error: error.as_deref(),
-            against: &self.against,
+            against,
         };
         keys.serialize(serializer)
     }

@@ -49,17 +49,20 @@ pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
             .ok_or_else(|| Fault::field(line, raw, key.name(), EXPECTED_REPEAT)),
         None => Ok(0),
     };
+    let error = get(Key::Error).and_then(error);
+    let skip = match get(Key::Skip) {
+        Some(raw) => skip(line, raw)?,
+        None => None,
+    };
     Ok(Parsed {
         id: get(Key::Id).map(|raw| id(line, raw)).transpose()?,
         node_id: get(Key::NodeId).map(|raw| node_id(line, raw)).transpose()?,
         workspace: get(Key::Workspace).map(|raw| workspace(line, raw)).transpose()?,
         iteration: repeat(Key::Iteration)?,
         attempt: repeat(Key::Attempt)?,
-        skip: match get(Key::Skip) {
-            Some(raw) => skip(line, raw)?,
-            None => None,
-        },
-        error: get(Key::Error).and_then(error),
+        // Who failed did not choose to be left out.
+        skip: skip.filter(|_| error.is_none()),
+        error,
         latency_ms: get(Key::LatencyMs)
             .map(|raw| amount(line, raw, Key::LatencyMs.name()))
             .transpose()?,

@@ -7,7 +7,7 @@ use crate::advice::{Advice, Advised};
 
 /// Where a case was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a place is a file and a line")]
+#[expect(clippy::exhaustive_structs, reason = "a location is a file and a line")]
 pub struct Location {
     /// The name of the file as it was given, or `<stdin>`.
     pub source: Arc<str>,

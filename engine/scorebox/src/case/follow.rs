@@ -123,9 +123,9 @@ impl Follow {
         let mut state = self.lock();
         // The reader looks when it comes to the end of a file, which may take it longer than a rotation.
         state.look_at(&self.path);
-        let place = state.files.iter().rposition(|file| file.first_ordinal <= of_file)?;
+        let index = state.files.iter().rposition(|file| file.first_ordinal <= of_file)?;
         // Positions only advance.
-        state.files.drain(..place);
+        state.files.drain(..index);
         let file = state.files.front()?;
         let later = state.files.iter().skip(1).map(|file| file.identity);
         let later = later.chain(state.replacements.iter().map(|waiting| waiting.identity));

@@ -186,8 +186,8 @@ fn after_lines(file: &File, lines: u64) -> Option<u64> {
             return None;
         }
         let mut used = 0;
-        for (place, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-            used = place + 1;
+        for (offset, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+            used = offset + 1;
             left -= 1;
             if left == 0 {
                 break;

@@ -108,18 +108,18 @@ pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Sliced, Fault> {
 /// is one JSON document.
 pub(super) fn join(values: &[(Key, &str)]) -> (String, Result<Slots, Fault>) {
     let mut line = String::from("{");
-    let mut places = Vec::with_capacity(values.len());
+    let mut starts = Vec::with_capacity(values.len());
     for (key, value) in values {
         if line.len() > 1 {
             line.push(',');
         }
         line.extend(["\"", key.name(), "\":"]);
-        places.push((*key, line.len()));
+        starts.push((*key, line.len()));
         line.push_str(value);
     }
     line.push('}');
     let mut slots = Slots::default();
-    for ((key, start), (_, value)) in places.into_iter().zip(values) {
+    for ((key, start), (_, value)) in starts.into_iter().zip(values) {
         slots.put(&line, key, &line[start..start + value.len()]);
     }
     let checked = must_fit(&line).and_then(|()| must_be_a_case(&line, &slots, &Mapping::NONE));
@@ -268,10 +268,10 @@ impl<'t> Others<'t> {
         let mut object = String::with_capacity(written.len() + 1);
         object.push('{');
         let mut from = 0;
-        for (place, key, value) in &known {
-            object.push_str(&written[from..*place]);
+        for (start, key, value) in &known {
+            object.push_str(&written[from..*start]);
             write_member(&mut object, key, value);
-            from = *place;
+            from = *start;
         }
         object.push_str(&written[from..]);
         object.pop();

@@ -11,7 +11,7 @@
 //! - `source`: where bytes come from; `decode`, `gzip`: decompressed; `lines`: line by line; `reader`: the whole way. `stop` ends it.
 //! - `follow`, `follow_position`: a file that grows, and where its reading continues.
 //! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how it gets there;
-//!   `unfound`: mappings that find nothing.
+//!   `unmatched_rules`: mappings that find nothing.
 //! - `checks`, `depth`, `reasons`: what the values must be, and mean.
 //! - `record`: the case; `builder`: one of single values; `trace_context`: the trace that it belongs to.
 //! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole source.
@@ -56,7 +56,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 mod trace_context;
-mod unfound;
+mod unmatched_rules;
 
 pub use builder::CaseBuilder;
 #[cfg(feature = "store")]
@@ -82,4 +82,4 @@ pub(crate) use source::Tally;
 pub use source::{NO_CASE, Source};
 pub use source_error::{Compression, SourceError};
 pub use trace_context::TraceContext;
-pub use unfound::{Unfound, UnfoundRules};
+pub use unmatched_rules::{UnmatchedRule, UnmatchedRules};

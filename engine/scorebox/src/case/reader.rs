@@ -19,7 +19,7 @@ use super::{
     source::{NO_CASE, Source, Tally},
     source_error::{Compression, SourceError},
     stop::StopSign,
-    unfound::UnfoundRules,
+    unmatched_rules::UnmatchedRules,
 };
 
 /// The longest line that is read if nothing else is said, in bytes: 64 MiB.
@@ -46,9 +46,9 @@ pub struct CaseReader {
     follow: Option<Arc<Follow>>,
     current: Option<Open>,
     mapping: Mapping,
-    unfound: UnfoundRules,
+    unmatched: UnmatchedRules,
     /// Whether a rule is left that found nothing.
-    is_any_unfound: bool,
+    is_any_unmatched: bool,
     max_line_bytes: usize,
     buffer: Vec<u8>,
     count: u64,
@@ -110,8 +110,8 @@ impl CaseReader {
             #[cfg(feature = "store")]
             follow: None,
             current: None,
-            unfound: UnfoundRules::of(&mapping),
-            is_any_unfound: !mapping.is_empty(),
+            unmatched: UnmatchedRules::of(&mapping),
+            is_any_unmatched: !mapping.is_empty(),
             mapping,
             max_line_bytes: DEFAULT_MAX_LINE_BYTES,
             buffer: Vec::new(),
@@ -131,8 +131,8 @@ impl CaseReader {
             count: follow.continues_at().unwrap_or(ordinal),
             follow: Some(follow),
             current: None,
-            unfound: UnfoundRules::of(&mapping),
-            is_any_unfound: !mapping.is_empty(),
+            unmatched: UnmatchedRules::of(&mapping),
+            is_any_unmatched: !mapping.is_empty(),
             mapping,
             max_line_bytes: DEFAULT_MAX_LINE_BYTES,
             buffer: Vec::new(),
@@ -159,8 +159,8 @@ impl CaseReader {
     }
 
     /// The rules of the mapping that found nothing in any case so far.
-    pub fn unfound_rules(&self) -> UnfoundRules {
-        self.unfound.clone()
+    pub fn unmatched_rules(&self) -> UnmatchedRules {
+        self.unmatched.clone()
     }
 
     /// How many cases were read so far, that is non-blank lines, bad ones included.
@@ -193,8 +193,8 @@ impl CaseReader {
     /// The next case, or why it cannot be read; `None` at the end.
     pub fn next_case(&mut self) -> Option<Result<Case, ReadError>> {
         let next = self.advance();
-        if let (Some(Ok(case)), true) = (&next, self.is_any_unfound) {
-            self.is_any_unfound = self.unfound.note(case);
+        if let (Some(Ok(case)), true) = (&next, self.is_any_unmatched) {
+            self.is_any_unmatched = self.unmatched.note(case);
         }
         if let Some(Err(ReadError::Source(_))) = next {
             self.sources = Vec::new().into_iter();

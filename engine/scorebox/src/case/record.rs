@@ -134,7 +134,7 @@ impl Case {
         self.attempt
     }
 
-    /// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged.
+    /// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged, as a case is whose task failed.
     pub fn skip(&self) -> Option<&str> {
         self.skip.as_deref()
     }

@@ -102,11 +102,11 @@ fn string(raw: &RawValue) -> Option<&str> {
 /// not taken for one.
 fn first_in(json: &str) -> Option<TraceContext> {
     let searched = &json[..json.floor_char_boundary(SEARCHED_BYTES)];
-    let places = ["\"traceId\"", "\"trace_id\""].into_iter().filter_map(|key| {
-        let place = searched.find(key)?;
-        Some((place, place + key.len()))
+    let found = ["\"traceId\"", "\"trace_id\""].into_iter().filter_map(|key| {
+        let start = searched.find(key)?;
+        Some((start, start + key.len()))
     });
-    let (_, after_key) = places.min()?;
+    let (_, after_key) = found.min()?;
     let value = searched[after_key..].trim_start().strip_prefix(':')?.trim_start();
     TraceContext::new(value.strip_prefix('"')?.split('"').next()?, None)
 }

@@ -18,18 +18,18 @@ impl Beginnings {
         Beginnings((0..scorers).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Notes that the scorer at this place begins now.
-    pub(super) fn note(&self, place: usize) {
-        if let Some(beginning) = self.0.get(place) {
+    /// Notes that the scorer at this index begins now.
+    pub(super) fn note(&self, index: usize) {
+        if let Some(beginning) = self.0.get(index) {
             // At least 1, so that it is not what stands for no beginning.
             let ms = u64::try_from(now_ms()).unwrap_or(0).max(1);
             beginning.store(ms << 1, Ordering::Release);
         }
     }
 
-    /// When the scorer at this place began, in milliseconds since 1970 UTC, if it did and this was not asked since.
-    pub(super) fn report(&self, place: usize) -> Option<i64> {
-        let beginning = self.0.get(place)?;
+    /// When the scorer at this index began, in milliseconds since 1970 UTC, if it did and this was not asked since.
+    pub(super) fn report(&self, index: usize) -> Option<i64> {
+        let beginning = self.0.get(index)?;
         let noted = beginning.load(Ordering::Acquire);
         if noted == 0 || noted & REPORTED != 0 {
             return None;

@@ -170,6 +170,7 @@ const BAD_CASES_KEPT: usize = 5;
 #[derive(Debug, Default)]
 pub struct Control {
     stopping: AtomicBool,
+    abandoned: AtomicBool,
     /// Ends the waiting of questions that were not sent.
     asking: Halt,
     reading_ended: AtomicBool,
@@ -199,6 +200,17 @@ impl Control {
         }
         locked(&self.stopped_by).get_or_insert(reason);
         self.stopping.store(true, Ordering::Release);
+    }
+
+    /// Ends a run that no one waits for any more, whose runtime may end before it.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Release);
+        self.stop(Stop::Interrupted);
+    }
+
+    /// Whether no one waits for the run any more.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Acquire)
     }
 
     /// Ends the reading: what was read before is still scored and written, so that a bad line always

@@ -154,19 +154,19 @@ impl Delivering {
         self.tell(|run| Event::Case(CaseAccepted::of(run, case, trace)));
         let rows = new.reused.len() + new.skipped.len() + new.computed;
         let mut deciding = Deciding::new(case, rows == self.scorers.len());
-        for (place, from) in &new.reused {
-            if self.keeper.copy(kept, *place, *from)? {
+        for (scorer_index, from) in &new.reused {
+            if self.keeper.copy(kept, *scorer_index, *from)? {
                 self.rows += 1;
                 self.control.note_row(false, true);
-                self.tell_copied(case, kept, *place, trace, &mut deciding)?;
+                self.tell_copied(case, kept, *scorer_index, trace, &mut deciding)?;
             } else {
                 deciding.lose();
             }
         }
         // Nothing ran, so there is nothing for sinks to hear.
-        for (place, skip) in &new.skipped {
-            deciding.skipped(&self.scorers[*place].policy);
-            if self.keeper.skip(kept, case, *place, &skip.reason(case.skip()))? {
+        for (scorer_index, skip) in &new.skipped {
+            deciding.skipped(&self.scorers[*scorer_index].policy);
+            if self.keeper.skip(kept, case, *scorer_index, &skip.reason(case.skip()))? {
                 self.rows += 1;
                 self.control.note_skipped();
             }
@@ -252,14 +252,14 @@ impl Delivering {
         row: Finished<RunUnit>,
     ) -> Result<(), StoreError> {
         let (case, trace) = (in_flight.case, in_flight.trace);
-        let policy = &self.scorers[row.unit.place].policy;
+        let policy = &self.scorers[row.unit.scorer_index].policy;
         let (outcome, input_digest) = match row.computed {
             Computed::Outcome(outcome, digest) => (outcome, Some(digest)),
             Computed::NotRun(outcome) => (outcome, None),
             Computed::Skipped(skip) => {
                 in_flight.deciding.skipped(policy);
                 let read = row.unit.read.in_flight.case();
-                if self.keeper.skip(case, read, row.unit.place, &skip.reason(None))? {
+                if self.keeper.skip(case, read, row.unit.scorer_index, &skip.reason(None))? {
                     self.rows += 1;
                     self.control.note_skipped();
                 }
@@ -278,10 +278,10 @@ impl Delivering {
         if self.keeper.row(case, &row)? {
             self.rows += 1;
             self.control.note_row(row.outcome.result.is_err(), false);
-            self.tell_beginning(&row.unit.read, row.unit.place);
+            self.tell_beginning(&row.unit.read, row.unit.scorer_index);
             let scorers = Arc::clone(&self.scorers);
             self.tell(|run| {
-                let ready = &scorers[row.unit.place];
+                let ready = &scorers[row.unit.scorer_index];
                 Event::of_scorer(ScorerEnded {
                     run_id: run.clone(),
                     scorer_name: ready.name.clone(),
@@ -304,16 +304,16 @@ impl Delivering {
         &mut self,
         case: &Case,
         kept: KeptCase,
-        place: usize,
+        scorer_index: usize,
         trace: Option<TraceContext>,
         deciding: &mut Deciding,
     ) -> Result<(), StoreError> {
         if self.sinks.is_empty() {
             return Ok(());
         }
-        if let Some(row) = self.keeper.copied(kept, place)? {
-            deciding.copied(&self.scorers[place].policy, &row.answer);
-            let scorer_name = self.scorers[place].name.clone();
+        if let Some(row) = self.keeper.copied(kept, scorer_index)? {
+            deciding.copied(&self.scorers[scorer_index].policy, &row.answer);
+            let scorer_name = self.scorers[scorer_index].name.clone();
             self.tell(|run| {
                 Event::of_scorer(ScorerEnded {
                     run_id: run.clone(),
@@ -329,14 +329,14 @@ impl Delivering {
     }
 
     /// Reports that a scorer began with a case, if it did and this was not reported.
-    fn tell_beginning(&mut self, read: &ReadCase, place: usize) {
-        let Some(at_ms) = read.beginnings.report(place) else { return };
+    fn tell_beginning(&mut self, read: &ReadCase, scorer_index: usize) {
+        let Some(at_ms) = read.beginnings.report(scorer_index) else { return };
         let (case, scorers) = (read.in_flight.case(), Arc::clone(&self.scorers));
         self.tell(|run| {
             Event::ScorerStarted(Box::new(ScorerStarted {
                 run_id: run.clone(),
-                scorer_id: scorers[place].id.clone(),
-                scorer_name: scorers[place].name.clone(),
+                scorer_id: scorers[scorer_index].id.clone(),
+                scorer_name: scorers[scorer_index].name.clone(),
                 node_id: case.node_id().to_owned(),
                 case_id: case.id().to_owned(),
                 iteration: case.iteration(),
@@ -353,7 +353,8 @@ impl Delivering {
         }
         let reads: Vec<_> = self.in_flight.values().map(|case| Arc::clone(&case.read)).collect();
         for read in reads {
-            (0..self.scorers.len()).for_each(|place| self.tell_beginning(&read, place));
+            (0..self.scorers.len())
+                .for_each(|scorer_index| self.tell_beginning(&read, scorer_index));
         }
     }
 

@@ -50,7 +50,13 @@ fn store_end(
     if !delivering.keeper.has_written() && nothing_new {
         return delivering.keeper.stored_root();
     }
-    if stopped.is_none() && delivering.keeper.has_all_rows() {
+    // A followed file ends with an interruption only. What is said of less than a whole run, a later session says again.
+    let summarizes = match stopped {
+        None => true,
+        Some(Stop::Interrupted) => !delivering.control.is_abandoned(),
+        Some(_) => false,
+    };
+    if summarizes && delivering.keeper.has_all_rows() {
         summarize(delivering, runtime)?;
     }
     // A sink may have refused a summary.
@@ -62,13 +68,13 @@ fn store_end(
 /// Asks the scorers that summarize, and delivers what they say.
 fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreError> {
     let scorers = delivering.scorers.clone();
-    for (place, ready) in scorers.iter().enumerate() {
+    for (index, ready) in scorers.iter().enumerate() {
         if !ready.scorer.summarizes() {
             continue;
         }
-        let rows = delivering.keeper.summary_rows(&scorers, place)?;
+        let rows = delivering.keeper.summary_rows(&scorers, index)?;
         let Some(summary) = runtime.block_on(ready.scorer.summarize(&rows)) else { continue };
-        delivering.keeper.put_summary(place, &summary)?;
+        delivering.keeper.put_summary(index, &summary)?;
         let (scorer_id, scorer_name) = (ready.id.clone(), ready.name.clone());
         delivering.tell(|run| {
             let run_id = run.clone();

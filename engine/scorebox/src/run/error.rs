@@ -7,7 +7,7 @@ use crate::{
     registry::{Origin, RegistryError},
     sandbox::ScoreError,
     store::{RunId, StoreError},
-    suite::{Place, ScorerId},
+    suite::{Location, ScorerId},
     verdict::PolicyError,
 };
 
@@ -16,42 +16,42 @@ use crate::{
 #[non_exhaustive]
 pub enum RunError {
     /// A scorer does not exist.
-    #[error("{}{error}", at(place.as_ref()))]
+    #[error("{}{error}", at(location.as_ref()))]
     NotFound {
         /// Where the suite names it.
-        place: Option<Place>,
+        location: Option<Location>,
         /// Why not.
         error: RegistryError,
     },
     /// A scorer cannot be used.
-    #[error("{}scorer `{id}` ({origin}): {error}", at(place.as_ref()))]
+    #[error("{}scorer `{id}` ({origin}): {error}", at(location.as_ref()))]
     Scorer {
         /// Its name in the suite.
         id: ScorerId,
         /// Where its bytes are from.
         origin: Origin,
         /// Where the suite names it.
-        place: Option<Place>,
+        location: Option<Location>,
         /// Why not.
         error: Box<ScoreError>,
     },
     /// The `when` of a scorer is not an expression.
-    #[error("{}`when` of the scorer `{id}`: {error}", at(place.as_ref()))]
+    #[error("{}`when` of the scorer `{id}`: {error}", at(location.as_ref()))]
     Condition {
         /// The scorer's name in the suite.
         id: ScorerId,
         /// Where the suite says so.
-        place: Option<Place>,
+        location: Option<Location>,
         /// Why not.
         error: Box<ScoreError>,
     },
     /// A scorer's scores cannot count as the suite says.
-    #[error("{}scorer `{id}`: {error}", at(place.as_ref()))]
+    #[error("{}scorer `{id}`: {error}", at(location.as_ref()))]
     Policy {
         /// Its name in the suite.
         id: ScorerId,
         /// Where the suite says so.
-        place: Option<Place>,
+        location: Option<Location>,
         /// Why not.
         error: PolicyError,
     },
@@ -107,7 +107,7 @@ impl Advised for RunError {
     fn advice(&self) -> Option<Advice> {
         match self {
             RunError::NotFound {
-                place: Some(_),
+                location: Some(_),
                 error: RegistryError::Unreadable { source: InputFileError::NotFound, .. },
             } => Some(Advice::Write(Form::PathInSuite)),
             RunError::NotFound { error, .. } => error.advice(),
@@ -140,12 +140,12 @@ impl RunError {
     }
 
     /// Where the suite says what is wrong, if it is a mistake of a suite file.
-    pub fn place(&self) -> Option<&Place> {
+    pub fn location(&self) -> Option<&Location> {
         match self {
-            RunError::NotFound { place, .. }
-            | RunError::Scorer { place, .. }
-            | RunError::Condition { place, .. }
-            | RunError::Policy { place, .. } => place.as_ref(),
+            RunError::NotFound { location, .. }
+            | RunError::Scorer { location, .. }
+            | RunError::Condition { location, .. }
+            | RunError::Policy { location, .. } => location.as_ref(),
             _ => None,
         }
     }
@@ -155,6 +155,6 @@ fn lines(errors: &[RunError]) -> String {
     errors.iter().map(RunError::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn at(place: Option<&Place>) -> String {
-    place.map(|place| format!("{place}: ")).unwrap_or_default()
+fn at(location: Option<&Location>) -> String {
+    location.map(|location| format!("{location}: ")).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use crate::{
     advice::Advice,
     case::TraceContext,
     digest::Digest,
-    panic_words::panic_words,
+    panic_message::panic_message,
     row::{AnswerError, Json, Row, Status, milliseconds},
     sandbox,
     store::RunId,
@@ -426,7 +426,7 @@ impl Sinks {
                 false
             }
             Err(panic) => {
-                let message = format!("a sink panicked: {}", panic_words(&*panic));
+                let message = format!("a sink panicked: {}", panic_message(&*panic));
                 control.stop(Stop::Refused { message });
                 false
             }

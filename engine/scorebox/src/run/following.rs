@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     Event, Refused, Sink,
-    unbroken::{Place, Unbroken},
+    unbroken::{Position, Unbroken},
 };
 
 /// Bytes of a position's file that are read.
@@ -63,8 +63,8 @@ impl FollowKeeper {
     }
 
     fn store(&mut self) -> io::Result<()> {
-        let place = self.unbroken.place();
-        let position = self.follow.position(place.ordinal, place.line, place.of_file);
+        let next = self.unbroken.position();
+        let position = self.follow.position(next.ordinal, next.line, next.of_file);
         // Also if nothing was read: another file may have got the path.
         let is_new = |position: &FollowPosition| self.stored.as_ref() != Some(position);
         let Some(position) = position.filter(is_new) else { return Ok(()) };
@@ -83,9 +83,9 @@ impl FollowKeeper {
     }
 }
 
-/// The place before the first line that is read, of this ordinal, after so many lines of its file.
-fn before(ordinal: u64, line: u64) -> Place {
-    Place { ordinal, line, of_file: ordinal.saturating_sub(1) }
+/// The position before the first line that is read, of this ordinal, after so many lines of its file.
+fn before(ordinal: u64, line: u64) -> Position {
+    Position { ordinal, line, of_file: ordinal.saturating_sub(1) }
 }
 
 impl Sink for FollowKeeper {

@@ -12,7 +12,7 @@ use crate::{
 
 use super::message::RunScorers;
 
-/// The rows of a run, by the ordinals of the cases and the places of the scorers.
+/// The rows of a run, by the ordinals of the cases and the indices of the scorers.
 pub(super) type Rows = Vec<Vec<Option<Row>>>;
 
 /// Where the rows of a run are gathered.
@@ -37,26 +37,26 @@ impl Gathered {
     pub(super) fn add(
         &mut self,
         case: &Case,
-        place: usize,
+        scorer_index: usize,
         outcome: Outcome,
         (input_digest, scored_at_ms): (Option<Digest>, i64),
     ) {
-        let row = self.scorers[place].row(case, Answer::from(outcome), scored_at_ms);
-        self.put(case, place, Row { input_digest, ..row });
+        let row = self.scorers[scorer_index].row(case, Answer::from(outcome), scored_at_ms);
+        self.put(case, scorer_index, Row { input_digest, ..row });
     }
 
     /// Takes that a scorer skips a case, for this reason.
-    pub(super) fn skip(&mut self, case: &Case, place: usize, reason: &str) {
+    pub(super) fn skip(&mut self, case: &Case, scorer_index: usize, reason: &str) {
         let answer = Answer { reason: Some(reason.to_owned()), ..Answer::new(Status::Skipped) };
-        let row = self.scorers[place].row(case, answer, now_ms());
-        self.put(case, place, row);
+        let row = self.scorers[scorer_index].row(case, answer, now_ms());
+        self.put(case, scorer_index, row);
     }
 
-    fn put(&self, case: &Case, place: usize, row: Row) {
+    fn put(&self, case: &Case, scorer_index: usize, row: Row) {
         let ordinal = usize::try_from(case.ordinal()).unwrap_or(usize::MAX);
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_case) = rows.get_mut(ordinal) {
-            of_case[place] = Some(row);
+            of_case[scorer_index] = Some(row);
         }
     }
 }

@@ -113,7 +113,7 @@ impl Keeper {
     pub(super) fn row(&mut self, case: KeptCase, row: &ComputedRow) -> Result<bool, StoreError> {
         match (self, case.key) {
             (Keeper::Database(writer), Some(key)) => {
-                let scorer = writer.run().scorers[row.unit.place];
+                let scorer = writer.run().scorers[row.unit.scorer_index];
                 writer.add_score(key, scorer, &new_score(row))
             }
             (Keeper::Database(_), None) => Ok(false),
@@ -124,7 +124,7 @@ impl Keeper {
             (Keeper::Program(rows), _) => {
                 rows.add(
                     row.unit.read.in_flight.case(),
-                    row.unit.place,
+                    row.unit.scorer_index,
                     row.outcome.clone(),
                     (row.input_digest, row.scored_at_ms),
                 );
@@ -137,12 +137,12 @@ impl Keeper {
     pub(super) fn copy(
         &mut self,
         case: KeptCase,
-        place: usize,
+        scorer_index: usize,
         from: Reusable,
     ) -> Result<bool, StoreError> {
         match (self, case.key) {
             (Keeper::Database(writer), Some(key)) => {
-                let scorer = writer.run().scorers[place];
+                let scorer = writer.run().scorers[scorer_index];
                 writer.reuse_score(key, scorer, from)
             }
             _ => Ok(false),
@@ -154,12 +154,12 @@ impl Keeper {
         &mut self,
         kept: KeptCase,
         case: &Case,
-        place: usize,
+        scorer_index: usize,
         reason: &str,
     ) -> Result<bool, StoreError> {
         match (self, kept.key) {
             (Keeper::Database(writer), Some(key)) => {
-                let scorer = writer.run().scorers[place];
+                let scorer = writer.run().scorers[scorer_index];
                 writer.add_score(
                     key,
                     scorer,
@@ -178,16 +178,20 @@ impl Keeper {
             (Keeper::Database(_), None) => Ok(false),
             (Keeper::Memory(_), _) => Ok(true),
             (Keeper::Program(rows), _) => {
-                rows.skip(case, place, reason);
+                rows.skip(case, scorer_index, reason);
                 Ok(true)
             }
         }
     }
 
     /// A row that was copied, as it stands in the database.
-    pub(super) fn copied(&self, case: KeptCase, place: usize) -> Result<Option<Row>, StoreError> {
+    pub(super) fn copied(
+        &self,
+        case: KeptCase,
+        scorer_index: usize,
+    ) -> Result<Option<Row>, StoreError> {
         let (Keeper::Database(writer), Some(key)) = (self, case.key) else { return Ok(None) };
-        let cursor = ScoreCursor::new(key, writer.run().scorers[place]);
+        let cursor = ScoreCursor::new(key, writer.run().scorers[scorer_index]);
         Ok(writer.store().score_at(cursor)?.map(|record| record.row))
     }
 
@@ -213,28 +217,28 @@ impl Keeper {
     pub(super) fn summary_rows(
         &mut self,
         scorers: &RunScorers,
-        place: usize,
+        scorer_index: usize,
     ) -> Result<SummaryRows, StoreError> {
         match self {
             Keeper::Database(writer) => {
-                let mut rows = scorers[place].scorer.summary_rows();
-                let (run, scorer) = (writer.run().key, writer.run().scorers[place]);
+                let mut rows = scorers[scorer_index].scorer.summary_rows();
+                let (run, scorer) = (writer.run().key, writer.run().scorers[scorer_index]);
                 writer.store().for_each_scored_row(run, scorer, |row| rows.add(row))?;
                 Ok(rows)
             }
-            Keeper::Memory(unstored) => Ok(unstored.take(scorers, place)),
-            Keeper::Program(_) => Ok(scorers[place].scorer.summary_rows()),
+            Keeper::Memory(unstored) => Ok(unstored.take(scorers, scorer_index)),
+            Keeper::Program(_) => Ok(scorers[scorer_index].scorer.summary_rows()),
         }
     }
 
     /// Stores a scorer's summary of the run.
     pub(super) fn put_summary(
         &mut self,
-        place: usize,
+        scorer_index: usize,
         summary: &Summary,
     ) -> Result<(), StoreError> {
         let Keeper::Database(writer) = self else { return Ok(()) };
-        let scorer = writer.run().scorers[place];
+        let scorer = writer.run().scorers[scorer_index];
         writer.put_summary(
             scorer,
             &NewSummary {
@@ -280,7 +284,7 @@ impl Keeper {
 }
 
 /// The rows of a run that is not stored, as far as scorers summarize them: no more than such a scorer would get.
-/// By the scorer's place.
+/// By the scorer's index.
 pub(super) struct Unstored(Vec<Option<Summarized>>);
 
 /// The rows of one scorer, in the order in which they were finished, and the ordinals of their cases.
@@ -300,7 +304,7 @@ impl Unstored {
     }
 
     fn add(&mut self, row: &ComputedRow) {
-        let Some(Some(summarized)) = self.0.get_mut(row.unit.place) else { return };
+        let Some(Some(summarized)) = self.0.get_mut(row.unit.scorer_index) else { return };
         let Ok(result) = &row.outcome.result else { return };
         let case = row.unit.read.in_flight.case();
         let scored = ScoredRow {
@@ -314,10 +318,10 @@ impl Unstored {
         }
     }
 
-    fn take(&mut self, scorers: &RunScorers, place: usize) -> SummaryRows {
-        match self.0.get_mut(place).and_then(Option::take) {
+    fn take(&mut self, scorers: &RunScorers, scorer_index: usize) -> SummaryRows {
+        match self.0.get_mut(scorer_index).and_then(Option::take) {
             Some(Summarized { rows, ordinals }) => rows.in_order_of(ordinals),
-            None => scorers[place].scorer.summary_rows(),
+            None => scorers[scorer_index].scorer.summary_rows(),
         }
     }
 }

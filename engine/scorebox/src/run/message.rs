@@ -23,7 +23,7 @@ pub(super) struct ReadCase {
     pub(super) in_flight: CaseInFlight,
     pub(super) digest: Digest,
     pub(super) beginnings: Beginnings,
-    /// The places of the scorers of results that score as soon as there is the result of their subject.
+    /// The indices of the scorers of results that score as soon as there is the result of their subject.
     pub(super) following: Vec<usize>,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct NewCase {
     pub(super) read: Arc<ReadCase>,
     /// How many of its rows are computed.
     pub(super) computed: usize,
-    /// Scores that an earlier run has, by the scorer's place.
+    /// Scores that an earlier run has, by the scorer's index.
     pub(super) reused: Vec<(usize, Reusable)>,
-    /// Scorers that are spared the case, by their places.
+    /// Scorers that are spared the case, by their indices.
     pub(super) skipped: Vec<(usize, Skip)>,
 }
 
@@ -42,8 +42,8 @@ pub(super) struct NewCase {
 pub(super) struct RunUnit {
     pub(super) read: Arc<ReadCase>,
     pub(super) scorers: RunScorers,
-    /// The scorer's place among them.
-    pub(super) place: usize,
+    /// The scorer's index among them.
+    pub(super) scorer_index: usize,
     pub(super) scored: Scored,
 }
 
@@ -64,22 +64,22 @@ impl RunUnit {
     pub(super) fn of_result(
         read: &Arc<ReadCase>,
         scorers: &RunScorers,
-        places: impl IntoIterator<Item = usize>,
+        indices: impl IntoIterator<Item = usize>,
         answer: Option<&Answer>,
     ) -> Vec<RunUnit> {
         let result = answer.and_then(|answer| read.in_flight.with_result(answer)).map(Arc::new);
         let is_of_failed_task = answer.is_some_and(Answer::is_of_failed_task);
-        let unit = |place| RunUnit {
+        let unit = |scorer_index| RunUnit {
             read: Arc::clone(read),
             scorers: Arc::clone(scorers),
-            place,
+            scorer_index,
             scored: match &result {
                 Some(result) => Scored::Result(Arc::clone(result)),
                 None if is_of_failed_task => Scored::OfFailedTask,
                 None => Scored::Nothing,
             },
         };
-        places.into_iter().map(unit).collect()
+        indices.into_iter().map(unit).collect()
     }
 }
 
@@ -100,26 +100,27 @@ impl Unit for RunUnit {
     }
 
     fn scorer(&self) -> &LoadedScorer {
-        &self.scorers[self.place].scorer
+        &self.scorers[self.scorer_index].scorer
     }
 
     fn begins(&self) {
-        self.read.beginnings.note(self.place);
+        self.read.beginnings.note(self.scorer_index);
     }
 
     fn condition(&self) -> Option<&LoadedScorer> {
-        self.scorers[self.place].condition.as_ref().map(|condition| &condition.scorer)
+        self.scorers[self.scorer_index].condition.as_ref().map(|condition| &condition.scorer)
     }
 
     fn of_result(&self, computed: &Computed) -> Vec<RunUnit> {
-        let (id, following) = (&self.scorers[self.place].id, self.read.following.iter().copied());
-        let places: Vec<usize> =
-            following.filter(|place| self.scorers[*place].subject.as_ref() == Some(id)).collect();
-        if places.is_empty() {
+        let (id, following) =
+            (&self.scorers[self.scorer_index].id, self.read.following.iter().copied());
+        let indices: Vec<usize> =
+            following.filter(|index| self.scorers[*index].subject.as_ref() == Some(id)).collect();
+        if indices.is_empty() {
             return Vec::new();
         }
         let answer = computed.outcome().cloned().map(Answer::from);
-        RunUnit::of_result(&self.read, &self.scorers, places, answer.as_ref())
+        RunUnit::of_result(&self.read, &self.scorers, indices, answer.as_ref())
     }
 }
 

@@ -80,7 +80,7 @@ use tokio::{
 use crate::{
     advice::Advised,
     digest::Digest,
-    scoring::{Places, Scoring},
+    scoring::{Capacity, Scoring},
     store::RunId,
 };
 
@@ -143,7 +143,7 @@ pub struct RunReport {
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let mut stop = StopWhenDropped(Some(Arc::clone(&control)));
-    let (places, scorers) = (places(&request), Arc::clone(&request.scorers));
+    let (capacity, scorers) = (capacity(&request), Arc::clone(&request.scorers));
     let id = request.which.id().clone();
     let (to_sinks, at_sinks) = mpsc::channel(WAITING_MESSAGES);
     let (to_reading, opened) = oneshot::channel();
@@ -153,7 +153,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     };
     let scoring = {
         let (control, asking) = (Arc::clone(&control), control.asking().clone());
-        Scoring::begin(places, &to_sinks, asking, move || control.is_stopping())
+        Scoring::begin(capacity, &to_sinks, asking, move || control.is_stopping())
     };
     let reading = blocking(&control, {
         let (units, to_sinks) = (Arc::clone(scoring.units()), to_sinks.clone());
@@ -222,10 +222,10 @@ fn begin_delivering(
     })
 }
 
-/// The places of a run, of which there are enough for all that ask judges.
-fn places(request: &RunRequest) -> Places {
+/// The capacity that a run needs: enough for all that ask judges.
+fn capacity(request: &RunRequest) -> Capacity {
     let waiting = request.waiting.max(most_asking(&request.scorers));
-    Places { jobs: request.jobs, waiting, queued: WAITING_UNITS }
+    Capacity { jobs: request.jobs, waiting, queued: WAITING_UNITS }
 }
 
 /// The scores that may ask judges at the same moment: twice as many as judges answer at once. While so many answers are
@@ -255,7 +255,7 @@ struct StopWhenDropped(Option<Arc<Control>>);
 impl Drop for StopWhenDropped {
     fn drop(&mut self) {
         if let Some(control) = &self.0 {
-            control.stop(Stop::Interrupted);
+            control.abandon();
         }
     }
 }

@@ -130,7 +130,7 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
             && ready.subject.is_none()
             && ready.condition.is_none()
     });
-    let reads = reads.map(|(place, (ready, key))| (place, *key, ready.scorer.info().reads));
+    let reads = reads.map(|(index, (ready, key))| (index, *key, ready.scorer.info().reads));
     Ok(Reuse::new(index, reads.collect()))
 }
 

@@ -36,7 +36,7 @@ const ROOM_FOR_CASES: usize = 8 << 20;
 /// A case and what is to be done with it.
 struct Task {
     read: Arc<ReadCase>,
-    /// The places of the scorers that score the case.
+    /// The indices of the scorers that score the case.
     wanted: Vec<usize>,
     /// Scores that an earlier run has.
     reused: Vec<(usize, Reusable)>,
@@ -52,13 +52,13 @@ impl Task {
     /// What the writer is to know about it, and the units that are to be computed.
     fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
         let Task { read, wanted, reused, skipped, known_results, .. } = self;
-        let of_case = wanted.into_iter().map(|place| {
+        let of_case = wanted.into_iter().map(|scorer_index| {
             let (read, scorers) = (Arc::clone(&read), Arc::clone(scorers));
-            RunUnit { read, scorers, place, scored: Scored::Case }
+            RunUnit { read, scorers, scorer_index, scored: Scored::Case }
         });
         let mut units: Vec<RunUnit> = of_case.collect();
-        for (place, answer) in known_results {
-            units.extend(RunUnit::of_result(&read, scorers, [place], answer.as_ref()));
+        for (index, answer) in known_results {
+            units.extend(RunUnit::of_result(&read, scorers, [index], answer.as_ref()));
         }
         let computed = units.len() + read.following.len();
         (NewCase { read, computed, reused, skipped }, units)
@@ -67,7 +67,7 @@ impl Task {
 
 /// What is left to do of a case, while it is found out.
 struct Left {
-    /// The places of the scorers that an earlier session has not finished; none means all.
+    /// The indices of the scorers that an earlier session has not finished; none means all.
     missing: Option<Vec<usize>>,
     reused: Vec<(usize, Reusable)>,
     skipped: Vec<(usize, Skip)>,
@@ -75,18 +75,18 @@ struct Left {
 
 impl Left {
     /// Whether the scorer has something to do.
-    fn wants(&self, place: usize) -> bool {
-        self.missing.as_ref().is_none_or(|missing| missing.contains(&place))
-            && !self.is_reused(place)
-            && !self.is_skipped(place)
+    fn wants(&self, index: usize) -> bool {
+        self.missing.as_ref().is_none_or(|missing| missing.contains(&index))
+            && !self.is_reused(index)
+            && !self.is_skipped(index)
     }
 
-    fn is_reused(&self, place: usize) -> bool {
-        self.reused.iter().any(|(reused, _)| *reused == place)
+    fn is_reused(&self, index: usize) -> bool {
+        self.reused.iter().any(|(reused, _)| *reused == index)
     }
 
-    fn is_skipped(&self, place: usize) -> bool {
-        self.skipped.iter().any(|(skipped, _)| *skipped == place)
+    fn is_skipped(&self, index: usize) -> bool {
+        self.skipped.iter().any(|(skipped, _)| *skipped == index)
     }
 }
 
@@ -328,43 +328,43 @@ impl Cases {
             _ => Vec::new(),
         };
         if !skipped.is_empty() {
-            reused.retain(|(place, _)| !skipped.iter().any(|(skipped, _)| skipped == place));
+            reused.retain(|(index, _)| !skipped.iter().any(|(skipped, _)| skipped == index));
         }
         let mut left = Left { missing, reused, skipped };
         let (following, known_results) = self.results(in_flight.case(), &mut left)?;
-        let of_cases = (0..self.scorers).filter(|place| self.subjects.scores_cases(*place));
-        let wanted = of_cases.filter(|place| left.wants(*place)).collect();
+        let of_cases = (0..self.scorers).filter(|index| self.subjects.scores_cases(*index));
+        let wanted = of_cases.filter(|index| left.wants(*index)).collect();
         let Left { reused, skipped, .. } = left;
         let beginnings = Beginnings::new(self.watched);
         let read = Arc::new(ReadCase { in_flight, digest, following, beginnings });
         Ok(Some(Task { read, wanted, reused, skipped, known_results, changed }))
     }
 
-    /// What is left to do of the scorers of results: the places of those that follow a score that is to be computed,
+    /// What is left to do of the scorers of results: the indices of those that follow a score that is to be computed,
     /// and those whose subject has an answer already. Those whose subject skips the case skip it as well.
     fn results(&self, case: &Case, left: &mut Left) -> Result<Results, StoreError> {
         let (mut following, mut known) = (Vec::new(), Vec::new());
-        for (place, subject) in self.subjects.iter() {
-            if !left.wants(place) {
+        for (index, subject) in self.subjects.iter() {
+            if !left.wants(index) {
                 continue;
             }
             if left.is_skipped(subject) {
-                left.skipped.push((place, Skip::NoResult));
+                left.skipped.push((index, Skip::NoResult));
             } else if left.wants(subject) {
-                following.push(place);
+                following.push(index);
             } else {
-                known.push((place, self.answer(case, left, subject)?));
+                known.push((index, self.answer(case, left, subject)?));
             }
         }
         Ok((following, known))
     }
 
     /// What a scorer said about the case: in an earlier run, or in an earlier session of this one.
-    fn answer(&self, case: &Case, left: &Left, place: usize) -> Result<Option<Answer>, StoreError> {
-        let reused = left.reused.iter().find(|(reused, _)| *reused == place);
+    fn answer(&self, case: &Case, left: &Left, index: usize) -> Result<Option<Answer>, StoreError> {
+        let reused = left.reused.iter().find(|(reused, _)| *reused == index);
         match (reused, &self.reuse, &self.earlier) {
             (Some((_, from)), Some(reuse), _) => reuse.answer(*from),
-            (None, _, Some(earlier)) => earlier.answer(case, place),
+            (None, _, Some(earlier)) => earlier.answer(case, index),
             _ => Ok(None),
         }
     }
@@ -379,16 +379,16 @@ enum Missing {
     Unknown,
 }
 
-/// The places of scorers of results that follow a score, and those whose subject has an answer already.
+/// The indices of scorers of results that follow a score, and those whose subject has an answer already.
 type Results = (Vec<usize>, Vec<(usize, Option<Answer>)>);
 
 impl Earlier {
-    /// What the scorer at this place said about the case.
-    fn answer(&self, case: &Case, place: usize) -> Result<Option<Answer>, StoreError> {
+    /// What the scorer at this index said about the case.
+    fn answer(&self, case: &Case, index: usize) -> Result<Option<Answer>, StoreError> {
         let stored =
             self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;
         let Some(stored) = stored else { return Ok(None) };
-        let cursor = ScoreCursor::new(stored.key, self.run.scorers[place]);
+        let cursor = ScoreCursor::new(stored.key, self.run.scorers[index]);
         Ok(self.store.score_at(cursor)?.map(|record| record.row.answer))
     }
 
@@ -405,7 +405,7 @@ impl Earlier {
         let scorers = self.run.scorers.iter().enumerate();
         let missing: Vec<usize> = scorers
             .filter(|(_, scorer)| !stored.finished.contains(scorer))
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
             .collect();
         Ok(match missing.is_empty() {
             true => Missing::Nothing,

@@ -30,12 +30,12 @@ impl Reuse {
         missing: Option<&[usize]>,
     ) -> Result<Vec<(usize, Reusable)>, StoreError> {
         let mut found = Vec::new();
-        for (place, scorer, reads) in &self.reads {
-            if missing.is_some_and(|missing| !missing.contains(place)) {
+        for (index, scorer, reads) in &self.reads {
+            if missing.is_some_and(|missing| !missing.contains(index)) {
                 continue;
             }
             let reusable = self.index.find(*scorer, case.input_digest(*reads, None))?;
-            found.extend(reusable.map(|reusable| (*place, reusable)));
+            found.extend(reusable.map(|reusable| (*index, reusable)));
         }
         Ok(found)
     }

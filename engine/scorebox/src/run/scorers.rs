@@ -14,7 +14,7 @@ use crate::{
         ErrorKind, Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig, check_outside,
         config_mistakes,
     },
-    suite::{Condition, Place, ScorerId, Selection, Suite, SuiteScorer},
+    suite::{Condition, Location, ScorerId, Selection, Suite, SuiteScorer},
     verdict::Policy,
 };
 
@@ -102,23 +102,23 @@ pub async fn load_scorers_watched(
 ) -> Result<Vec<ReadyScorer>, RunError> {
     let mut loading = JoinSet::new();
     let registry = Arc::new(registry.clone());
-    for (place, scorer) in suite.scorers.iter().cloned().enumerate() {
+    for (index, scorer) in suite.scorers.iter().cloned().enumerate() {
         let (registry, sandbox) = (Arc::clone(&registry), sandbox.clone());
         // Reading and hashing a component takes as long as loading it from the cache.
         loading.spawn(async move {
             let found = Found::of(&scorer, &registry);
-            (place, load(scorer, found, &sandbox).await)
+            (index, load(scorer, found, &sandbox).await)
         });
     }
     let mut loaded = Vec::with_capacity(suite.scorers.len());
     while let Some(joined) = loading.join_next().await {
-        let (place, scorer) = joined.map_err(|error| RunError::Broken(error.to_string()))?;
+        let (index, scorer) = joined.map_err(|error| RunError::Broken(error.to_string()))?;
         if let Ok(scorer) = &scorer {
             ready(scorer);
         }
-        loaded.push((place, scorer));
+        loaded.push((index, scorer));
     }
-    loaded.sort_by_key(|(place, _)| *place);
+    loaded.sort_by_key(|(index, _)| *index);
     let (mut scorers, mut errors) = (Vec::with_capacity(loaded.len()), Vec::new());
     for (_, loaded) in loaded {
         match loaded {
@@ -156,16 +156,16 @@ struct Found {
 
 impl Found {
     fn of(scorer: &SuiteScorer, registry: &Registry) -> Found {
-        let resolved = |uses: &Reference, place: Option<&Place>| {
-            let place = place.cloned();
-            registry.resolve(uses).map_err(|error| RunError::NotFound { place, error })
+        let resolved = |uses: &Reference, location: Option<&Location>| {
+            let location = location.cloned();
+            registry.resolve(uses).map_err(|error| RunError::NotFound { location, error })
         };
         let condition = scorer.condition.as_ref().map(|condition| {
-            resolved(&Reference::Name(CONDITION.0.to_owned()), condition.place.as_ref())
+            resolved(&Reference::Name(CONDITION.0.to_owned()), condition.location.as_ref())
         });
         let source = match &scorer.brought {
             Some(brought) => Ok(ScorerSource::clone(&brought.source)),
-            None => resolved(&scorer.uses, scorer.place.as_ref()),
+            None => resolved(&scorer.uses, scorer.location.as_ref()),
         };
         Found { source, info: registry.info_of(&scorer.uses), condition }
     }
@@ -280,14 +280,14 @@ async fn load_with_judge(
 fn policy(scorer: &SuiteScorer, info: &ScorerInfo) -> Result<Policy, RunError> {
     let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
     declared.overridden(&scorer.policy).map_err(|error| {
-        let place = scorer.policy_place.clone().or(scorer.place.clone());
-        RunError::Policy { id: scorer.id.clone(), place, error }
+        let location = scorer.policy_location.clone().or(scorer.location.clone());
+        RunError::Policy { id: scorer.id.clone(), location, error }
     })
 }
 
 fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError {
-    let (id, place) = (scorer.id.clone(), scorer.place.clone());
-    RunError::Scorer { id, origin, place, error: Box::new(error) }
+    let (id, location) = (scorer.id.clone(), scorer.location.clone());
+    RunError::Scorer { id, origin, location, error: Box::new(error) }
 }
 
 async fn load_condition(
@@ -303,7 +303,7 @@ async fn load_condition(
     let loaded = sandbox.load(&source.component, &config, &Limits::default(), Grants::NONE).await;
     let scorer = loaded.map_err(|error| RunError::Condition {
         id: scorer.id.clone(),
-        place: condition.place.clone().or(scorer.place.clone()),
+        location: condition.location.clone().or(scorer.location.clone()),
         error: Box::new(error),
     })?;
     Ok(ReadyCondition { component: source.component, scorer })

@@ -22,21 +22,21 @@ impl Selecting {
         Selecting { seed: seed.to_owned(), scorers: scorers.clone(), is_all }
     }
 
-    /// The places of those, among the `missing` ones (none: all), that are spared the case, and why.
+    /// The indices of those, among the `missing` ones (none: all), that are spared the case, and why.
     pub(super) fn skipped(&self, case: &Case, missing: Option<&[usize]>) -> Vec<(usize, Skip)> {
         if self.is_all && case.skip().is_none() {
             return Vec::new();
         }
-        let places = 0..self.scorers.len();
-        let wanted = places.filter(|place| missing.is_none_or(|missing| missing.contains(place)));
-        wanted.filter_map(|place| Some((place, self.skips(case, place)?))).collect()
+        let indices = 0..self.scorers.len();
+        let wanted = indices.filter(|index| missing.is_none_or(|missing| missing.contains(index)));
+        wanted.filter_map(|index| Some((index, self.skips(case, index)?))).collect()
     }
 
-    fn skips(&self, case: &Case, place: usize) -> Option<Skip> {
+    fn skips(&self, case: &Case, index: usize) -> Option<Skip> {
         if case.skip().is_some() {
             return Some(Skip::Case);
         }
-        let ready = &self.scorers[place];
+        let ready = &self.scorers[index];
         let draw = Draw {
             seed: &self.seed,
             case_id: case.id(),

@@ -1,21 +1,21 @@
-//! How far a run is without a gap: all cases before a place have all their rows. Heard from events, so what it says is stored.
+//! How far a run is without a gap: all cases before a position have all their rows. Heard from events, so what it says is stored.
 
 use std::collections::BTreeMap;
 
 use super::Event;
 
-/// The place up to which a run is done.
+/// The position up to which a run is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unbroken {
     /// The lines of the cases that await rows, by their ordinals; as many as are in flight.
     open: BTreeMap<u64, u64>,
     /// After all that came so far.
-    next: Place,
+    next: Position,
 }
 
-/// A place among the cases, and in the file of the last case before it.
+/// A position among the cases, and in the file of the last case before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// The ordinal of the next case.
     pub(crate) ordinal: u64,
     /// Lines of a file before it.
@@ -24,16 +24,16 @@ pub(crate) struct Place {
     pub(crate) of_file: u64,
 }
 
-impl Place {
+impl Position {
     /// After the line of this ordinal.
-    fn after(ordinal: u64, line: u64) -> Place {
-        Place { ordinal: ordinal + 1, line, of_file: ordinal }
+    fn after(ordinal: u64, line: u64) -> Position {
+        Position { ordinal: ordinal + 1, line, of_file: ordinal }
     }
 }
 
-/// Done up to a place, before anything was heard.
-impl From<Place> for Unbroken {
-    fn from(next: Place) -> Unbroken {
+/// Done up to a position, before anything was heard.
+impl From<Position> for Unbroken {
+    fn from(next: Position) -> Unbroken {
         Unbroken { next, ..Unbroken::default() }
     }
 }
@@ -44,21 +44,21 @@ impl Unbroken {
         match event {
             Event::Case(case) => {
                 self.open.insert(case.ordinal, case.line);
-                self.next = Place::after(case.ordinal, case.line);
+                self.next = Position::after(case.ordinal, case.line);
             }
             Event::CaseFinished(case) => drop(self.open.remove(&case.ordinal)),
             Event::BadCase(case) => {
-                self.next = Place::after(case.ordinal, case.line);
+                self.next = Position::after(case.ordinal, case.line);
             }
             _ => {}
         }
     }
 
-    /// Everything before this place is done.
-    pub(crate) fn place(&self) -> Place {
+    /// Everything before this position is done.
+    pub(crate) fn position(&self) -> Position {
         match self.open.first_key_value() {
             Some((ordinal, line)) => {
-                Place { ordinal: *ordinal, line: line.saturating_sub(1), of_file: *ordinal }
+                Position { ordinal: *ordinal, line: line.saturating_sub(1), of_file: *ordinal }
             }
             None => self.next,
         }
@@ -103,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_before_the_first_case_that_awaits_rows() {
+    fn the_position_is_before_the_first_case_that_awaits_rows() {
         let mut unbroken = Unbroken::default();
         let mut after = |events: &[Event]| {
             events.iter().for_each(|event| unbroken.note(event));
-            let Place { ordinal, line, of_file } = unbroken.place();
+            let Position { ordinal, line, of_file } = unbroken.position();
             (ordinal, line, of_file)
         };
         // Blank lines have no ordinal.

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use rusqlite::{OptionalExtension as _, Statement, ffi, params};
 
 use super::{
-    CaseKey, CaseToDecide, RowToDecide, RunKey, Store, StoreError, deciding::case_to_decide,
+    CaseKey, CaseToDecide, RowToDecide, RunKey, Store, StoreError,
+    deciding::{case_to_decide, row_to_decide},
     effort::Ascending,
 };
 use crate::row::Json;
@@ -21,7 +22,7 @@ const NAMES: &str = "
     ORDER BY case_id, iteration, attempt";
 
 const CASE: &str = "
-    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error
+    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error, typeof(trace) <> 'null'
     FROM cases NOT INDEXED WHERE case_key = ?1";
 
 const COUNT: &str = "SELECT count(*) FROM cases NOT INDEXED WHERE case_key BETWEEN ?1 AND ?2";
@@ -30,7 +31,7 @@ const COUNT: &str = "SELECT count(*) FROM cases NOT INDEXED WHERE case_key BETWE
 const OTHER_NAMES: &str = "its index of case names does not agree with its cases";
 
 const ROWS: &str = "
-    SELECT scorer, status, score, assertions_json
+    SELECT scorer, status, score, assertions_json, CASE status WHEN 'skipped' THEN reason END
     FROM score_rows WHERE case_key = ?1 ORDER BY scorer";
 
 const MOST: &str = "
@@ -108,7 +109,8 @@ impl Attempts<'_> {
 /// Bytes of what is large in a case.
 fn texts(case: &CaseToDecide) -> usize {
     let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
-    let rows: usize = case.rows.iter().map(|row| json(&row.assertions)).sum();
+    let reason = |row: &RowToDecide| row.skipped_because.as_ref().map_or(0, String::len);
+    let rows: usize = case.rows.iter().map(|row| json(&row.assertions) + reason(row)).sum();
     case.case_id.len() + json(&case.usage) + rows
 }
 
@@ -214,8 +216,7 @@ fn rows_of(rows: &mut Statement<'_>, case: CaseKey) -> rusqlite::Result<Vec<RowT
     let row = |row: &rusqlite::Row<'_>| {
         let scorer = row.get(0)?;
         keys.note(scorer)?;
-        let assertions = row.get::<_, Option<String>>(3)?.map(Json::from);
-        Ok(RowToDecide { scorer, status: row.get(1)?, score: row.get(2)?, assertions })
+        row_to_decide(row, scorer, 1)
     };
     rows.query_map([case], row)?.collect()
 }

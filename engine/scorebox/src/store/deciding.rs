@@ -26,6 +26,8 @@ pub struct CaseToDecide {
     pub latency_ms: Option<f64>,
     /// What the task consumed, as JSON.
     pub usage: Option<Json>,
+    /// Whether it says what the agent did.
+    pub has_trace: bool,
     /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<String>,
     /// Why there is no answer, if the task failed.
@@ -46,16 +48,18 @@ pub struct RowToDecide {
     pub score: Option<f64>,
     /// The checks that the score is made of.
     pub assertions: Option<Json>,
+    /// Why the scorer skips the case; in no other row.
+    pub skipped_because: Option<String>,
 }
 
 /// The `+` keeps SQLite from taking an index, after which it would need to sort.
 const CASES: &str = "
-    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error
+    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason, error, typeof(trace) <> 'null'
     FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +node_id = ?3)
     ORDER BY case_key";
 
 const ROWS: &str = "
-    SELECT case_key, scorer, status, score, assertions_json
+    SELECT case_key, scorer, status, score, assertions_json, CASE status WHEN 'skipped' THEN reason END
     FROM score_rows WHERE case_key BETWEEN ?1 AND ?2 ORDER BY case_key, scorer";
 
 impl Store {
@@ -128,10 +132,7 @@ impl<'s> ScoreRows<'s> {
             Some(row) => {
                 let (case, scorer) = (row.get(0)?, row.get(1)?);
                 self.keys.note((case, scorer))?;
-                let assertions = row.get::<_, Option<String>>(4)?.map(Json::from);
-                let row =
-                    RowToDecide { scorer, status: row.get(2)?, score: row.get(3)?, assertions };
-                Some((case, row))
+                Some((case, row_to_decide(row, scorer, 2)?))
             }
         };
         Ok(())
@@ -161,7 +162,23 @@ pub(super) fn case_to_decide(row: &Row<'_>) -> rusqlite::Result<CaseToDecide> {
         usage: row.get::<_, Option<String>>(6)?.map(Json::from),
         skip: row.get(7)?,
         error: row.get(8)?,
+        has_trace: row.get(9)?,
         rows: Vec::new(),
+    })
+}
+
+/// What a scorer says, from its key and the four columns that come after it, the first of them at this index.
+pub(super) fn row_to_decide(
+    row: &Row<'_>,
+    scorer: ScorerKey,
+    first: usize,
+) -> rusqlite::Result<RowToDecide> {
+    Ok(RowToDecide {
+        scorer,
+        status: row.get(first)?,
+        score: row.get(first + 1)?,
+        assertions: row.get::<_, Option<String>>(first + 2)?.map(Json::from),
+        skipped_because: row.get(first + 3)?,
     })
 }
 

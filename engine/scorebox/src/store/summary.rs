@@ -105,6 +105,13 @@ impl Store {
         })
     }
 
+    /// Forgets the summaries of a run that goes on: they are not of the rows that come.
+    pub(super) fn forget_summaries(&self, run: RunKey) -> Result<(), StoreError> {
+        let sql =
+            "DELETE FROM summaries WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)";
+        self.explained(self.conn.execute(sql, [run])).map(drop)
+    }
+
     /// Stores a summary in place of the one that an earlier session stored: it is of all rows.
     pub(super) fn put_summary(
         &self,
@@ -143,7 +150,7 @@ fn scored_row(row: &Row<'_>) -> rusqlite::Result<ScoredRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Outcome, sample::*};
+    use super::super::{Outcome, RunState, RunWriter, sample::*};
     use super::*;
 
     #[test]
@@ -166,6 +173,27 @@ mod tests {
         assert_eq!(ids, ["a", "b"]);
         assert_eq!(stored[0].error_message.as_deref(), Some("no rows"));
         assert_eq!(stored[1].summary_json.as_deref(), Some("{}"));
+    }
+
+    #[test]
+    fn a_session_that_adds_to_a_run_forgets_what_was_said_of_it_before() {
+        let (_folder, store) = database();
+        let mut first = writer(store, "r", &["a"]);
+        let of_nothing = NewSummary {
+            result: Ok("{}"),
+            fuel: None,
+            duration_ms: 0.5,
+            computed_at_ms: 1,
+            log: &[],
+        };
+        first.put_summary(first.run().scorers[0], &of_nothing).unwrap();
+        first.finish(RunState::Interrupted, None, 2).unwrap();
+        let store = Store::open(first.store().path()).unwrap();
+        let run = store.resume_run("r", &session()).unwrap();
+        let mut second = RunWriter::new(store, run);
+        assert_eq!(second.store().summaries(second.run().key).unwrap().len(), 1);
+        added(&mut second, &case(0, "x"));
+        assert_eq!(second.store().summaries(second.run().key).unwrap(), []);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     judge::{Halt, Recording},
     row::{Answer, Status},
     sandbox::LoadedScorer,
-    scoring::{Batch, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
+    scoring::{Batch, Capacity, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Scoring, Unit},
     store::{ScoreRecord, Unrecorded},
 };
 
@@ -28,8 +28,8 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// A stored row whose score is computed again.
 struct StoredUnit {
-    /// Its place among all rows that were added.
-    place: u64,
+    /// Its number among all rows that were added, from 0.
+    number: u64,
     case: Option<Arc<CaseInFlight>>,
     /// Why there is nothing to score, if the task failed.
     failure: Option<String>,
@@ -82,7 +82,7 @@ pub(super) struct Comparing {
     scoring: Scoring<StoredUnit>,
     rows: mpsc::Receiver<Batch<StoredUnit>>,
     in_flight: VecDeque<InFlight>,
-    /// The place of the first of them.
+    /// The number of the first of them.
     first: u64,
     bytes: usize,
     last_case: Option<Arc<StoredCase>>,
@@ -120,21 +120,21 @@ impl Comparing {
         let bytes = record.bytes() + if is_of_last_case { 0 } else { case.bytes };
         self.last_case = Some(Arc::clone(case));
         self.bytes += bytes;
-        let place = self.first + self.in_flight.len() as u64;
+        let number = self.first + self.in_flight.len() as u64;
         self.in_flight.push_back(InFlight {
             score_id: record.id.to_string(),
             wasmtime_version: record.wasmtime_version.clone(),
             bytes,
             verdict: None,
         });
-        let begun = begun(place, record, case, (rescorer, answers));
+        let begun = begun(number, record, case, (rescorer, answers));
         let settled = match begun {
             Err(verdict) => Some(verdict),
             // There is always room in the queue, so this blocks no thread.
             Ok(unit) => self.scoring.units().push([unit]).err().map(|_closed| broken()),
         };
         if let Some(verdict) = settled {
-            self.settle(place, verdict);
+            self.settle(number, verdict);
         }
     }
 
@@ -152,7 +152,7 @@ impl Comparing {
             match self.rows.recv().await {
                 Some(batch) => {
                     for row in batch.rows {
-                        self.settle(row.unit.place, compared(row));
+                        self.settle(row.unit.number, compared(row));
                     }
                 }
                 // A worker broke, and the others have ended.
@@ -167,8 +167,8 @@ impl Comparing {
         None
     }
 
-    fn settle(&mut self, place: u64, verdict: Verdict) {
-        let index = place.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
+    fn settle(&mut self, number: u64, verdict: Verdict) {
+        let index = number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         if let Some(row) = index.and_then(|index| self.in_flight.get_mut(index)) {
             row.verdict = Some(verdict);
         }
@@ -188,17 +188,17 @@ fn most_in_flight(jobs: usize) -> usize {
 
 fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<StoredUnit>>) {
     let (to_comparing, rows) = mpsc::channel(most_in_flight(jobs));
-    let places = Places {
+    let capacity = Capacity {
         jobs,
         waiting: DEFAULT_WAITING.min(jobs.max(1)),
         queued: most_in_flight(jobs) + 1,
     };
-    (Scoring::begin(places, &to_comparing, Halt::default(), || false), rows)
+    (Scoring::begin(capacity, &to_comparing, Halt::default(), || false), rows)
 }
 
 /// The row as something to compute; or the finding without computing.
 fn begun(
-    place: u64,
+    number: u64,
     record: ScoreRecord,
     of_row: &StoredCase,
     (rescorer, answers): (&Rescorer, Result<Vec<Arc<Recording>>, Unrecorded>),
@@ -216,7 +216,7 @@ fn begun(
         && case.as_ref().is_some_and(|case| case.case().workspace().is_some());
     let scorer = Arc::clone(rescorer.for_score(names_files, &stored)?);
     let (case, condition) = (case.clone(), rescorer.condition().cloned());
-    Ok(StoredUnit { place, case, failure, scorer, condition, record, stored, answers })
+    Ok(StoredUnit { number, case, failure, scorer, condition, record, stored, answers })
 }
 
 fn compared(row: Finished<StoredUnit>) -> Verdict {

@@ -24,8 +24,8 @@ pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Differen
     if run.spec.seed.is_some() && run.spec.seed != seed {
         return Ok(vec![Difference::of("seed", run.spec.seed.clone(), seed)]);
     }
-    let differences = (0..planned.len().max(stored.len())).filter_map(|place| {
-        let (stored, planned) = (stored.get(place), planned.get(place));
+    let differences = (0..planned.len().max(stored.len())).filter_map(|index| {
+        let (stored, planned) = (stored.get(index), planned.get(index));
         if let (Some(stored), Some(planned)) = (stored, planned)
             && stored.agrees_with(planned)
         {
@@ -138,7 +138,7 @@ fn planned_seed(plan: &str) -> Option<String> {
 fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
     let plan: Value = serde_json::from_str(plan).unwrap_or_default();
     let scorers = plan["scorers"].as_array().map_or(&[][..], Vec::as_slice);
-    let of = |(place, scorer): (usize, &Value)| Planned {
+    let of = |(index, scorer): (usize, &Value)| Planned {
         id: scorer["id"].as_str().unwrap_or_default().to_owned(),
         name: scorer["name"].as_str().map(str::to_owned),
         own_name: None,
@@ -150,7 +150,7 @@ fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
         when: scorer["when"].clone(),
         of: scorer["of"].clone(),
         judge: scorer["judge"].clone(),
-        policy: stored.get(place).and_then(|stored| planned_policy(scorer, &stored.spec)),
+        policy: stored.get(index).and_then(|stored| planned_policy(scorer, &stored.spec)),
     };
     scorers.iter().enumerate().map(of).collect()
 }

@@ -90,8 +90,8 @@ impl<'a> StoredRows<'a> {
         let drawn = match request.sample {
             None => None,
             Some(count) => {
-                let places = sample::draw(store.score_count(filter)?, count, request.seed);
-                Some(store.cursors_at(filter, &places)?.into_iter())
+                let indices = sample::draw(store.score_count(filter)?, count, request.seed);
+                Some(store.cursors_at(filter, &indices)?.into_iter())
             }
         };
         Ok(StoredRows {

@@ -103,9 +103,12 @@ async fn summary(
     loaded: &LoadedScorer,
     stored: Option<&SummaryRecord>,
 ) -> Result<Verdict, StoreError> {
-    if run.state != RunState::Finished {
-        let reason = "the run continued after its summary, and has not finished";
-        return Ok(Verdict::not_verifiable(reason));
+    let continued =
+        || Verdict::not_verifiable("the run continued after its summary, and has not finished");
+    // Of one that was interrupted, the summary is of all rows, unless an earlier session made it.
+    let may_be_stale = run.state == RunState::Interrupted;
+    if run.state != RunState::Finished && !may_be_stale {
+        return Ok(continued());
     }
     let mut rows = loaded.summary_rows();
     store.for_each_scored_row(run.key, scorer.key, |row| rows.add(row))?;
@@ -123,11 +126,17 @@ async fn summary(
             let json = answer.as_ref().and_then(|answer| answer.meta.as_ref());
             json.map(|json| json.get().to_owned())
         };
+        if may_be_stale {
+            return Ok(continued());
+        }
         let difference = Difference::of("summary", said(&stored), said(&computed));
         return Ok(Verdict::Different { differences: vec![difference] });
     };
     let same_wasmtime = store.newest_wasmtime(run.key)?.as_deref() == Some(WASMTIME_VERSION);
     let mut differences = answer::differences(stored, computed, JsonAs::Text, same_wasmtime);
+    if may_be_stale && !differences.is_empty() {
+        return Ok(continued());
+    }
     for difference in &mut differences {
         if difference.what == "meta" {
             difference.what = "summary".to_owned();

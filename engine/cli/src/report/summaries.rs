@@ -1,8 +1,12 @@
-//! What scorers say about all cases of a run together, as text and as JSON. Asks no scorer.
+//! The scorers' summaries of a run, which are about all its cases together, as text and as JSON. Asks no scorer.
 
 use std::collections::BTreeSet;
 
-use scorebox::{row::AnswerError, sandbox::ErrorKind, store::SummaryRecord};
+use scorebox::{
+    row::AnswerError,
+    sandbox::ErrorKind,
+    store::{RunState, SummaryRecord},
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -11,16 +15,16 @@ use super::{one_line, pretty, printable};
 /// A scorer's summary of the run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OfTheRun<'a> {
+pub(crate) struct ScorerSummary<'a> {
     scorer_id: &'a str,
     summary: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<AnswerError>,
 }
 
-impl OfTheRun<'_> {
-    pub(crate) fn new(record: &SummaryRecord) -> OfTheRun<'_> {
-        OfTheRun {
+impl ScorerSummary<'_> {
+    pub(crate) fn new(record: &SummaryRecord) -> ScorerSummary<'_> {
+        ScorerSummary {
             scorer_id: &record.scorer_id,
             // Checked when it came over the wall.
             summary: summary(record),
@@ -40,8 +44,8 @@ pub(crate) fn error(record: &SummaryRecord) -> Option<AnswerError> {
     Some(AnswerError::new(kind, record.error_message.clone().unwrap_or_default()))
 }
 
-/// A scorer's summary of the run, for people.
-pub(crate) fn said(record: &SummaryRecord) -> String {
+/// A scorer's summary of the run, for people; of a run in another state than finished, it is of what was stored by then.
+pub(crate) fn said(record: &SummaryRecord, state: RunState) -> String {
     let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
         (Some(json), ..) => printable(&pretty(json)),
         (None, kind, message) => format!(
@@ -50,7 +54,8 @@ pub(crate) fn said(record: &SummaryRecord) -> String {
             printable(message.as_deref().unwrap_or_default()).replace('\n', "\n  ")
         ),
     };
-    format!("{} of the run: {said}\n", one_line(&record.scorer_id, 64))
+    let so_far = if state == RunState::Finished { "" } else { " so far" };
+    format!("{} of the run{so_far}: {said}\n", one_line(&record.scorer_id, 64))
 }
 
 /// How many of them are errors.

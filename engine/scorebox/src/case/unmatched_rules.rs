@@ -26,7 +26,7 @@ const LONGEST_KEY: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}={pointer}` finds nothing in any case{}", found(.in_first))]
 #[non_exhaustive]
-pub struct Unfound {
+pub struct UnmatchedRule {
     /// The key that was mapped.
     pub key: Key,
     /// Where its value was to be.
@@ -63,7 +63,7 @@ fn found(in_first: &Option<InFirst>) -> String {
     format!("; {place} has the keys {}", keys.join(", "))
 }
 
-impl Advised for Unfound {
+impl Advised for UnmatchedRule {
     fn advice(&self) -> Option<Advice> {
         let closest = &self.in_first.as_ref()?.closest;
         let rules = closest.iter().map(|pointer| format!("{}={pointer}", self.key));
@@ -73,20 +73,20 @@ impl Advised for Unfound {
 
 /// The rules that have found nothing so far. It may be looked at while, and after, cases are read.
 #[derive(Clone, Default)]
-pub struct UnfoundRules(Arc<Mutex<Rules>>);
+pub struct UnmatchedRules(Arc<Mutex<Rules>>);
 
 #[derive(Default)]
 struct Rules {
-    rules: Vec<(Pointer, Unfound)>,
+    rules: Vec<(Pointer, UnmatchedRule)>,
     /// Whether a case was read.
     began: bool,
 }
 
-impl UnfoundRules {
-    pub(super) fn of(mapping: &Mapping) -> UnfoundRules {
+impl UnmatchedRules {
+    pub(super) fn of(mapping: &Mapping) -> UnmatchedRules {
         let rule = |(key, pointer): &(Key, Pointer)| {
             let of_rule =
-                Unfound { key: *key, pointer: pointer.as_str().to_owned(), in_first: None };
+                UnmatchedRule { key: *key, pointer: pointer.as_str().to_owned(), in_first: None };
             (pointer.clone(), of_rule)
         };
         // The whole line is always there; and that no task failed and no case is skipped is as it should be.
@@ -95,14 +95,14 @@ impl UnfoundRules {
         };
         let rules = mapping.rules().iter().filter(is_expected);
         let rules = Rules { rules: rules.map(rule).collect(), began: false };
-        UnfoundRules(Arc::new(Mutex::new(rules)))
+        UnmatchedRules(Arc::new(Mutex::new(rules)))
     }
 
     /// Those that found nothing in any of the cases that were read; none if no case was read.
-    pub fn get(&self) -> Vec<Unfound> {
+    pub fn get(&self) -> Vec<UnmatchedRule> {
         let rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match rules.began {
-            true => rules.rules.iter().map(|(_, unfound)| unfound.clone()).collect(),
+            true => rules.rules.iter().map(|(_, unmatched)| unmatched.clone()).collect(),
             false => Vec::new(),
         }
     }
@@ -111,15 +111,15 @@ impl UnfoundRules {
     pub(super) fn note(&self, case: &Case) -> bool {
         let mut rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = !std::mem::replace(&mut rules.began, true);
-        rules.rules.retain_mut(|(pointer, unfound)| {
-            if case.raw(unfound.key).is_some() {
+        rules.rules.retain_mut(|(pointer, unmatched)| {
+            if case.raw(unmatched.key).is_some() {
                 return false;
             }
             match end_of(pointer, case.json()) {
                 None => false,
                 Some(end) => {
                     if is_first {
-                        unfound.in_first = in_first(pointer, end);
+                        unmatched.in_first = in_first(pointer, end);
                     }
                     true
                 }
@@ -129,7 +129,7 @@ impl UnfoundRules {
     }
 }
 
-impl fmt::Debug for UnfoundRules {
+impl fmt::Debug for UnmatchedRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.get()).finish()
     }
@@ -198,12 +198,12 @@ mod tests {
     /// What is said of the rules after these lines, each with its advice.
     fn said(rules: &[&str], lines: &[&str]) -> Vec<(String, Option<Advice>)> {
         let mapping = Mapping::parse(rules).unwrap();
-        let unfound = UnfoundRules::of(&mapping);
+        let unmatched = UnmatchedRules::of(&mapping);
         for line in lines {
             let case = Case::parse(*line, 0, &mapping, Location::new("cases", 1)).unwrap();
-            unfound.note(&case);
+            unmatched.note(&case);
         }
-        unfound.get().iter().map(|rule| (rule.to_string(), rule.advice())).collect()
+        unmatched.get().iter().map(|rule| (rule.to_string(), rule.advice())).collect()
     }
 
     #[test]

@@ -12,7 +12,7 @@ static IS_READ: LazyLock<bool> = LazyLock::new(|| {
 const ANYWHERE: [&str; 2] = ["##[", "##vso["];
 
 /// The text, so that such a runner sees no command in it: `\u{3a}:error::…`, `#\u{23}[error]…`.
-pub(super) fn unheeded(text: Cow<'_, str>) -> Cow<'_, str> {
+pub(super) fn neutralize_ci_commands(text: Cow<'_, str>) -> Cow<'_, str> {
     if *IS_READ { without_commands(text) } else { text }
 }
 
