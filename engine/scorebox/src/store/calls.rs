@@ -249,14 +249,14 @@ pub(super) fn keep(
     scorer: ScorerKey,
     calls: &[ScoreCall],
 ) -> rusqlite::Result<()> {
-    for (place, call) in calls.iter().enumerate() {
+    for (index, call) in calls.iter().enumerate() {
         let mut statement = conn.prepare_cached(
             "INSERT INTO score_calls (case_key, scorer, place, digest, reply_digest, is_recorded)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        let place = integer(place as u64);
+        let index = integer(index as u64);
         let ScoreCall { digest, reply_digest, is_recorded, .. } = call;
-        statement.execute(params![case, scorer, place, digest, reply_digest, is_recorded])?;
+        statement.execute(params![case, scorer, index, digest, reply_digest, is_recorded])?;
     }
     Ok(())
 }

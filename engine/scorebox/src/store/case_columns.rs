@@ -120,11 +120,12 @@ pub(super) fn parts() -> impl Iterator<Item = (&'static str, Field)> {
 
 /// Stores a case: its key, its run, and its values.
 pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let places: Vec<String> = (1..=CASE_VALUES + 2).map(|place| format!("?{place}")).collect();
+    let parameters: Vec<String> =
+        (1..=CASE_VALUES + 2).map(|number| format!("?{number}")).collect();
     format!(
         "INSERT INTO cases (case_key, run, {}) VALUES ({}) ON CONFLICT DO NOTHING",
         names(),
-        places.join(", ")
+        parameters.join(", ")
     )
 });
 

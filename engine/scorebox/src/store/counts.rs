@@ -212,7 +212,7 @@ impl Tally {
 #[derive(Default)]
 struct Merged {
     scorers: Vec<Pooled>,
-    places: HashMap<String, usize>,
+    indices: HashMap<String, usize>,
 }
 
 /// The scorers of one id.
@@ -225,15 +225,15 @@ struct Pooled {
 
 impl Merged {
     fn add(&mut self, key: ScorerKey, scorer_id: String, name: String, tally: Tally) {
-        match self.places.get(&scorer_id) {
-            Some(place) => {
-                let pooled = &mut self.scorers[*place];
+        match self.indices.get(&scorer_id) {
+            Some(index) => {
+                let pooled = &mut self.scorers[*index];
                 pooled.name = name;
                 pooled.keys.push(key);
                 pooled.tally.add(tally);
             }
             None => {
-                self.places.insert(scorer_id.clone(), self.scorers.len());
+                self.indices.insert(scorer_id.clone(), self.scorers.len());
                 self.scorers.push(Pooled { scorer_id, name, keys: vec![key], tally });
             }
         }

@@ -140,8 +140,8 @@ mod tests {
         page[3..5].copy_from_slice(&(cells as u16).to_be_bytes());
         page[5..7].copy_from_slice(&(cell as u16).to_be_bytes());
         page[8..12].copy_from_slice(&child.to_be_bytes());
-        for place in page[12..12 + 2 * cells].chunks_mut(2) {
-            place.copy_from_slice(&(cell as u16).to_be_bytes());
+        for slot in page[12..12 + 2 * cells].chunks_mut(2) {
+            slot.copy_from_slice(&(cell as u16).to_be_bytes());
         }
         page[cell..].copy_from_slice(&pointer);
         page

@@ -162,7 +162,7 @@ impl Store {
         }
     }
 
-    /// The cursors of the rows at these places (from 0, ascending) among those that `filter` names. Takes
+    /// The cursors of the rows at these indices (ascending) among those that `filter` names. Takes
     /// a pass over their keys.
     ///
     /// # Errors
@@ -170,20 +170,20 @@ impl Store {
     pub fn cursors_at(
         &self,
         filter: &ScoreFilter,
-        places: &[u64],
+        indices: &[u64],
     ) -> Result<Vec<ScoreCursor>, StoreError> {
         let conditions = Conditions::of(filter, self.run_of(filter)?, None);
         let sql = format!(
             "SELECT case_key, scorer FROM score_rows{} ORDER BY case_key, scorer",
             conditions.sql()
         );
-        let mut wanted = places.iter().copied().peekable();
-        let (mut place, mut cursors) = (0, Vec::with_capacity(places.len()));
+        let mut wanted = indices.iter().copied().peekable();
+        let (mut index, mut cursors) = (0, Vec::with_capacity(indices.len()));
         self.each(&sql, &conditions, |row| {
-            if wanted.next_if_eq(&place).is_some() {
+            if wanted.next_if_eq(&index).is_some() {
                 cursors.push(ScoreCursor { case: row.get(0)?, scorer: row.get(1)? });
             }
-            place += 1;
+            index += 1;
             Ok(())
         })?;
         Ok(cursors)

@@ -104,8 +104,14 @@ const ROWS: &str = "
 pub(super) const ROW_VALUES: usize = 14;
 
 /// Values one after the other, so that no two lists of values are written alike.
-#[derive(Default)]
 struct Values(Vec<u8>);
+
+impl Default for Values {
+    /// With room for a row, so that its buffer seldom grows.
+    fn default() -> Values {
+        Values(Vec::with_capacity(1 << 10))
+    }
+}
 
 impl Values {
     fn add(&mut self, value: ValueRef<'_>) {
@@ -352,7 +358,7 @@ impl Store {
             let values = values(row, 2..2 + ROW_VALUES)?;
             let digest = Some(row_digest(values, session, copy_of, &calls));
             match scorers.binary_search(&row.get(0)?) {
-                Ok(place) => digests[place] = digest,
+                Ok(index) => digests[index] = digest,
                 Err(_) => digests.push(digest),
             }
         }

@@ -16,7 +16,7 @@ pub struct SortedScores<'s> {
     /// Scorer ids, and how many scores each has.
     wanted: Vec<(String, u64)>,
     most: usize,
-    /// The places of the scorers whose scores are in memory.
+    /// The indices of the scorers whose scores are in memory.
     held: Range<usize>,
     /// Each one's scores, in ascending order.
     scores: Vec<Vec<f64>>,
@@ -62,40 +62,40 @@ impl<'s> SortedScores<'s> {
         Ok((counts, sorted))
     }
 
-    /// Hands over every score of the scorer at this place of the wanted ones, in ascending order. Ask for one scorer after the other:
+    /// Hands over every score of the scorer at this index of the wanted ones, in ascending order. Ask for one scorer after the other:
     /// what was read for the next ones is kept for them.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn for_each(&mut self, place: usize, mut take: impl FnMut(f64)) -> Result<(), StoreError> {
-        let Some((scorer_id, count)) = self.wanted.get(place) else { return Ok(()) };
+    pub fn for_each(&mut self, index: usize, mut take: impl FnMut(f64)) -> Result<(), StoreError> {
+        let Some((scorer_id, count)) = self.wanted.get(index) else { return Ok(()) };
         if *count > self.most as u64 {
             return self.store.for_each_score_sorted(self.filter, scorer_id, take);
         }
-        if !self.held.contains(&place) {
-            self.read_from(place)?;
+        if !self.held.contains(&index) {
+            self.read_from(index)?;
         }
-        self.scores[place - self.held.start].iter().for_each(|score| take(*score));
+        self.scores[index - self.held.start].iter().for_each(|score| take(*score));
         Ok(())
     }
 
-    /// Reads the scores of as many scorers as there is memory for, from this place on.
-    fn read_from(&mut self, place: usize) -> Result<(), StoreError> {
+    /// Reads the scores of as many scorers as there is memory for, from this index on.
+    fn read_from(&mut self, index: usize) -> Result<(), StoreError> {
         let mut all = 0;
-        let fits = self.wanted[place..].iter().take_while(|(_, count)| {
+        let fits = self.wanted[index..].iter().take_while(|(_, count)| {
             all += count;
             all <= self.most as u64
         });
-        let together = place..place + fits.count();
+        let together = index..index + fits.count();
         let room = |(_, count): &(String, u64)| Vec::with_capacity(*count as usize);
         let mut scores: Vec<Vec<f64>> = self.wanted[together.clone()].iter().map(room).collect();
-        let places = self.places(&together)?;
+        let indices = self.indices(&together)?;
         let mut conditions = Conditions::of(self.filter, self.store.run_of(self.filter)?, None);
         conditions.add("score_rows.status = 'scored'", []);
         let sql = format!("SELECT scorer, score FROM score_rows{}", conditions.sql());
         self.store.each(&sql, &conditions, |row| {
-            if let Some(place) = places.get(&row.get(0)?) {
-                scores[*place].push(row.get(1)?);
+            if let Some(index) = indices.get(&row.get(0)?) {
+                scores[*index].push(row.get(1)?);
             }
             Ok(())
         })?;
@@ -104,13 +104,13 @@ impl<'s> SortedScores<'s> {
         Ok(())
     }
 
-    /// Where in the range the scores of a scorer go. Scorers of several runs that have one id share a place.
-    fn places(&self, of: &Range<usize>) -> Result<HashMap<ScorerKey, usize>, StoreError> {
+    /// Where in the range the scores of a scorer go. Scorers of several runs that have one id share an index.
+    fn indices(&self, of: &Range<usize>) -> Result<HashMap<ScorerKey, usize>, StoreError> {
         let ids = self.wanted[of.clone()].iter().map(|(id, _)| id.as_str());
-        let places: HashMap<&str, usize> = ids.zip(0..).collect();
+        let indices: HashMap<&str, usize> = ids.zip(0..).collect();
         let named = self.store.named_scorers(self.filter, self.store.run_of(self.filter)?)?;
         let found =
-            |(key, id, _): (ScorerKey, String, String)| Some((key, *places.get(id.as_str())?));
+            |(key, id, _): (ScorerKey, String, String)| Some((key, *indices.get(id.as_str())?));
         Ok(named.into_iter().filter_map(found).collect())
     }
 }
@@ -134,8 +134,8 @@ mod tests {
             let keys = writer.run().scorers.clone();
             for number in 0..5_u32 {
                 let key = added(&mut writer, &case(number.into(), &format!("case {number}")));
-                for (place, scorer) in (0_u32..).zip(&keys) {
-                    let score = f64::from(9 - number - place) / 10.0;
+                for (index, scorer) in (0_u32..).zip(&keys) {
+                    let score = f64::from(9 - number - index) / 10.0;
                     writer.add_score(key, *scorer, &scored(score)).unwrap();
                 }
             }
@@ -160,9 +160,9 @@ mod tests {
                     is_of_a_run && most >= all,
                     "{filter:?} {most}"
                 );
-                for (place, counts) in counts.iter().enumerate() {
+                for (index, counts) in counts.iter().enumerate() {
                     let (mut found, mut expected) = (Vec::new(), Vec::new());
-                    sorted.for_each(place, |score| found.push(score)).unwrap();
+                    sorted.for_each(index, |score| found.push(score)).unwrap();
                     store
                         .for_each_score_sorted(&filter, &counts.scorer_id, |score| {
                             expected.push(score)

@@ -103,11 +103,11 @@ impl GrowingTree {
         self.cases += 1;
     }
 
-    /// Adds the row of the scorer at a place in the run's order.
+    /// Adds the row of the scorer at an index in the run's order.
     pub(super) fn add_row(&mut self, key: CaseKey, scorer: usize, row: Digest) {
         let Some(case) = self.incomplete.get_mut(&key) else { return };
-        if let Some(place) = case.rows.get_mut(scorer) {
-            *place = Some(row);
+        if let Some(slot) = case.rows.get_mut(scorer) {
+            *slot = Some(row);
         }
         if case.rows.iter().all(Option::is_some)
             && let Some(case) = self.incomplete.remove(&key)

@@ -151,7 +151,7 @@ impl RunWriter {
         scorer: ScorerKey,
         score: &NewScore<'_>,
     ) -> Result<bool, StoreError> {
-        let place = self.place_in_this_run(case, scorer)?;
+        let index = self.index_in_this_run(case, scorer)?;
         let session = self.begin()?;
         let values = self.store.explained(values(score))?;
         let written = insert(&self.store, session, case, scorer, &values);
@@ -166,7 +166,7 @@ impl RunWriter {
             self.bytes_written += size::of_values(values.clone());
             tree.add_row(
                 case,
-                place,
+                index,
                 root::row_digest(values, session, [ValueRef::Null; 2], score.calls),
             );
         }
@@ -184,7 +184,7 @@ impl RunWriter {
         scorer: ScorerKey,
         from: Reusable,
     ) -> Result<bool, StoreError> {
-        let place = self.place_in_this_run(case, scorer)?;
+        let index = self.index_in_this_run(case, scorer)?;
         self.begin()?;
         let copied = reuse::copy(&self.store, case, scorer, from);
         if !self.store.explained(copied).map_err(reuse::copy_error)? {
@@ -194,7 +194,7 @@ impl RunWriter {
         if let Some(tree) = &mut self.tree {
             let copied = self.store.row_digest_of(case, scorer);
             if let Some(digest) = self.store.explained(copied)? {
-                tree.add_row(case, place, digest);
+                tree.add_row(case, index, digest);
             }
             let bytes = self.store.row_size(case, scorer);
             self.bytes_written += self.store.explained(bytes)?;
@@ -215,14 +215,14 @@ impl RunWriter {
         self.store.put_summary(scorer, summary)
     }
 
-    /// The scorer's place in the run's order.
-    fn place_in_this_run(&self, case: CaseKey, scorer: ScorerKey) -> Result<usize, StoreError> {
+    /// The scorer's index in the run's order.
+    fn index_in_this_run(&self, case: CaseKey, scorer: ScorerKey) -> Result<usize, StoreError> {
         let (first, last) = CaseKey::bounds(self.run.key);
-        let place = self.run.scorers.iter().position(|other| *other == scorer);
-        if let Some(place) = place
+        let index = self.run.scorers.iter().position(|other| *other == scorer);
+        if let Some(index) = index
             && (first..=last).contains(&case.0)
         {
-            return Ok(place);
+            return Ok(index);
         }
         let what = format!("{case:?} and {scorer:?} are not both of {:?}", self.run.key);
         Err(StoreError::Rejected { path: self.store.path.clone(), what })
@@ -335,8 +335,7 @@ impl RunWriter {
     fn begin(&mut self) -> Result<SessionKey, StoreError> {
         self.notice_a_lost_batch();
         if !self.in_a_batch {
-            let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
-            self.store.explained(begun)?;
+            self.take_the_lock()?;
             if let Err(error) = self.must_be_unfinished() {
                 self.store.explained(self.store.conn.execute_batch("ROLLBACK"))?;
                 return Err(error);
@@ -348,11 +347,29 @@ impl RunWriter {
             return Ok(session);
         }
         self.rows_before = self.store.row_count(self.run.key)?;
+        self.store.forget_summaries(self.run.key)?;
         self.store.set_state(self.run.key, RunState::Running, None, None)?;
         let session = session::begin(&self.store.conn, self.run.key, &self.run.session);
         let session = self.store.explained(session)?;
         self.session = Some(session);
         Ok(session)
+    }
+
+    /// Takes the file's write lock. What rows refer to is there as long as no other connection writes: then SQLite need not look it up
+    /// for each row.
+    fn take_the_lock(&self) -> Result<(), StoreError> {
+        let begin = |checks_references: bool| {
+            self.store.check_references(checks_references)?;
+            self.store.explained(self.store.conn.execute_batch("BEGIN IMMEDIATE"))
+        };
+        let was_alone = self.alone.is_certain(&self.store)?;
+        begin(!was_alone)?;
+        // Another connection may have written while this one waited.
+        if was_alone && !self.alone.is_certain(&self.store)? {
+            self.store.explained(self.store.conn.execute_batch("ROLLBACK"))?;
+            begin(true)?;
+        }
+        Ok(())
     }
 
     fn must_be_unfinished(&self) -> Result<(), StoreError> {

@@ -23,17 +23,17 @@ const FEW: u64 = 10_000;
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct CaseCursor {
     /// The last case of the page.
     pub case: CaseKey,
     /// Its score in the order of scores.
     pub score: Option<f64>,
 }
 
-impl Place {
+impl CaseCursor {
     /// Behind this case, which has this score.
-    pub fn new(case: CaseKey, score: Option<f64>) -> Place {
-        Place { case, score }
+    pub fn new(case: CaseKey, score: Option<f64>) -> CaseCursor {
+        CaseCursor { case, score }
     }
 }
 
@@ -53,8 +53,8 @@ pub struct FoundCase {
 
 impl FoundCase {
     /// Where a page ended whose last case this is.
-    pub fn place(&self) -> Place {
-        Place { case: self.key, score: self.score }
+    pub fn cursor(&self) -> CaseCursor {
+        CaseCursor { case: self.key, score: self.score }
     }
 }
 
@@ -101,7 +101,7 @@ impl CaseIndex {
     pub fn cases(
         &self,
         query: &CaseQuery,
-        after: Option<Place>,
+        after: Option<CaseCursor>,
         limit: usize,
     ) -> Result<Vec<FoundCase>, StoreError> {
         self.finding(query)?.cases(after, limit)
@@ -128,7 +128,11 @@ impl Finding<'_> {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn cases(&self, after: Option<Place>, limit: usize) -> Result<Vec<FoundCase>, StoreError> {
+    pub fn cases(
+        &self,
+        after: Option<CaseCursor>,
+        limit: usize,
+    ) -> Result<Vec<FoundCase>, StoreError> {
         let found = match self.query.needs_words() && self.matches.is_none() {
             true => self.with_words(after, limit),
             false => self.merged(after, limit),
@@ -217,7 +221,7 @@ impl Finding<'_> {
     }
 
     /// A page, merged from the beginnings of all combinations; of what has the words, if these were looked for.
-    fn merged(&self, after: Option<Place>, limit: usize) -> rusqlite::Result<Vec<FoundCase>> {
+    fn merged(&self, after: Option<CaseCursor>, limit: usize) -> rusqlite::Result<Vec<FoundCase>> {
         let mut all: Vec<FoundCase> = Vec::new();
         let order = match self.query.order {
             CaseOrder::AsRead => "case_key",
@@ -248,7 +252,11 @@ impl Finding<'_> {
     }
 
     /// A page of the cases that have the words and the marks. In the order of scores, all of them are looked up.
-    fn with_words(&self, after: Option<Place>, limit: usize) -> rusqlite::Result<Vec<FoundCase>> {
+    fn with_words(
+        &self,
+        after: Option<CaseCursor>,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<FoundCase>> {
         let (mut sql, mut values) = matching(&self.query);
         let order = match (self.query.order, after) {
             (CaseOrder::AsRead, None) => "words.rowid",
@@ -344,13 +352,13 @@ fn matching(query: &CaseQuery) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// `FROM entries WHERE …` of one combination, within the scores of a query and behind a place.
+/// `FROM entries WHERE …` of one combination, within the scores of a query and behind a cursor.
 fn range(
     query: &CaseQuery,
     scorer: i64,
     verdict: i64,
     status: i64,
-    after: Option<Place>,
+    after: Option<CaseCursor>,
 ) -> (String, Vec<Value>) {
     let (first, last) = CaseKey::bounds(query.run);
     let mut sql = String::from("FROM entries WHERE scorer = ? AND verdict = ? AND status = ?");

@@ -27,8 +27,8 @@ impl Matches {
     /// Whether this case is one of them.
     pub(super) fn contains(&self, key: i64) -> bool {
         let stretch = key >> 6;
-        let place = self.stretches.binary_search_by_key(&stretch, |(stretch, _)| *stretch);
-        let bits = place.ok().and_then(|place| self.stretches.get(place));
+        let index = self.stretches.binary_search_by_key(&stretch, |(stretch, _)| *stretch);
+        let bits = index.ok().and_then(|index| self.stretches.get(index));
         bits.is_some_and(|(_, bits)| bits & (1 << (key & 63)) != 0)
     }
 }

@@ -33,7 +33,7 @@ use super::{CaseKey, RunKey, RunRecord, RunState, StoreError};
 use crate::digest::Digest;
 
 pub use filling::IndexedCase;
-pub use finding::{Finding, FoundCase, Place};
+pub use finding::{CaseCursor, Finding, FoundCase};
 pub use query::{CaseOrder, CaseQuery, WordsError};
 
 /// The version of the tables below and of the figures that are kept; a file of another one is made again.

@@ -206,9 +206,9 @@ fn is_syllable(character: char) -> bool {
 /// The words of a search, without what FTS5 would take for more than a word; one that may be the beginning of another ends with `*`.
 fn words(search: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for (place, part) in search.split('"').enumerate() {
+    for (index, part) in search.split('"').enumerate() {
         let has_word = |text: &str| text.chars().any(char::is_alphanumeric);
-        match place % 2 {
+        match index % 2 {
             1 if has_word(part) => words.push(part.replace('\0', " ")),
             1 => {}
             _ => words.extend(

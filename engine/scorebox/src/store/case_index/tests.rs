@@ -49,26 +49,26 @@ fn filled() -> (tempfile::TempDir, CaseIndex, RunRecord) {
     (folder, index, run)
 }
 
-/// The places of the cases that a query finds, in pages of `limit`.
+/// The ordinals of the cases that a query finds, in pages of `limit`.
 fn found(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
     let mut all = Vec::new();
     let mut after = None;
     loop {
         let page = index.cases(query, after, limit).unwrap();
         let Some(last) = page.last() else { return all };
-        after = Some(last.place());
+        after = Some(last.cursor());
         all.extend(page.iter().map(|case| case.key.ordinal()));
     }
 }
 
-/// The places of the same cases from the end, in pages of `limit`, each of which is behind the one after it.
+/// The ordinals of the same cases from the end, in pages of `limit`, each of which is behind the one after it.
 fn found_backwards(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
     let mut all = Vec::new();
     let mut before = None;
     loop {
         let page = index.finding(query).unwrap().reversed().cases(before, limit).unwrap();
         let Some(first) = page.last() else { return all };
-        before = Some(first.place());
+        before = Some(first.cursor());
         all.extend(page.iter().map(|case| case.key.ordinal()));
     }
 }
