@@ -113,11 +113,11 @@ fn without_buffers_of_nulls(array: &mut FFI_ArrowArray, kind: &DataType) {
         array.n_buffers = 0;
     }
     let there = usize::try_from(array.n_children).unwrap_or_default();
-    for (place, kind) in kinds_of_children(kind).into_iter().enumerate().take(there) {
+    for (index, kind) in kinds_of_children(kind).into_iter().enumerate().take(there) {
         #[expect(unsafe_code, reason = "an array of another library is changed")]
         // SAFETY: `children` are as many pointers as `n_children` says, to arrays that are this one's alone until it is
         // released. Releasing looks at the private data and not at the number of buffers, which a consumer may move.
-        let child = unsafe { array.children.add(place).read().as_mut() };
+        let child = unsafe { array.children.add(index).read().as_mut() };
         if let Some(child) = child {
             without_buffers_of_nulls(child, kind);
         }

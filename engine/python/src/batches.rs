@@ -112,6 +112,13 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         ShardError::NoShards => {
             advised(Kind::InvalidArgument, "name the files, or a folder that they are in")
         }
+        ShardError::NotAll { ref missing, .. } => {
+            let advice = missing.as_deref().map_or_else(
+                || "nothing was written; name all shards of the run, once each".to_owned(),
+                |missing| format!("nothing was written; missing: {missing}"),
+            );
+            advised(Kind::InvalidShard, &advice)
+        }
         ShardError::NotAShard { .. } => advised(
             Kind::InvalidShard,
             "of what a data engine wrote without the plan, name the suite: `merge(…, suite=…)`",

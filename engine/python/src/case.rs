@@ -54,8 +54,8 @@ pub(crate) fn of_parts<'py>(
     Case::from_json(line).map_err(|error| error::of_case(py, &error))
 }
 
-/// The case at this place, from 0, of a stream: a dictionary with the keys of a case line, or such a line.
-pub(crate) fn of_item(item: &Bound<'_, PyAny>, place: u64) -> PyResult<Case> {
+/// The case at this index of a stream: a dictionary with the keys of a case line, or such a line.
+pub(crate) fn of_item(item: &Bound<'_, PyAny>, index: u64) -> PyResult<Case> {
     let py = item.py();
     let mut line = if let Ok(members) = item.cast::<PyDict>() {
         let mut line = String::new();
@@ -66,10 +66,10 @@ pub(crate) fn of_item(item: &Bound<'_, PyAny>, place: u64) -> PyResult<Case> {
     } else {
         return Err(not_a_case(item));
     };
-    let location = Location::new("<cases>", place + 1);
+    let location = Location::new("<cases>", index + 1);
     // The end of a line does not belong to its text, or a mistake there would be reported on the next line.
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
-    Case::parse(line, place, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
+    Case::parse(line, index, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
 }
 
 /// Whether an item of a stream is an empty line, which a file of lines may have.

@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     UnknownScorer,
     /// A scorer is not what it was when it was loaded.
     Changed,
-    /// A file is not a shard, is damaged, or is of another run than the others.
+    /// A file is not a shard, is damaged, or is of another run than the others; or there are not as many as expected.
     InvalidShard,
     /// Shards have different results of one case.
     Different,

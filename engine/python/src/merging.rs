@@ -1,18 +1,22 @@
 //! The shards of a run put together. What that means is `scorebox-shards`' to say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::{prelude::*, types::PyDict};
+use scorebox::store::Store;
+use scorebox_cli::{Outcome, Required};
 use scorebox_shards::{
-    Difference, Merge, MergedRun, Named, ShardError, Shards, merge_into_database,
-    merge_into_new_file, shard_files,
+    Difference, MOST_EXPECTED_SHARDS, Merge, MergedRun, Named, ShardError, Shards,
+    merge_into_database, merge_into_new_file, must_be_all, shard_files,
 };
 
 use crate::{
     batches::{TableScorer, refused},
     error::{self, Kind},
     home::Home,
+    requirements::Passed,
     suite::Suite,
+    value,
     waiting::{Signals, wait_for},
 };
 
@@ -25,7 +29,7 @@ enum Target {
 
 /// Puts shards together, each case once; answers with what came of it.
 #[pyfunction]
-#[pyo3(signature = (shards, database=None, output=None, suite=None, run_id=None, replace=false, seed=None))]
+#[pyo3(signature = (shards, database=None, output=None, suite=None, run_id=None, replace=false, seed=None, expect_shards=None, strict=false, fail_below=Vec::new(), min_pass_rate=None, max_errors=None, allow_idle=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
 pub(crate) fn merge<'py>(
     py: Python<'py>,
@@ -36,7 +40,17 @@ pub(crate) fn merge<'py>(
     run_id: Option<&str>,
     replace: bool,
     seed: Option<&str>,
+    expect_shards: Option<i64>,
+    strict: bool,
+    fail_below: Vec<(String, f64)>,
+    min_pass_rate: Option<f64>,
+    max_errors: Option<i64>,
+    allow_idle: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    // Errors of scores are rows, as in their shards: only `max_errors` counts them.
+    let required =
+        Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors: true };
+    let expected = expect_shards.map(|shards| number_of_shards(py, shards)).transpose()?;
     let target = match (database, output) {
         (Some(database), None) => Target::Database(database),
         (None, Some(path)) => Target::File { path, replaces: replace },
@@ -52,15 +66,19 @@ pub(crate) fn merge<'py>(
         TableScorer::load(py, &plan, suite.workspace(), run_id, None)
     };
     let scorer = suite.map(load).transpose()?;
-    let mut signals = Signals::default();
-    let compared = py.detach(|| {
+    let opened = py.detach(|| {
         let plan = scorer.as_ref().map(TableScorer::plan);
         let named = Named { plan, run: run_id, seed };
-        let shards = Shards::open(&shard_files(&shards)?, named)?;
-        Merge::of(shards, |_| signals.look())
+        let paths = shard_files(&shards)?;
+        expected.map_or(Ok(()), |expected| must_be_all(&paths, expected))?;
+        Shards::open(&paths, named)
     });
+    let shards = opened.map_err(|error| refused(py, error))?;
+    let required = required.of_scored(py, &shards.plan().scorers)?;
+    let mut signals = Signals::default();
+    let compared = py.detach(|| Merge::of(shards, |_| signals.look()));
     let merge = signals.or(compared)?.map_err(|error| refused(py, error))?;
-    let run = match target {
+    let (run, outcome) = match target {
         Target::Database(database) => {
             let scorers = suite.map_or(&[][..], |suite| &suite.plan().scorers);
             let registry = scorebox_cli::registry_of(scorers);
@@ -69,16 +87,57 @@ pub(crate) fn merge<'py>(
             let look = |_| signals.look();
             let stored = merge_into_database(&merge, &database, &registry, sandbox, look);
             let stored = wait_for(py, home, stored)?;
-            Some(signals.or(stored)?.map_err(|error| not_merged(py, &merge, error))?)
+            let run = signals.or(stored)?.map_err(|error| not_merged(py, &merge, error))?;
+            let outcome = required.map(|required| outcome(py, &database, &run, &required));
+            (Some(run), outcome.transpose()?)
         }
         Target::File { path, replaces } => {
             let written =
                 py.detach(|| merge_into_new_file(&merge, &path, replaces, |_| signals.look()));
             signals.or(written)?.map_err(|error| not_merged(py, &merge, error))?;
-            None
+            (None, None)
         }
     };
-    report(py, &merge, run.as_ref())
+    let report = report(py, &merge, run.as_ref())?;
+    if let Some(outcome) = outcome {
+        add_outcome(&report, &outcome)?;
+    }
+    Ok(report)
+}
+
+/// A number of shards that a run can have.
+fn number_of_shards(py: Python<'_>, passed: i64) -> PyResult<u64> {
+    let number = u64::try_from(passed).ok();
+    number.filter(|number| (1..=MOST_EXPECTED_SHARDS).contains(number)).ok_or_else(|| {
+        let message =
+            format!("`expect_shards` is {passed}: not a number from 1 to {MOST_EXPECTED_SHARDS}");
+        error::new(py, Kind::InvalidArgument, message)
+    })
+}
+
+/// What is stored of the run, held against what is required of it.
+fn outcome(
+    py: Python<'_>,
+    database: &Path,
+    run: &MergedRun,
+    required: &Required,
+) -> PyResult<Outcome> {
+    let decided = py.detach(|| {
+        let store = Store::open_read_only(database)?;
+        scorebox_cli::outcome(&store, &run.id, required)
+    });
+    decided.map_err(|error| error::of(py, Kind::Database, &error))
+}
+
+fn add_outcome(report: &Bound<'_, PyDict>, outcome: &Outcome) -> PyResult<()> {
+    let py = report.py();
+    let decided = serde_json::to_string(&outcome.decided).unwrap_or_default();
+    let verdict = outcome.decided.decides.then(|| value::read(py, &decided)).transpose()?;
+    report.set_item("verdict", verdict)?;
+    report.set_item("passed", outcome.passed)?;
+    report.set_item("verdict_lines", &outcome.verdict)?;
+    report.set_item("broken", &outcome.broken)?;
+    report.set_item("warnings", &outcome.warnings)
 }
 
 fn report<'py>(

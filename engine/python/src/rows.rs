@@ -257,12 +257,12 @@ impl Rows {
                 return Ok(false);
             }
         };
-        let place = self.items;
+        let index = self.items;
         self.items += 1;
         if case::is_empty_line(&item) {
             return Ok(true);
         }
-        let case = match case::of_item(&item, place) {
+        let case = match case::of_item(&item, index) {
             Ok(case) => case,
             Err(_) if self.stream.skips_bad_cases => return Ok(true),
             Err(error) => {

@@ -10,7 +10,7 @@ use std::{
 use pyo3::prelude::*;
 use scorebox::{
     advice::Advised as _,
-    case::{CaseReader, Mapping, UnfoundRules},
+    case::{CaseReader, Mapping, UnmatchedRules},
     run::{
         Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
         load_scorers, run,
@@ -49,7 +49,7 @@ pub(crate) struct Running {
     required: Required,
     control: Arc<Control>,
     /// What the mapping says that finds nothing, complete once all cases were read.
-    unfound: UnfoundRules,
+    unmatched: UnmatchedRules,
     /// Of each file what is no case, by reason.
     left_out: Vec<(String, LeftOut)>,
     /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
@@ -61,7 +61,7 @@ pub(crate) struct Running {
 impl Running {
     /// Begins a run.
     #[new]
-    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false, format=None, strict=false, fail_below=Vec::new(), min_pass_rate=None, max_errors=None, allow_idle=Vec::new(), allow_errors=false))]
+    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false, format=None, strict=false, fail_below=Vec::new(), min_pass_rate=None, max_errors=None, allow_idle=Vec::new(), allow_errors=false, seed=None))]
     #[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
     fn new(
         py: Python<'_>,
@@ -80,8 +80,10 @@ impl Running {
         max_errors: Option<i64>,
         allow_idle: Vec<String>,
         allow_errors: bool,
+        seed: Option<String>,
     ) -> PyResult<Running> {
         let mut plan = suite.plan().clone();
+        plan.seed = seed.or(plan.seed);
         let required =
             Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors };
         let required = required.of(py, &mut plan)?;
@@ -97,7 +99,7 @@ impl Running {
         let mapping = Mapping::parse(&mapping);
         let mapping = mapping.map_err(|error| error::of(py, Kind::InvalidArgument, &error))?;
         let (cases, left_out) = opened(py, &cases, mapping, format)?;
-        let unfound = cases.unfound_rules();
+        let unmatched = cases.unmatched_rules();
         let home = Home::of_this_process(py)?;
         let judges = connected(py, &plan, Some(&database))?;
         let engine = home.engine_with(py, judges, suite.workspace().map(Path::to_owned))?;
@@ -122,7 +124,7 @@ impl Running {
             database,
             required,
             control,
-            unfound,
+            unmatched,
             left_out,
             ending: Mutex::new(Some(running)),
             report: Mutex::default(),
@@ -181,7 +183,7 @@ impl Running {
 
     /// Refuses a mapping of which a rule found nothing in any case, once the run has ended: it is stored, and probably not what was meant.
     fn must_have_found(&self, py: Python<'_>) -> PyResult<()> {
-        let rules = self.unfound.get();
+        let rules = self.unmatched.get();
         if rules.is_empty() {
             return Ok(());
         }
@@ -254,6 +256,7 @@ fn figures(
         "verdict": outcome.decided,
         "verdictLines": outcome.verdict,
         "broken": outcome.broken,
+        "warnings": outcome.warnings,
         "passed": outcome.passed && report.stopped.is_none(),
     }))
 }

@@ -258,7 +258,7 @@ fn changed(py: Python<'_>) -> PyErr {
 }
 
 fn case_of(parts: &Bound<'_, PyTuple>, scorer: &LoadedScorer) -> PyResult<Case> {
-    let part = |place| parts.get_item(place).ok().filter(|part| !part.is_none());
+    let part = |index| parts.get_item(index).ok().filter(|part| !part.is_none());
     let parts_given = std::array::from_fn::<_, { PARTS.len() }, _>(part);
     case::of_parts(parts.py(), parts_given, scorer.info().reads)
 }

@@ -28,9 +28,9 @@ impl<'py> Selected<'py> {
         };
         // The types are looked at where they are known.
         let fields = names.iter().map(|name| Field::new(name, DataType::Utf8, true));
-        let places = find(&Schema::new(fields.collect::<Vec<_>>()))?.places();
-        let is_there = |column: &str| places.iter().any(|place| names[*place] == column);
+        let indices = find(&Schema::new(fields.collect::<Vec<_>>()))?.indices();
+        let is_there = |column: &str| indices.iter().any(|index| names[*index] == column);
         let mapped = mapped.iter().filter(|(_, column)| is_there(column)).cloned().collect();
-        Ok(Selected { table: tables.call_method1("selected", (table, places))?, mapped })
+        Ok(Selected { table: tables.call_method1("selected", (table, indices))?, mapped })
     }
 }

@@ -180,12 +180,12 @@ async fn answers(
                 let Some(mine) = cases.get(start..).filter(|rest| !rest.is_empty()) else {
                     return done;
                 };
-                for (place, RowCase { id, case, .. }) in mine.iter().take(at_once).enumerate() {
+                for (index, RowCase { id, case, .. }) in mine.iter().take(at_once).enumerate() {
                     let answer = match case {
                         Ok(case) => answer_of(&scorer, case).await,
                         Err(error) => Answer::of_error(error.clone()),
                     };
-                    done.push((start + place, id.clone(), answer));
+                    done.push((start + index, id.clone(), answer));
                 }
                 // Another task, such as one that ends this one, gets its turn.
                 tokio::task::yield_now().await;
@@ -194,16 +194,16 @@ async fn answers(
     }
     let mut all: Vec<Option<(String, Answer)>> = vec![None; cases.len()];
     while let Some(done) = working.join_next().await {
-        for (place, id, answer) in done.into_iter().flatten() {
-            all[place] = Some((id, answer));
+        for (index, id, answer) in done.into_iter().flatten() {
+            all[index] = Some((id, answer));
         }
     }
-    let lost = |place: usize| {
+    let lost = |index: usize| {
         let error =
             AnswerError::new("failed", "a part of the scoring ended by a panic, which is a bug");
-        (cases[place].id.clone(), Answer::of_error(error))
+        (cases[index].id.clone(), Answer::of_error(error))
     };
-    all.into_iter().enumerate().map(|(place, row)| row.unwrap_or_else(|| lost(place))).collect()
+    all.into_iter().enumerate().map(|(index, row)| row.unwrap_or_else(|| lost(index))).collect()
 }
 
 /// A column of scores.

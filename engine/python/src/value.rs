@@ -176,8 +176,8 @@ fn write_members(
 ) -> Result<(), NotJson> {
     out.push('{');
     // A copy: the code of a value that is written may change the dictionary.
-    for (place, (key, value)) in members.copy()?.iter().enumerate() {
-        if place > 0 {
+    for (index, (key, value)) in members.copy()?.iter().enumerate() {
+        if index > 0 {
             out.push(',');
         }
         let Ok(key) = key.cast::<PyString>() else {
@@ -199,11 +199,11 @@ fn write_items<'py>(
     depth: usize,
 ) -> Result<(), NotJson> {
     out.push('[');
-    for (place, item) in items.enumerate() {
-        if place > 0 {
+    for (index, item) in items.enumerate() {
+        if index > 0 {
             out.push(',');
         }
-        write_value(out, &item, depth + 1).map_err(|refused| refused.within(place))?;
+        write_value(out, &item, depth + 1).map_err(|refused| refused.within(index))?;
     }
     out.push(']');
     Ok(())

@@ -61,7 +61,7 @@ def test_without_its_lock_or_its_component_it_is_refused(folder):
     with pytest.raises(scorebox.ScoreboxError, match="is not on this machine"):
         list(scorebox.Suite(folder / "suite.toml").iter([{"output": "one"}]))
     (folder / "scorebox.lock").unlink()
-    with pytest.raises(scorebox.ScoreboxError, match="it is not locked which component"):
+    with pytest.raises(scorebox.ScoreboxError, match="is not locked to a component"):
         list(scorebox.Suite(folder / "suite.toml").iter([{"output": "one"}]))
 
 

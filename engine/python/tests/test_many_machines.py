@@ -146,6 +146,72 @@ def test_the_seed_of_shards_without_their_plan_is_named(tmp_path):
         scorebox.merge(shards, db=tmp_path / "m.db", seed="5")
 
 
+REQUIRED = f"""
+[scorers.same]
+use = "exact-match"
+severity = "gate"
+threshold = 1
+[scorers.soft]
+use = "exact-match"
+threshold = 1
+[scorers.broken]
+use = "{MISBEHAVE}"
+config = {{ then = "fail" }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("required", "options", "passed"),
+    [
+        ({"min_pass_rate": 0.3}, ["--min-pass-rate", "0.3"], True),
+        ({"min_pass_rate": 0.5}, ["--min-pass-rate", "0.5"], False),
+        ({"min_pass_rate": 0, "fail_below": {"soft": 0.5}}, ["--min-pass-rate", "0", "--fail-below", "soft=0.5"], False),
+        ({"min_pass_rate": 0, "max_errors": 20}, ["--min-pass-rate", "0", "--max-errors", "20"], True),
+        ({"min_pass_rate": 0, "max_errors": 19}, ["--min-pass-rate", "0", "--max-errors", "19"], False),
+        ({"strict": True}, ["--strict"], False),
+        ({"allow_idle": "same"}, ["--allow-idle", "same"], False),
+    ],
+)
+def test_what_is_required_of_merged_shards_is_what_the_options_of_the_command_require(tmp_path, required, options, passed):
+    shards = written(tmp_path / "scores", table(20), text=REQUIRED)
+    merged = scorebox.merge(shards, db=tmp_path / "m.db", **required)
+    command = [sys.executable, "-m", "scorebox", "merge", "scores", "--db", "command.db", *options]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert merged.passed is passed and ran.returncode == (0 if passed else 3), ran.stderr
+    said = [line.removeprefix("error: ") for line in ran.stderr.splitlines() if line.startswith("error: ")]
+    assert list(merged.broken) == said and bool(said) is not passed
+    assert merged.verdict_lines and all(line in ran.stderr for line in merged.verdict_lines)
+    assert merged.verdict["passed"] == 7 and len(merged.root) == 64
+
+
+def test_merged_shards_of_which_nothing_is_required_are_not_decided(tmp_path):
+    shards = written(tmp_path / "scores", table(20), text=REQUIRED)
+    merged = scorebox.merge(shards, db=tmp_path / "m.db")
+    assert (merged.passed, merged.verdict, merged.broken, merged.warnings) == (None, None, (), ())
+    measured = written(tmp_path / "measured", table(20))
+    merged = scorebox.merge(measured, db=tmp_path / "measured.db", strict=True)
+    assert merged.passed and merged.verdict is None
+    assert list(merged.warnings) == ["`strict` changes nothing: no scorer decides whether a case passes"]
+
+
+def test_what_cannot_be_required_of_shards_is_refused_before_anything_is_written(tmp_path):
+    shards = written(tmp_path / "scores", table(20), text=REQUIRED)
+    for required, kind, message in [
+        ({"fail_below": {"none": 0.5}}, "unknown-scorer", "the run has no scorer `none`"),
+        ({"fail_below": {"same": 2}}, "invalid-argument", "`fail_below` of `same` is 2: the scores of `same` are from 0 to 1"),
+        ({"min_pass_rate": 2}, "invalid-argument", "`min_pass_rate` is 2: not a number from 0 to 1"),
+        ({"expect_shards": 0}, "invalid-argument", "`expect_shards` is 0: not a number from 1 to 10000000"),
+        ({"expect_shards": 3}, "invalid-shard", "1 shard is there, and 3 are expected"),
+    ]:
+        error = refused(scorebox.merge, shards, db=tmp_path / "m.db", **required)
+        assert (error.kind, error.message) == (kind, message)
+    assert error.advice == "nothing was written; missing: part-1.parquet, part-2.parquet"
+    with pytest.raises(TypeError, match="go with a db"):
+        scorebox.merge(shards, output=tmp_path / "run.parquet", min_pass_rate=0.5)
+    assert [path.name for path in tmp_path.iterdir()] == ["scores"]
+    assert scorebox.merge(shards, output=tmp_path / "run.parquet", expect_shards=1).cases == 20
+
+
 def test_shards_that_do_not_fit_together_are_refused(tmp_path):
     shards = written(tmp_path / "scores", table(20))
     other = written(tmp_path / "other", table(20), run_id="another")

@@ -236,6 +236,49 @@ def test_a_threshold_that_only_measures_decides_if_it_is_strict(gated, strict):
     assert list(ended.broken) == said and bool(said) is strict
 
 
+def warned(stderr: str) -> list[str]:
+    """What the command warned of."""
+    return [line.removeprefix("warning: ") for line in stderr.splitlines() if line.startswith("warning: ")]
+
+
+def test_what_the_command_warns_of_is_in_the_result(gated):
+    when = "when = '.metadata.kind == \"none\"'\n"
+    (gated / "measures.toml").write_text(
+        f"[scorers.exact-match]\n[scorers.idle]\nuse = 'exact-match'\n{when}[scorers.never]\nuse = './never.js'\n"
+    )
+    (gated / "never.js").write_text('export default () => null;\nexport const info = { reads: [], severity: "soft" };\n')
+    (gated / "gate.toml").write_text('[scorers.gate]\nuse = "./gate.js"\n')
+    (gated / "skipped.jsonl").write_text('{"output": "good", "skip": "later"}\n')
+    for suite, cases, strict, number in [
+        ("measures.toml", "gated.jsonl", True, 3),
+        ("measures.toml", "gated.jsonl", False, 2),
+        ("gate.toml", "skipped.jsonl", False, 1),
+    ]:
+        ended = scorebox.run(suite, cases, progress=False, strict=strict)
+        command = [sys.executable, "-m", "scorebox", "run", suite, cases, "--db", "other.db", *["--strict"] * strict]
+        ran = subprocess.run(command, check=False, capture_output=True, text=True)
+        said = [warning.replace("--strict", "`strict`") for warning in warned(ran.stderr)]
+        assert list(ended.warnings) == said and len(said) == number, ran.stderr
+        assert all(f"warning: {warning}" in str(ended) for warning in said)
+    assert scorebox.run("suite.toml", "cases.jsonl", progress=False).warnings == ()
+
+
+def test_a_run_samples_with_the_seed_that_is_named(files):
+    (files / "sampled.toml").write_text("[scorers.exact-match]\nsampling = { type = 'ratio', rate = 0.5 }\n")
+
+    def taken(run_id: str) -> list[str]:
+        command = [sys.executable, "-m", "scorebox", "scores", run_id, "--format", "json", "--limit", "0"]
+        rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return [row["caseId"] for row in rows if row["status"] == "scored"]
+
+    for run_id, seed in [("own", None), ("one", "1"), ("two", "2")]:
+        scorebox.run("sampled.toml", "cases.jsonl", run_id=run_id, seed=seed, progress=False)
+        command = [sys.executable, "-m", "scorebox", "run", "sampled.toml", "cases.jsonl", "--run-id", f"{run_id}-command"]
+        subprocess.run([*command, *(["--seed", seed] if seed else [])], check=True, capture_output=True)
+        assert taken(run_id) == taken(f"{run_id}-command")
+    assert taken("one") != taken("two") and taken("one") != taken("own")
+
+
 @pytest.mark.parametrize(
     ("required", "options", "code"),
     [

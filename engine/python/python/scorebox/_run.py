@@ -39,6 +39,8 @@ class Run(NamedTuple):
             ``assert ended.passed, str(ended)``.
         verdict_lines: The verdict as the command says it; none if the scorers only measure.
         broken: What is required and does not hold, as the command says it.
+        warnings: What else the command warns of that is stored: scorers that were for no case or applied to none, jurors without a
+            vote, and a verdict that may not mean what it seems to.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Run(NamedTuple):
     passed: bool = False
     verdict_lines: Sequence[str] = ()
     broken: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
     def __str__(self) -> str:
         lines = [f"run {self.id}: {self.cases} cases, {self.scores} scores, {self.errors} errors, {self.seconds:.1f} s"]
@@ -65,6 +68,7 @@ class Run(NamedTuple):
             shown = "-" if mean is None else f"{mean:.4f}"
             lines.append(f"  {name:{width}}  mean {shown}  n {figures['count']}  errors {figures['errors']}")
         lines.extend(self.verdict_lines)
+        lines.extend(f"warning: {warning}" for warning in self.warnings)
         lines.extend(f"error: {requirement}" for requirement in self.broken)
         return "\n".join(lines)
 
@@ -76,6 +80,7 @@ def run(
     db: str | os.PathLike[str] = "scorebox.db",
     run_id: str | None = None,
     resume: str | None = None,
+    seed: str | None = None,
     reuse: bool = False,
     mapping: Mapping[str, str] | None = None,
     format: str | None = None,
@@ -97,6 +102,8 @@ def run(
         db: The database file, which is created if it is missing.
         run_id: The run's id; made from the time unless something else is said.
         resume: The id of a run that was interrupted: only what is missing is scored.
+        seed: The random seed of sampling: the same seed samples the same cases; that of the suite, or else its name, unless
+            something else is said.
         reuse: Whether scores that an earlier run in the database has are copied.
         mapping: Where to find a part in each line, as JSON Pointers: ``{"output": "/response/text"}``; of a table, its
             column: ``{"output": "/answer"}``.
@@ -140,8 +147,9 @@ def run(
         fail_below=list((fail_below or {}).items()),
         min_pass_rate=min_pass_rate,
         max_errors=max_errors,
-        allow_idle=[allow_idle] if isinstance(allow_idle, str) else list(allow_idle),
+        allow_idle=names(allow_idle),
         allow_errors=allow_errors,
+        seed=seed,
     )
     try:
         while not running.wait(_SHOW):
@@ -182,12 +190,18 @@ def run(
         passed=report["passed"],
         verdict_lines=tuple(report["verdictLines"]),
         broken=tuple(report["broken"]),
+        warnings=tuple(report["warnings"]),
     )
     if ended.stopped is not None:
         advice = f"scores so far are kept; continue with `resume={ended.id!r}`"
         raise ScoreboxError(ended.stopped["kind"], ended.stopped["message"], advice)
     running.must_have_found()
     return ended
+
+
+def names(named: str | Sequence[str]) -> list[str]:
+    """The names of scorers, of which one may be named alone."""
+    return [named] if isinstance(named, str) else list(named)
 
 
 def _files(cases: Any) -> list[str | os.PathLike[str]]:

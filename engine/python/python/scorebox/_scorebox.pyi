@@ -170,6 +170,7 @@ class Running:
         max_errors: int | None = None,
         allow_idle: Sequence[str] = ...,
         allow_errors: bool = False,
+        seed: str | None = None,
     ) -> Running: ...
     def abort(self) -> None: ...
     def must_have_found(self) -> None: ...
@@ -210,6 +211,12 @@ def merge(
     run_id: str | None = None,
     replace: bool = False,
     seed: str | None = None,
+    expect_shards: int | None = None,
+    strict: bool = False,
+    fail_below: Sequence[tuple[str, float]] = ...,
+    min_pass_rate: float | None = None,
+    max_errors: int | None = None,
+    allow_idle: Sequence[str] = ...,
 ) -> dict[str, Any]: ...
 def command(arguments: Sequence[str]) -> int: ...
 def compile() -> None: ...
