@@ -1,7 +1,13 @@
-//! A disk that takes no more while a component or a bundle is written: nothing half-written is used or left, what was there stays, and the
-//! message says what happened. Here no file may become larger, which a write reports as it does a full disk.
+//! A disk that takes no more while a component or another file is written, and a command that ends before it has written all: nothing
+//! half-written is used or left, what was there stays, and the message says what happened. Here no file may become larger, which a write
+//! reports as it does a full disk.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    thread,
+    time::Duration,
+};
 
 use insta::assert_snapshot;
 use scorebox::{digest::Digest, registry::component_file_name};
@@ -9,6 +15,7 @@ use scorebox::{digest::Digest, registry::component_file_name};
 use crate::{
     fixture::{Folder, Output},
     scorer_desk::{Desk, SUITE, guest},
+    shard_fixture::write_texts,
 };
 
 /// Blocks of 512 bytes: less than the component of `word-f1` has, more than that of a suite or a lock.
@@ -105,4 +112,104 @@ fn a_bundle_that_is_not_written_whole_is_not_there_or_is_refused() {
     ");
     let cut = folder.sh("scorebox suite check own.tar").exits_with(2);
     assert!(cut.stderr.contains("is not a valid bundle: it is cut off"), "{cut}");
+}
+
+/// A folder with a run, a table, a shard of it, and a script.
+fn with_what_commands_read() -> Folder {
+    let folder = Folder::new();
+    folder.sh("scorebox run suite.toml answers.jsonl --run-id r").exits_with(0);
+    let texts: Vec<String> =
+        (0..2000_u32).map(|number| Digest::of(&number.to_le_bytes()).to_string()).collect();
+    let texts: Vec<Option<&str>> = texts.iter().map(|text| Some(text.as_str())).collect();
+    write_texts(&folder.path("in.parquet"), &[("id", &texts), ("output", &texts)]);
+    folder.write("one.toml", "[scorers.length]\nconfig = { max = 1 }\n");
+    folder.sh("scorebox shard one.toml in.parquet -o shard.parquet").exits_with(0);
+    folder.write("grade.js", "export default () => 1;\n");
+    folder.sh("scorebox build grade.js -o built.wasm").exits_with(0);
+    folder
+}
+
+/// The names in the folder, without those of the database.
+fn names_beside_the_database(folder: &Folder) -> Vec<String> {
+    names(folder, ".").into_iter().filter(|name| !name.starts_with("scorebox.db")).collect()
+}
+
+/// Commands that write a file, all of which say `FILE` for its name and replace it.
+const WRITING: [&str; 7] = [
+    "convert answers.jsonl --force -o FILE.jsonl",
+    "export r --force -o FILE.csv",
+    "export r --force -o FILE.parquet",
+    "report r -o FILE.html",
+    "merge shard.parquet --force -o FILE.parquet",
+    "card exact-match --cases answers.jsonl --force -o FILE.html",
+    "build grade.js -o FILE.wasm",
+];
+
+#[test]
+fn a_file_that_is_not_written_whole_is_not_there_and_the_one_before_it_stays() {
+    let folder = with_what_commands_read();
+    let before = names_beside_the_database(&folder);
+    let limited = |room: usize, command: &str| {
+        folder.sh(&format!("trap '' XFSZ; ulimit -f {room}; exec scorebox {command}")).exits_with(2)
+    };
+    for command in WRITING {
+        let full = limited(ROOM, &command.replace("FILE", "new"));
+        // `card` has a database meanwhile, in a temporary folder.
+        let why = ["File too large", "card.db: disk I/O error"];
+        assert!(why.iter().any(|why| full.stderr.contains(why)), "{command}: {full}");
+        assert_eq!(names_beside_the_database(&folder), before, "{command}");
+        let (_, ending) = command.rsplit_once('.').unwrap();
+        let (name, whole) = (format!("old.{ending}"), b"\0asm, and whole");
+        folder.write(&name, whole);
+        limited(ROOM, &command.replace("FILE", "old"));
+        assert_eq!(fs::read(folder.path(&name)).unwrap(), whole, "{command}");
+        fs::remove_file(folder.path(&name)).unwrap();
+        assert_eq!(names_beside_the_database(&folder), before, "{command}");
+    }
+    for (room, command) in [
+        (ROOM, "shard one.toml in.parquet -o new.parquet"),
+        (0, "new fresh --lang js"),
+        (0, "migrate promptfoo.yaml -o new.toml"),
+    ] {
+        folder.write(
+            "promptfoo.yaml",
+            "tests:\n  - vars: {output: a}\n    assert:\n      - {type: equals, value: a}\n",
+        );
+        let full = limited(room, command);
+        fs::remove_file(folder.path("promptfoo.yaml")).unwrap();
+        assert!(full.stderr.contains("File too large"), "{command}: {full}");
+        assert_eq!(names_beside_the_database(&folder), before, "{command}");
+    }
+}
+
+#[test]
+fn cases_that_cannot_be_read_to_their_end_are_not_converted_to_half_of_them() {
+    let folder = Folder::new();
+    folder.sh("gzip -c answers.jsonl | head -c 20000 > cut.jsonl.gz").exits_with(0);
+    let before = names(&folder, ".");
+    let cut = folder.sh("scorebox convert cut.jsonl.gz -o new.jsonl").exits_with(2);
+    assert!(cut.stderr.starts_with("error: cut.jsonl.gz"), "{cut}");
+    assert_eq!(names(&folder, "."), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_is_interrupted_while_it_writes_leaves_what_was_there() {
+    let folder = Folder::new();
+    folder.write("new.jsonl", "whole");
+    folder.sh("mkfifo pipe").exits_with(0);
+    let mut converting = folder.spawn("scorebox convert - --force -o new.jsonl < pipe");
+    let mut pipe = File::options().write(true).open(folder.path("pipe")).unwrap();
+    pipe.write_all(&fs::read(folder.path("answers.jsonl")).unwrap()).unwrap();
+    let has_begun = || names(&folder, ".").iter().any(|name| name.starts_with(".scorebox-"));
+    for _ in 0..1000 {
+        if has_begun() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(has_begun(), "it writes beside the file");
+    folder.sh(&format!("kill -INT {}", converting.id())).exits_with(0);
+    assert!(!converting.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(folder.path("new.jsonl")).unwrap(), "whole");
 }

@@ -1,4 +1,4 @@
-//! Why a command ends, and its exit code. Prints nothing.
+//! Why a command ends, and its exit code; why not all of something was written. Prints nothing.
 
 use std::io;
 
@@ -77,5 +77,26 @@ impl<E: Advised> From<E> for Failure {
         let words = |advice: Option<Advice>| advice.as_ref().and_then(advice::words);
         let each = error.each().into_iter().map(|(message, advice)| (message, words(advice)));
         Failure::of_each(each).unwrap_or_else(|| Failure::new(error.to_string()))
+    }
+}
+
+/// Why not all of something was written.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// The place that it goes to failed.
+    Io(io::Error),
+    /// There is nothing to write, or no more.
+    Failure(Failure),
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError::Io(error)
+    }
+}
+
+impl From<Failure> for WriteError {
+    fn from(failure: Failure) -> WriteError {
+        WriteError::Failure(failure)
     }
 }

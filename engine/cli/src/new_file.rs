@@ -10,7 +10,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, WriteError},
     output::{Document, is_stdout},
     same_file::{is_beside_a_database, is_same},
 };
@@ -92,27 +92,6 @@ pub(crate) fn must_be_apart<'p>(
         ))
         .hint("name another file")),
         false => Ok(()),
-    }
-}
-
-/// Why not all was written.
-#[derive(Debug)]
-pub(crate) enum WriteError {
-    /// The place that it goes to failed.
-    Io(io::Error),
-    /// There is nothing to write.
-    Failure(Failure),
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> WriteError {
-        WriteError::Io(error)
-    }
-}
-
-impl From<Failure> for WriteError {
-    fn from(failure: Failure) -> WriteError {
-        WriteError::Failure(failure)
     }
 }
 

@@ -27,6 +27,7 @@ use self::{samples::Samples, saved::Saved};
 use crate::{
     arguments,
     failure::{Exit, Failure},
+    new_file::NewFile,
     report,
     setup::{self, SandboxArguments},
     words,
@@ -57,7 +58,7 @@ pub(crate) struct Build {
     output: Option<PathBuf>,
 
     /// Build again whenever a file of the scorer is saved, until Ctrl-C, and score the cases of its `test.jsonl`, by the suite
-    /// `test.toml` if that is there. The component is written beside the sources
+    /// `test.toml` if that exists. The component is written beside the sources
     #[arg(long, conflicts_with = "all", help_heading = "While you write")]
     watch: bool,
 
@@ -65,8 +66,8 @@ pub(crate) struct Build {
     #[arg(long, value_name = "FILE", requires = "watch", help_heading = "While you write")]
     cases: Option<PathBuf>,
 
-    /// Build every crate in the folder into the folder `dist`, with a manifest of digests; what is there is kept where
-    /// sources and compiler are the same
+    /// Build every crate in the folder into the folder `dist`, with a manifest of digests; a component is kept if its
+    /// sources and its compiler are the same
     #[arg(long, conflicts_with = "output", help_heading = "Gallery")]
     all: bool,
 
@@ -216,8 +217,7 @@ impl Build {
     fn write(&self, name: &str, component: &[u8]) -> Result<PathBuf, Failure> {
         let path = self.output(name);
         must_be_replaceable(&path)?;
-        fs::write(&path, component)
-            .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))?;
+        NewFile::create(&path, true)?.write(|out| Ok(out.write_all(component)?))?;
         let described = size_and_digest(name, component);
         words::say(&format!("{described}  {} -> {}", imports(component)?, path.display()));
         Ok(path)

@@ -1,14 +1,14 @@
 //! `scorebox cases`: the cases of a run with their verdicts, and the scorers and assertions that decided against them.
 
 use scorebox::{
-    aggregate::{DecidedCase, VerdictOptions, decides, verdicts},
+    aggregate::{Against, DecidedCase, VerdictOptions, decides, verdicts},
     store::{ScoreFilter, Store},
-    verdict::Verdict,
+    verdict::{Standing, Verdict},
 };
 
 use crate::{
     arguments::{Database, completing, must_be_there},
-    failure::{Exit, Failure},
+    failure::{Exit, Failure, WriteError},
     output::{self, Format, Out, Page},
     report::{self, Align, verdict},
     words,
@@ -74,17 +74,7 @@ impl Cases {
         must_be_there(&store, &filter)?;
         let most = self.format.most(self.limit, 50);
         let mut page = Page::new(self.format, self.skip, most, &COLUMNS);
-        let mut failure = None;
-        output::stdout(|out| {
-            match self.list(&store, &run, &mut page, out) {
-                Ok(written) => written?,
-                Err(error) => failure = Some(error),
-            }
-            page.end(out)
-        })?;
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
+        page.print(|page, out| self.list(&store, &run, page, out))?;
         if let Some(unfinished) = report::unfinished(&record) {
             words::warn(&unfinished);
         }
@@ -94,26 +84,27 @@ impl Cases {
         Ok(Exit::Done)
     }
 
-    /// Writes the cases as they are judged; returns the outcome of writing.
+    /// Writes the cases as they are judged.
     fn list(
         &self,
         store: &Store,
         run: &str,
         page: &mut Page,
         out: &mut Out<'_>,
-    ) -> Result<std::io::Result<()>, Failure> {
+    ) -> Result<(), WriteError> {
         let options =
             VerdictOptions::default().with_node(self.node.as_deref()).with_strict(self.strict);
-        let decides = self.format != Format::Table || decides(store, run, options)?;
+        let decides = decides(store, run, options).map_err(Failure::from)?;
         let mut written = Ok(());
         verdicts(store, run, options, |case| {
             if !self.is_asked_for(&case) {
                 return true;
             }
-            written = page.add(out, &case, || cells(&case, decides));
+            written = page.add(out, &case.shown(decides), || cells(&case, decides, self.strict));
             written.is_ok()
-        })?;
-        Ok(written)
+        })
+        .map_err(Failure::from)?;
+        Ok(written?)
     }
 
     fn is_asked_for(&self, case: &DecidedCase<'_>) -> bool {
@@ -135,15 +126,12 @@ impl Cases {
 }
 
 /// The row of a case. If no scorer `decides` whether one passes, that it passed says nothing.
-fn cells(decided: &DecidedCase<'_>, decides: bool) -> Vec<String> {
+fn cells(decided: &DecidedCase<'_>, decides: bool, strict: bool) -> Vec<String> {
     vec![
         output::cell(&name(decided), 48),
-        match decides {
-            true => verdict::verdict(&decided.verdict),
-            false => verdict::undecided(&decided.verdict).to_owned(),
-        },
+        verdict::verdict_where(decides, &decided.verdict),
         decided.verdict.score.map_or_else(|| "-".to_owned(), report::score),
-        output::last_cell(&deciders(decided)),
+        output::last_cell(&deciders(decided, strict)),
     ]
 }
 
@@ -153,9 +141,12 @@ fn name(decided: &DecidedCase<'_>) -> String {
     report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
-/// What decided against the case, with the assertions that did, and why it was skipped, or why its task failed.
-fn deciders(decided: &DecidedCase<'_>) -> String {
-    let each = decided.against.iter().map(|against| {
+/// What decided against the case, with the assertions that did, and why it was skipped, or why its task failed. Beside what failed
+/// it, a regression decides nothing, unless it is `strict`.
+fn deciders(decided: &DecidedCase<'_>, strict: bool) -> String {
+    let is_bad = matches!(decided.verdict.verdict, Verdict::Failed | Verdict::Errored);
+    let decides = |it: &&Against<'_>| strict || !is_bad || it.standing != Standing::Regressed;
+    let each = decided.against.iter().filter(decides).map(|against| {
         let assertions: Vec<String> = against.assertions.iter().map(verdict::decisive).collect();
         let assertions = match assertions.is_empty() {
             true => String::new(),

@@ -150,22 +150,26 @@ fn missing(what: &str, hint: &str) -> Failure {
     Failure::new(format!("the {what} is missing")).hint(hint)
 }
 
-/// Makes the folder and the files in it.
+/// Makes the folder and the files in it. It has its name when all of them are written.
 fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
     let cannot = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| Failure::new(format!("cannot write `{path}`: {error}"))
     };
-    if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent).map_err(cannot(parent))?;
-    }
-    fs::create_dir(folder).map_err(cannot(folder))?;
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(cannot(parent))?;
+    let scratch = tempfile::Builder::new().prefix(".scorebox-").tempdir_in(parent);
+    let scratch = scratch.map_err(cannot(parent))?;
+    // A folder in it, which others may read as the user's mask says.
+    let made = scratch.path().join("new");
+    fs::create_dir(&made).map_err(cannot(folder))?;
     for (path, text) in files {
-        let path = folder.join(path);
+        let (path, name) = (made.join(path), folder.join(path));
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(cannot(parent))?;
+            fs::create_dir_all(parent).map_err(cannot(&name))?;
         }
-        fs::write(&path, text).map_err(cannot(&path))?;
+        fs::write(&path, text).map_err(cannot(&name))?;
     }
-    Ok(())
+    fs::rename(&made, folder).map_err(cannot(folder))
 }

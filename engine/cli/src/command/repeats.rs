@@ -206,20 +206,15 @@ impl Repeats {
             columns.iter().map(|(title, align)| (title.as_str(), *align)).collect();
         let most = self.format.most(self.limit, 50);
         let mut page = Page::new(self.format, self.skip, most, &columns);
-        let mut failure = None;
-        output::stdout(|out| {
+        page.print(|page, out| {
             let mut written = Ok(());
-            let listed = repeats(store, run, options, |case| {
+            repeats(store, run, options, |case| {
                 written = page.add(out, case, || cells(case, options.ks, reducers));
                 written.is_ok()
-            });
-            written?;
-            failure = listed.err();
-            page.end(out)
+            })
+            .map_err(Failure::from)?;
+            Ok(written?)
         })?;
-        if let Some(failure) = failure {
-            return Err(failure.into());
-        }
         if self.format == Format::Table {
             words::page_of(page.found(), self.skip, page.shown(), "cases");
         }
@@ -277,8 +272,8 @@ fn reduced_cells(reduced: &Reduced, reducers: &[Reducer]) -> Vec<String> {
 
 /// A row for each k; what is the same in all of them stands in the first.
 fn add_tries(table: &mut Table, by: &str, tries: &Tries) {
-    for (place, draw) in tries.draws.iter().enumerate() {
-        let mut cells = match place {
+    for (index, draw) in tries.draws.iter().enumerate() {
+        let mut cells = match index {
             0 => vec![
                 output::cell(by, 48),
                 report::count(tries.cases),

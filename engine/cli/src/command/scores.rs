@@ -12,9 +12,9 @@ use scorebox::{
 
 use crate::{
     arguments::{Database, completing, must_be_there, number},
-    failure::{Exit, Failure},
+    failure::{Exit, Failure, WriteError},
     output::{self, Format, Page},
-    report::{self, Align, of_the_run},
+    report::{self, Align, summaries},
     waiting::Waiting,
     words,
 };
@@ -97,58 +97,32 @@ impl Scores {
         drop(waiting);
         let shown = total.saturating_sub(self.skip).min(self.format.most(self.limit, 50));
         let standings = Standings::of(store, filter)?;
-        let mut trouble = None;
         let mut error_kinds = BTreeSet::new();
-        output::stdout(|out| {
-            let rows = Rows { store, filter, skip: self.skip, left: shown };
-            let mut page = Page::new(self.format, 0, shown, &standings.columns());
-            let written = rows.for_each(|record| {
+        let rows = Rows { store, filter, skip: self.skip, left: shown };
+        Page::new(self.format, 0, shown, &standings.columns()).print(|page, out| {
+            rows.for_each(|record| {
                 Ok(page.add(out, &record, || {
                     error_kinds.extend(error_kind(&record.row));
                     standings.cells(&record.row)
                 })?)
-            });
-            let written = written.and_then(|()| Ok(page.end(out)?));
-            // Trouble with reading is the failure of the command; trouble with writing is handled here.
-            written.or_else(|error| match error {
-                Trouble::Reading(failure) => {
-                    trouble = Some(failure);
-                    Ok(())
-                }
-                Trouble::Writing(error) => Err(error),
             })
         })?;
-        match trouble {
-            Some(failure) => Err(failure),
-            None => {
-                if self.format == Format::Table {
-                    words::limit_hints(error_kinds);
-                    words::page_of(total, self.skip, shown, "scores");
-                }
-                self.say_errors_of_the_run(store, filter)
-            }
+        if self.format == Format::Table {
+            words::limit_hints(error_kinds);
+            words::page_of(total, self.skip, shown, "scores");
         }
+        self.say_errors_of_the_run(store, filter)
     }
 
     /// The errors of scorers that said nothing about all cases of the run: no row of it shows them.
     fn say_errors_of_the_run(&self, store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
         let Some(run) = filter.run.as_deref().filter(|_| self.errors) else { return Ok(()) };
-        let mut summaries = store.summaries(store.run(run)?.key)?;
+        let record = store.run(run)?;
+        let mut summaries = store.summaries(record.key)?;
         summaries.retain(|it| it.error_kind.is_some());
         summaries.retain(|it| self.scorer.as_ref().is_none_or(|asked| *asked == it.scorer_id));
-        summaries.iter().for_each(|it| words::warn(of_the_run::said(it).trim_end()));
+        summaries.iter().for_each(|it| words::warn(summaries::said(it, record.state).trim_end()));
         Ok(())
-    }
-}
-
-enum Trouble {
-    Reading(Failure),
-    Writing(std::io::Error),
-}
-
-impl From<std::io::Error> for Trouble {
-    fn from(error: std::io::Error) -> Trouble {
-        Trouble::Writing(error)
     }
 }
 
@@ -169,14 +143,12 @@ impl Rows<'_> {
 
     fn for_each(
         mut self,
-        mut take: impl FnMut(ScoreRecord) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        mut take: impl FnMut(ScoreRecord) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         let mut after = None;
         while self.left > 0 {
-            let some = self
-                .store
-                .scores(self.filter, after, self.at_once())
-                .map_err(|error| Trouble::Reading(error.into()))?;
+            let some =
+                self.store.scores(self.filter, after, self.at_once()).map_err(Failure::from)?;
             let Some(last) = some.last() else { return Ok(()) };
             after = Some(last.cursor);
             for record in some {

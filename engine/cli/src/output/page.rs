@@ -4,8 +4,11 @@ use std::io;
 
 use serde::Serialize;
 
-use super::{Format, Out, in_one_line, json_line, table};
-use crate::report::{Align, Table};
+use super::{Format, Out, in_one_line, json_line, stdout, table};
+use crate::{
+    failure::{Failure, WriteError},
+    report::{Align, Table},
+};
 
 /// Rows that one table is laid out from: only their short cells are held.
 const TABLE_ROWS: usize = 1000;
@@ -36,6 +39,24 @@ impl Page {
         self.shown
     }
 
+    /// Lets `list` add the things of the list to the page on standard output, and ends it. A page that cannot be read to its end
+    /// has none: its array in JSON stays open on purpose, so that no parser takes what is there for all of it.
+    pub(crate) fn print(
+        &mut self,
+        list: impl FnOnce(&mut Page, &mut Out<'_>) -> Result<(), WriteError>,
+    ) -> Result<(), Failure> {
+        let mut failure = None;
+        stdout(|out| match list(self, out) {
+            Ok(()) => self.end(out),
+            Err(WriteError::Io(error)) => Err(error),
+            Err(WriteError::Failure(why)) => {
+                failure = Some(why);
+                self.break_off(out)
+            }
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
     /// The next thing of the list, which is written if it is on this page; `cells` are its row of a table.
     pub(crate) fn add(
         &mut self,
@@ -64,8 +85,16 @@ impl Page {
         }
     }
 
+    /// More should be on this page, and does not come: what is said next begins a line.
+    fn break_off(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+        match self.format {
+            Format::Json if self.shown > 0 => out.write_all(b"\n"),
+            _ => Ok(()),
+        }
+    }
+
     /// Nothing more is on this page.
-    pub(crate) fn end(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut Out<'_>) -> io::Result<()> {
         match self.format {
             Format::Json => out.write_all(if self.shown == 0 { b"[]\n" } else { b"\n]\n" }),
             Format::Table if self.table.len() > 0 => table(out, self.table.take()),
@@ -104,6 +133,23 @@ mod tests {
             assert_eq!(written(Format::Jsonl, 3, 2, all), "");
             assert_eq!(written(Format::Table, 3, 2, all), "");
         }
+    }
+
+    #[test]
+    fn a_page_that_breaks_off_is_not_taken_for_a_whole_one() {
+        let cut_off = |format| {
+            let mut out = Vec::new();
+            let mut page = Page::new(format, 0, 9, &[("number", Align::Left)]);
+            for number in 1..3 {
+                page.add(&mut out, &number, || vec![number.to_string()]).unwrap();
+            }
+            page.break_off(&mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(cut_off(Format::Json), "[\n1,\n2\n");
+        assert!(serde_json::from_str::<serde_json::Value>(&cut_off(Format::Json)).is_err());
+        assert_eq!(cut_off(Format::Jsonl), "1\n2\n");
+        assert_eq!(cut_off(Format::Table), "");
     }
 
     #[test]

@@ -47,11 +47,11 @@ fn of_several(components: &[&[u8]]) -> Vec<u8> {
     while let Some(best) = best(components, &chunks, &uncovered, room) {
         room -= components[best].len();
         chosen.push(best);
-        for (place, left) in uncovered.iter_mut().enumerate() {
-            left.retain(|chunk, _| place != best && !chunks[best].contains_key(chunk));
+        for (index, left) in uncovered.iter_mut().enumerate() {
+            left.retain(|chunk, _| index != best && !chunks[best].contains_key(chunk));
         }
     }
-    chosen.iter().flat_map(|place| components[*place]).copied().collect()
+    chosen.iter().flat_map(|index| components[*index]).copied().collect()
 }
 
 /// The component that fits and covers most bytes of the others for its size; none where it covers fewer than it has.
@@ -62,14 +62,14 @@ fn best(
     room: usize,
 ) -> Option<usize> {
     let fits = components.iter().enumerate().filter(|(_, bytes)| bytes.len() <= room);
-    let covered = fits.map(|(place, bytes)| {
-        let others = uncovered.iter().enumerate().filter(|(other, _)| *other != place);
+    let covered = fits.map(|(index, bytes)| {
+        let others = uncovered.iter().enumerate().filter(|(other, _)| *other != index);
         let shared = others
             .flat_map(|(_, left)| left)
-            .filter(|(chunk, _)| chunks[place].contains_key(chunk))
+            .filter(|(chunk, _)| chunks[index].contains_key(chunk))
             .map(|(_, bytes)| bytes)
             .sum::<usize>();
-        (place, shared, bytes.len().max(1))
+        (index, shared, bytes.len().max(1))
     });
     // Products in place of quotients: exact, and so the same everywhere.
     let best = covered.filter(|(_, shared, own)| shared > own).reduce(|best, next| {
@@ -86,9 +86,9 @@ fn chunks(bytes: &[u8]) -> Chunks {
     let mut chunks = Chunks::new();
     let gears: Vec<u32> = (0..=u8::MAX).map(|byte| name(&[byte]) as u32).collect();
     let (mut start, mut rolling) = (0, 0_u32);
-    for (place, byte) in bytes.iter().enumerate() {
+    for (offset, byte) in bytes.iter().enumerate() {
         rolling = (rolling << 1).wrapping_add(gears[usize::from(*byte)]);
-        let end = place + 1;
+        let end = offset + 1;
         let is_boundary = rolling >> (u32::BITS - BOUNDARY.trailing_zeros()) == 0;
         if (is_boundary && end - start > LEAST_CHUNK_BYTES) || end == bytes.len() {
             chunks.insert(name(&bytes[start..end]), end - start);

@@ -12,6 +12,7 @@ use super::{
     manifest::{DICTIONARY_FILE, component_file, dist},
     package::compiled_packages,
     sources_digest,
+    whole_file::write_whole,
 };
 
 pub use super::manifest::{MANIFEST_VERSION, Manifest, ManifestDictionary, ManifestScorer};
@@ -143,7 +144,7 @@ pub fn install(
             true => pack(&component.bytes, &dictionary).map_err(BuildError::file(&path))?,
             false => component.bytes.clone(),
         };
-        fs::write(&path, stored).map_err(BuildError::file(&path))?;
+        write_whole(&path, &stored)?;
         remove(&folder.join(component_file(&component.name, !compressed)))?;
         let sources = match component.sources {
             Some(sources) => sources,
@@ -193,7 +194,7 @@ fn install_dictionary(
         true => remove(&path)?,
         false => {
             let packed = pack(&dictionary, b"").map_err(BuildError::file(&path))?;
-            fs::write(&path, packed).map_err(BuildError::file(&path))?;
+            write_whole(&path, &packed)?;
         }
     }
     Ok(dictionary)

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{contract::ScorerInfo, digest::Digest, packing::unpack};
 
-use super::{BuildError, Packages};
+use super::{BuildError, Packages, whole_file::write_whole};
 
 /// What compressed components are compressed against, in the folder with them.
 pub(super) const DICTIONARY_FILE: &str = "dictionary.zst";
@@ -142,7 +142,7 @@ impl Manifest {
             reason: error.to_string(),
         };
         let text = serde_json::to_string_pretty(self).map_err(unexpected)? + "\n";
-        fs::write(&path, text).map_err(BuildError::file(&path))
+        write_whole(&path, text.as_bytes())
     }
 }
 

@@ -18,7 +18,8 @@
 //!   what is compiled.
 //! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
 //! - `sources`: the digest of all that a guest is built from.
-//! - `gallery`: a folder of scorers, and what they build to, with a `manifest`; `dictionary`: what they have in common.
+//! - `gallery`: a folder of scorers, and what they build to, with a `manifest`; `dictionary`: what they have in common; `whole_file`:
+//!   a file that is written whole or not at all.
 
 mod cargo;
 mod compile;
@@ -42,6 +43,7 @@ mod shared;
 mod sources;
 mod tool;
 mod toolchain;
+mod whole_file;
 
 pub use compile::build_source;
 pub use error::BuildError;

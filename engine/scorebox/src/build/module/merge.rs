@@ -97,7 +97,7 @@ impl<'m> Merged<'m> {
             for (name, kind) in &preview_1.imports {
                 let mut imported = outside.imported();
                 let known = imported.find(|(module, other, _)| *module == LOG && other == name);
-                let known = known.and_then(|(_, _, place)| functions[place as usize]);
+                let known = known.and_then(|(_, _, index)| functions[index as usize]);
                 stubs.push(known.unwrap_or_else(|| {
                     added.push((name.as_str(), *kind));
                     index()
@@ -115,8 +115,8 @@ impl<'m> Merged<'m> {
             let stub = preview_1.exports.get(name).and_then(|stub| stubs.get(*stub as usize));
             stub.copied()
         };
-        let replaced = functions.iter().enumerate().map(|(place, kept)| {
-            let replaced = match plan.imports.get(place) {
+        let replaced = functions.iter().enumerate().map(|(index, kept)| {
+            let replaced = match plan.imports.get(index) {
                 Some(Imported::Replaced(name)) => stub_of(name),
                 _ => None,
             };
@@ -373,8 +373,8 @@ fn prepared(
         set(&mut code, quiet, 0);
     }
     code.end();
-    for place in 0..parameters.len() as u32 {
-        code.local_get(place);
+    for index in 0..parameters.len() as u32 {
+        code.local_get(index);
     }
     code.call(function).end();
     prepared

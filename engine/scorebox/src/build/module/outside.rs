@@ -165,10 +165,10 @@ impl Outside {
         Some((kind, self.types.get(kind as usize)?.as_ref()?))
     }
 
-    /// Module and name of each imported function, with its place.
+    /// Module and name of each imported function, with its index.
     pub(super) fn imported(&self) -> impl Iterator<Item = (&str, &str, u32)> {
-        let places = self.imports.iter().zip(0..);
-        places.map(|(import, place)| (import.module.as_str(), import.name.as_str(), place))
+        let indices = self.imports.iter().zip(0..);
+        indices.map(|(import, index)| (import.module.as_str(), import.name.as_str(), index))
     }
 
     fn is(&self, index: u32, (parameters, results): &Signature) -> bool {

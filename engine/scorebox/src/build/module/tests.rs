@@ -227,9 +227,9 @@ const WRITE: &str = r#"(import "wasi_snapshot_preview1" "fd_write" (func $write 
 fn print(running: &mut Running, descriptor: i32, bytes: &[u8], pieces: &[usize]) -> i32 {
     running.write(1000, bytes);
     let mut at = 1000;
-    for (place, length) in pieces.iter().enumerate() {
-        running.write(16 + 8 * place, &(at as u32).to_le_bytes());
-        running.write(20 + 8 * place, &(*length as u32).to_le_bytes());
+    for (index, length) in pieces.iter().enumerate() {
+        running.write(16 + 8 * index, &(at as u32).to_le_bytes());
+        running.write(20 + 8 * index, &(*length as u32).to_le_bytes());
         at += length;
     }
     running.write(8, &(pieces.len() as u32).to_le_bytes());

@@ -1,0 +1,48 @@
+//! A file that has its name when it is complete, in place of one that has the name. Knows nothing of what is in it.
+
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
+
+use super::BuildError;
+
+/// Writes all of the file, or none of it.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
+    try_to(path, bytes).map_err(BuildError::file(path))
+}
+
+fn try_to(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".scorebox-");
+    // As a file that is created by its name: what others may do with it is for the user's mask to say.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut beside = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    beside.as_file_mut().write_all(bytes)?;
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_by_a_whole_one_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for bytes in [&b"one"[..], b"another"] {
+            write_whole(&path, bytes).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+        // A folder cannot be replaced.
+        fs::create_dir(folder.path().join("folder")).unwrap();
+        assert!(write_whole(&folder.path().join("folder"), b"three").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}
