@@ -81,7 +81,7 @@ fn a_component_that_is_missing_damaged_or_not_locked_fails() {
     desk.write("scorebox.lock", &lock.replace("reads = [", "reads = [\"input\", "));
     assert_snapshot!(audit(&desk, 3).join("\n"), @"lock failed: `HOST/team/shown:0.1.0` is not what it is locked as: in addition to the output it reads groundTruth; the lock says input, groundTruth");
     desk.write("scorebox.lock", &lock.replace("shown:0.1.0", "shown:0.2.0"));
-    assert_snapshot!(audit(&desk, 3).join("\n"), @"lock failed: it is not locked which component this is");
+    assert_snapshot!(audit(&desk, 3).join("\n"), @"lock failed: `HOST/team/shown:0.1.0` is not in `scorebox.lock`");
     desk.write("scorebox.lock", &lock);
     fs::remove_dir_all(desk.folder.path("data")).unwrap();
     assert_snapshot!(audit(&desk, 3).join("\n"), @"component failed: it is not on this machine with the bytes of the lock; `scorebox fetch` fetches it");

@@ -242,7 +242,7 @@ fn shards_that_were_scored_with_a_bundle_and_with_its_suite_are_of_one_run() {
         .exits_with(0);
     sh_elsewhere(&there, "scorebox merge out-*.parquet -o run.parquet").exits_with(0);
     let alone = sh_elsewhere(&there, "scorebox merge out-*.parquet --db merged.db").exits_with(2);
-    assert!(alone.stderr.contains("is not there"), "{alone}");
+    assert!(alone.stderr.contains("is not on this machine"), "{alone}");
     let merge = "scorebox merge out-*.parquet --db merged.db --suite suite.tar";
     let merged = sh_elsewhere(&there, merge).exits_with(0);
     assert!(merged.stderr.contains("with 4 cases of 2 shards"), "{merged}");
@@ -318,8 +318,8 @@ fn what_cannot_be_bundled_is_named_and_nothing_is_written() {
     ");
     assert_snapshot!(refused("[scorers.a]\nuse = \"oci://registry.test/team/none:1.0.0\"\n"), @"
     [stderr]
-    error: own.toml:1:10: it is not locked which component `registry.test/team/none:1.0.0` is
-    hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
+    error: own.toml:1:10: `registry.test/team/none:1.0.0` is not locked to a component
+    hint: look at it and lock it: scorebox add registry.test/team/none:1.0.0 --suite FILE
     [exit code 2]
     ");
     let wrong = "[scorers.contains]\nconfig = { vale = \"a\" }\n[scorers.b]\nuse = 3\n";

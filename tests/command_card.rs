@@ -132,7 +132,7 @@ fn the_figures_of_a_page_are_those_of_a_stored_run() {
     assert!(row[3].starts_with(&figure(&scorer["mean"])), "{row:?}\n{stats}");
     let behind = [figure(&scorer["p50"]), figure(&scorer["min"]), figure(&scorer["max"])];
     assert!(row.windows(3).any(|cells| cells == behind), "{row:?}\n{stats}");
-    let kappa = browser.texts("[aria-label='Figures of rouge'] tr:nth-child(5) > *");
+    let kappa = browser.texts("[aria-label='Figures of rouge'] tr:nth-child(7) > *");
     assert_eq!(kappa[1], figure(&agreed["binary"]["kappa"]));
     let files = browser.texts("[aria-label='Files with cases'] tbody td");
     assert_eq!(files[1], digest_of(&folder, "cases.jsonl"));

@@ -63,9 +63,10 @@ const FAILED: [&str; 12] = [
     "half | written | skipped | null | null | null",
     "half | written.explained | skipped | null | null | null",
     "skipped | long | skipped | null | null | null",
-    "skipped | right | skipped | null | null | null",
-    "skipped | written | skipped | null | null | null",
-    "skipped | written.explained | skipped | null | null | null",
+    // Who failed did not choose to be left out.
+    "skipped | right | error | null | task-failed | the task failed: crashed",
+    "skipped | written | error | null | task-failed | the task failed: crashed",
+    "skipped | written.explained | error | null | task-failed | the task failed: crashed",
 ];
 
 #[test]
@@ -73,7 +74,7 @@ fn a_task_that_failed_is_an_error_of_every_scorer_that_is_for_it() {
     let folder = folder();
     let run = folder.sh("scorebox run suite.toml tasks.jsonl -q --run-id r").exits_with(1);
     assert!(
-        run.stderr.contains("2 of 4 cases passed") && run.stderr.contains("2 errored, 1 skipped"),
+        run.stderr.contains("2 of 5 cases passed") && run.stderr.contains("3 errored\n"),
         "{run}"
     );
     assert_eq!(rows(&folder, "r"), FAILED);
@@ -124,7 +125,7 @@ fn why_a_task_failed_is_shown_with_its_case() {
     fine     passed   1.0000
     crashed  errored       -  right errored, long errored, written errored, written.explained errored, the task failed: TimeoutError: no answer at 1
     half     errored       -  right errored, the task failed: cut off
-    skipped  skipped       -  known
+    skipped  errored       -  right errored, written errored, written.explained errored, the task failed: crashed
     empty    passed   1.0000
     [exit code 0]
     ");
@@ -249,7 +250,7 @@ fn a_target_is_not_run_over_a_task_that_failed() {
     let run = folder
         .sh("scorebox run suite.toml tasks.jsonl --target equals -q --run-id r")
         .exits_with(1);
-    assert!(run.stderr.contains("2 errored"), "{run}");
+    assert!(run.stderr.contains("3 errored"), "{run}");
     let failed = "SELECT scorer_id FROM scores WHERE case_id = 'half' AND error_kind = 'task-failed' ORDER BY scorer_id";
     assert_eq!(folder.rows(failed), ["equals", "equals.length"]);
     folder.sh("scorebox verify r --trust-cache").exits_with(0);

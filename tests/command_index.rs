@@ -198,13 +198,13 @@ fn an_index_takes_the_place_of_nothing_else() {
     let options =
         "HOST/signed/word-f1:0.1.0 --name team --sign team.key --publish HOST/signed/word-f1:0.1.0";
     assert_snapshot!(index(&desk, options).exits_with(2).stderr, @"
-    error: cannot publish at oci://HOST/signed/word-f1:0.1.0: what is there is not an index: it is something else
+    error: cannot publish at oci://HOST/signed/word-f1:0.1.0: its content is not an index: it is something else
     hint: an index takes the place of an older index only: name another tag
     ");
     desk.write("notes.json", "{\"notes\": 1}");
     let refused = index(&desk, "HOST/signed/word-f1:0.1.0 --name team -o notes.json").exits_with(2);
     assert_snapshot!(refused.stderr, @"
-    error: `notes.json` is there, and is not an index: missing field `version` at line 1 column 12
+    error: `notes.json` exists and is not an index: missing field `version` at line 1 column 12
     hint: name another file, or delete this one
     ");
     assert_eq!(desk.read("notes.json"), "{\"notes\": 1}");
@@ -232,7 +232,7 @@ fn nothing_is_written_where_a_scorer_is_not_as_it_should_be() {
     let manifest = desk.registry.get("/v2/people/reader/manifests/0.1.0");
     desk.registry.put_manifest("people/reader", "9.0.0", &manifest);
     assert_snapshot!(refused("--name team HOST/people/reader:9.0.0"), @"
-    error: `HOST/people/reader:9.0.0`: it has the version 0.1.0, which is not that of its tag
+    error: `HOST/people/reader:9.0.0`: the component's version is 0.1.0, which differs from its tag
     hint: no index was written: leave it out, or ask its publisher
     ");
     // The signature of another component.

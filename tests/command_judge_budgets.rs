@@ -80,7 +80,7 @@ fn a_spent_budget_of_a_scorer_names_it() {
         &format!("{ONE}judge = {{ budget = {{ calls = 1 }} }}\n"),
     );
     let run = sh(&folder, RUN).exits_with(1);
-    assert!(run.stderr.contains("scorer `one`: all 1 calls of its budget are used"), "{run}");
+    assert!(run.stderr.contains("scorer `one`: its budget of 1 call is used up"), "{run}");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_spent_budget_stops_the_run_and_a_larger_one_completes_it_without_asking_aga
     let folder = folder(&server.base_url(), &outputs, ONE);
     let stopped = sh(&folder, &format!("{RUN} --run-id r --judge-budget calls=7"));
     assert_eq!(stopped.code, Some(1), "{stopped}");
-    assert!(stopped.stderr.contains("all 7 calls of its budget are used"), "{stopped}");
+    assert!(stopped.stderr.contains("its budget of 7 calls is used up"), "{stopped}");
     assert!(stopped.stderr.contains("--resume r"), "{stopped}");
     assert_eq!(server.asked().len(), 7);
     assert_eq!(folder.rows("SELECT state FROM runs"), ["stopped"]);

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, OpenOptions},
     io::Write as _,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -137,7 +138,7 @@ fn another_file_of_the_same_name_does_not_continue_the_run() {
         ),
         "{refused}"
     );
-    assert!(refused.stderr.contains("hint: name a run of its own: --run-id ID"), "{refused}");
+    assert!(refused.stderr.contains("hint: give it its own run: --run-id ID"), "{refused}");
     assert_eq!(stored(&folder), 1);
     // The same place in other words.
     let mut following = folder.spawn("scorebox live suite.toml --follow ./sub/../agent.jsonl");
@@ -275,4 +276,42 @@ fn what_cannot_be_followed_is_an_error_at_once() {
         let run = folder.sh(&format!("scorebox live suite.toml -q {options}")).exits_with(2);
         assert!(run.stderr.contains(why), "{options}\n{run}");
     }
+}
+
+/// As `timeout` does, which signals the process and then its group. What is required holds then or not, and scorers say what there is
+/// to say about all cases so far.
+#[test]
+fn a_signal_that_comes_twice_at_once_ends_it_in_good_order_with_a_summary_so_far() {
+    let folder = folder();
+    folder.write(
+        "suite.toml",
+        "[scorers.right]\nuse = \"exact-match\"\nseverity = \"gate\"\n[scorers.labels]\nuse = \"label-distribution\"\n",
+    );
+    let line = |id: &str, label: &str| {
+        format!(
+            "{{\"id\": \"{id}\", \"output\": 1, \"groundTruth\": 2, \"metadata\": {{\"label\": \"{label}\"}}}}\n"
+        )
+    };
+    let said_after = |scores: i64| {
+        let mut shell = folder.shell(&format!("exec {FOLLOW} -q"));
+        let mut following = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        until_stored(&folder, &mut following, scores);
+        let twice = folder.sh(&format!("kill -TERM {0}; kill -TERM {0}", following.id()));
+        twice.exits_with(0);
+        let output = following.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        said
+    };
+    append(&folder, &line("a", "x"));
+    let said = said_after(2);
+    assert!(said.contains("labels of the run so far: {") && said.contains("\"x\": 1"), "{said}");
+    let stats = folder.sh("scorebox stats").exits_with(0);
+    assert!(stats.stdout.contains("labels of the run so far: {"), "{stats}");
+    // A later session says it again of all cases by then.
+    append(&folder, &line("b", "y"));
+    let said = said_after(4);
+    assert!(said.contains("\"x\": 1,\n    \"y\": 1\n"), "{said}");
+    folder.sh("scorebox verify live-agent.jsonl --trust-cache").exits_with(0);
+    assert_eq!(folder.rows("SELECT count(*) FROM summaries"), ["1"]);
 }

@@ -216,21 +216,21 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     fs::remove_file(desk.folder.path("scorebox.lock")).unwrap();
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
-    error: suite.toml:7:10: it is not locked which component `HOST/team/word-f1:0.1.0` is
-    hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
+    error: suite.toml:7:10: `HOST/team/word-f1:0.1.0` is not locked to a component
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite FILE
     [exit code 2]
     ");
     assert_snapshot!(refused("fetch --plain-http"), @"
     [stderr]
-    error: scorer `word-f1`: it is not locked which component `HOST/team/word-f1:0.1.0` is
-    hint: lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE
+    error: scorer `word-f1`: `HOST/team/word-f1:0.1.0` is not in `scorebox.lock`
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite suite.toml
     [exit code 2]
     ");
     desk.write("scorebox.lock", &lock.replace("word-f1:0.1.0", "word-f1:0.2.0"));
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
-    error: suite.toml:7:10: it is not locked which component `HOST/team/word-f1:0.1.0` is
-    hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
+    error: suite.toml:7:10: `HOST/team/word-f1:0.1.0` is not locked to a component
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite FILE
     [exit code 2]
     ");
     desk.write("scorebox.lock", &lock.replace("version = 2", "version = 3"));
@@ -335,10 +335,13 @@ fn a_component_of_another_version_than_its_address_is_refused() {
     }
     let refused = desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2);
     assert_snapshot!(refused.stderr, @"
-    error: `HOST/team/word-f1:0.2.0` is not what it is locked as: it has the version 0.1.0, which is not that of its address
+    error: `HOST/team/word-f1:0.2.0` is not what it is locked as: the component's version is 0.1.0, which differs from its address
     hint: scorebox.lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it
     ");
     let audited = desk.sh("scorebox audit --format json").exits_with(3).json();
     let lock = audited.as_array().unwrap().iter().find(|check| check["check"] == "lock").unwrap();
-    assert!(lock["message"].as_str().unwrap().contains("it has the version 0.1.0"), "{lock}");
+    assert!(
+        lock["message"].as_str().unwrap().contains("the component's version is 0.1.0"),
+        "{lock}"
+    );
 }

@@ -109,7 +109,7 @@ fn a_case_that_one_file_has_twice_is_said_to_be_in_one_file() {
     a     (the case itself)  {"id":"a","output":"x","groundTruth":"x"}  {"id":"a","output":"y","groundTruth":"x"}  out.parquet, twice
     [stderr]
     error: 1 result differs between rows of one shard that have the same case
-    hint: nothing was written; the file has the case twice: give each row of its input an id of its own, or leave it out
+    hint: nothing was written; the file has the case twice: give each row of its input a unique id, or leave it out
     [exit code 2]
     "#);
 }
@@ -153,7 +153,7 @@ fn shards_of_two_suites_or_versions_are_not_put_together() {
     newer.write(&folder.path("schema.parquet"));
     assert_snapshot!(merge("schema.parquet"), @"
     error: `schema.parquet` is not a shard: its schema has the version `2`, and this scorebox reads 1
-    hint: `scorebox shard` writes shards; of what a data engine wrote, --suite names the suite
+    hint: `scorebox shard` writes shards; for what a data engine wrote, name the suite with --suite
     ");
     // A row that was scored with another plan than its file says.
     let mut mixed = Shard::read(&folder.path("out-1.parquet"));
@@ -404,7 +404,7 @@ fn files_that_an_engine_wrote_without_the_plan_need_the_suite() {
     let other = folder
         .sh("scorebox merge bare.parquet --suite suite.toml --run-id q -o no.parquet")
         .exits_with(2);
-    let of_another = "`bare.parquet` is not of what is named: it was scored with the plan ";
+    let of_another = "`bare.parquet` was not scored with the suite and run that you named: it was scored with the plan ";
     assert!(other.stderr.contains(of_another), "{other}");
     assert!(
         other.stderr.contains("name the suite (--suite), the run (--run-id) and the seed (--seed)"),
@@ -433,15 +433,20 @@ fn shards_that_have_their_plan_are_held_against_the_suite_that_is_named() {
     folder.write("laxer.toml", SUITE.replace("max = 3", "max = 4"));
     let laxer = folder.sh(&format!("{merge} --suite laxer.toml")).exits_with(2);
     assert!(
-        laxer.stderr.contains("is not of what is named: the configuration of `some` differs"),
+        laxer.stderr.contains("was not scored with the suite and run that you named: the configuration of `some` differs"),
         "{laxer}"
     );
     folder.write("soft.toml", SUITE.replace("[scorers.same]", "[scorers.same]\nthreshold = 0.0"));
     let soft = folder.sh(&format!("{merge} --suite soft.toml")).exits_with(2);
-    assert!(soft.stderr.contains("is not of what is named: the suite is "), "{soft}");
+    assert!(
+        soft.stderr.contains("was not scored with the suite and run that you named: the suite is "),
+        "{soft}"
+    );
     let other = folder.sh(&format!("{merge} --suite suite.toml --run-id other")).exits_with(2);
     assert!(
-        other.stderr.contains("is not of what is named: the run is `r`, not `other`"),
+        other.stderr.contains(
+            "was not scored with the suite and run that you named: the run is `r`, not `other`"
+        ),
         "{other}"
     );
     assert!(!folder.path("merged.db").exists());
@@ -460,7 +465,12 @@ fn shards_of_two_seeds_are_not_of_one_run_and_the_seeds_are_named() {
     let alone = "scorebox merge seeded.parquet --suite suite.toml -o m.parquet";
     folder.sh(alone).exits_with(0);
     let six = folder.sh(&format!("{alone} --seed 6")).exits_with(2);
-    assert!(six.stderr.contains("is not of what is named: the seed is `5`, not `6`"), "{six}");
+    assert!(
+        six.stderr.contains(
+            "was not scored with the suite and run that you named: the seed is `5`, not `6`"
+        ),
+        "{six}"
+    );
 }
 
 #[cfg(unix)]

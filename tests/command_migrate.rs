@@ -45,7 +45,7 @@ fn assertions_become_scorers_and_the_rest_is_listed() {
     8 assertions became 7 scorers
     warning: not in the suite:
       tests[0].assert[1] (javascript): it is code: write it as a script (docs/scripts.md), or as one line of jq for `satisfies`
-      tests[1].assert[4] (moderation): it asks a service of its own; `rubric` asks a language model
+      tests[1].assert[4] (moderation): it asks its own service; `rubric` asks a language model
     hint: the variable `city` is the expected output: run the suite with --map groundTruth=/metadata/vars/city
     hint: some scorers ask a language model: check `[judges.default]` in the suite
     [exit code 0]
@@ -56,7 +56,7 @@ fn assertions_become_scorers_and_the_rest_is_listed() {
     #
     # Not in here:
     # - tests[0].assert[1] (javascript): it is code: write it as a script (docs/scripts.md), or as one line of jq for `satisfies`
-    # - tests[1].assert[4] (moderation): it asks a service of its own; `rubric` asks a language model
+    # - tests[1].assert[4] (moderation): it asks its own service; `rubric` asks a language model
 
     version = 1
     name = "Capitals"
@@ -253,7 +253,7 @@ fn what_a_scorer_refuses_is_listed_with_its_reason() {
       defaultTest.assert[7] (contains): `value` is empty, and would be in every output
       defaultTest.assert[8] (gleu): `values` is an empty list; name at least one accepted value
       defaultTest.assert[9] (gleu): the threshold 2 is not on the scorer's scale, which is 0 to 1
-      defaultTest.assert[10] (is-json): `schema` is not a usable JSON Schema: the schema# is not valid against metaschema: jsonschema validation failed with http://json-schema.org/draft-07/schema#; - at '/type': anyOf failed; - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'; - at '/type': want array, but got number
+      defaultTest.assert[10] (is-json): `schema` is not a usable JSON Schema: at `/type`: value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string', or want array, but got number
     "#);
     let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
     assert_eq!(suite.matches("[scorers.").count(), 1, "{suite}");

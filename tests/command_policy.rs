@@ -199,7 +199,7 @@ fn locked_refuses_a_lock_that_is_missing_or_has_more_than_its_suites_use() {
         "fetch other.toml",
     ] {
         let refused = desk.sh(&format!("scorebox {line} --locked")).exits_with(2);
-        assert!(refused.stderr.contains("does not lock which component"), "{refused}");
+        assert!(refused.stderr.contains("is not in `scorebox.lock`"), "{refused}");
     }
     desk.write("scorebox.lock", &lock);
     fs::remove_dir_all(desk.folder.path("data")).unwrap();

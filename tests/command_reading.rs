@@ -170,6 +170,30 @@ fn what_a_scorer_wrote_as_json_is_json() {
     assert!(row[0]["meta"]["distance"].is_number(), "{row}");
 }
 
+#[test]
+fn a_list_that_cannot_be_read_to_its_end_is_not_taken_for_the_whole_one() {
+    let folder = Folder::new();
+    let case = |number| format!("{{\"id\": \"c{number}\", \"output\": 1, \"expected\": 1}}\n");
+    folder.write("cases.jsonl", (0..100).map(case).collect::<String>());
+    folder.write("gate.toml", "[scorers.exact-match]\nseverity = \"gate\"\nthreshold = 1\n");
+    folder.sh("scorebox run gate.toml cases.jsonl").exits_with(0);
+    let damage = "PRAGMA ignore_check_constraints = on; UPDATE score_rows SET status = 'odd'
+                  WHERE case_key = (SELECT max(case_key) - 20 FROM cases)";
+    folder.database("scorebox.db").execute_batch(damage).unwrap();
+    for command in ["scores", "cases", "repeats --cases"] {
+        let cut = folder.sh(&format!("scorebox {command} --format json")).exits_with(2);
+        assert!(cut.stderr.starts_with("error: ") && cut.stderr.contains("is damaged"), "{cut}");
+        // No closing bracket, on purpose; and the error does not stand in the line of the last thing.
+        assert!(cut.stdout.starts_with("[\n{") && cut.stdout.ends_with("}\n"), "{command}: {cut}");
+        assert!(serde_json::from_str::<Value>(&cut.stdout).is_err(), "{command}: {cut}");
+        let lines = folder.sh(&format!("scorebox {command} --format jsonl")).exits_with(2).stdout;
+        let lines = lines.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>();
+        assert!(!lines.unwrap().is_empty(), "whole things, and the exit code");
+        let table = folder.sh(&format!("scorebox {command} --limit 0")).exits_with(2);
+        assert_eq!(table.stdout, "", "no table of some of them");
+    }
+}
+
 /// The key of a column: `meta` for `meta_json`, `error` for `error_kind`.
 fn key_of(column: &str) -> String {
     let mut words = column.trim_end_matches("_json").split('_');

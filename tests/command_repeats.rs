@@ -168,6 +168,21 @@ fn an_errored_attempt_is_one_that_did_not_pass_and_a_skipped_one_does_not_count(
 }
 
 #[test]
+fn the_mean_latency_is_of_the_attempts_that_count() {
+    let folder = Folder::new();
+    let attempts = r#"{"id": "e", "attempt": 0, "output": "4", "groundTruth": "4", "latencyMs": 100}
+{"id": "e", "attempt": 1, "output": "4", "groundTruth": "4", "latencyMs": 900, "skip": "flaky"}
+"#;
+    folder.write("suite.toml", GATE);
+    folder.write("cases.jsonl", attempts);
+    let run = folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r --format json").json();
+    assert_eq!(run["verdict"]["meanLatencyMs"], 100.0);
+    assert_eq!(run["repeats"]["meanLatencyMs"], 100.0);
+    let cases = folder.sh("scorebox repeats --cases --format json").exits_with(0).json();
+    assert_eq!(cases[0]["meanLatencyMs"], 100.0);
+}
+
+#[test]
 fn fewer_attempts_than_k_are_shown_as_undefined_with_the_reason() {
     let folder = mixed(GATE, MIXED);
     assert_snapshot!(folder.sh("scorebox repeats --k 1,2"), @"

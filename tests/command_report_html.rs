@@ -251,6 +251,14 @@ fn a_report_shows_calibration_and_agreement_with_labels() {
     }
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id begin").exits_with(0);
     folder.sh("scorebox report -o report.html --with /label").exits_with(0);
+    let page = fs::read_to_string(folder.path("report.html")).unwrap();
+    for (figure, value) in
+        [("specificity", "0.6647"), ("balanced accuracy", "0.7995"), ("mean error", "0.1364")]
+    {
+        let row = format!(">{figure}</th><td class=\"number\">{value}</td>");
+        assert!(page.contains(&row), "{row}");
+    }
+    assert!(page.contains("137 labels are positive (1, because higher is better)"));
     let printed =
         folder.sh("scorebox agree copied --with /label --format json").exits_with(0).json();
     let Some(browser) = Browser::start() else { return };
@@ -264,7 +272,7 @@ fn a_report_shows_calibration_and_agreement_with_labels() {
         "73 cases, mean score 0.9746: 98.6 % positive, 95 % interval 0.9264 to 0.9976"
     );
     let figures =
-        browser.texts(&format!("{first} [aria-label='Figures of copied'] tr:nth-child(5) > *"));
+        browser.texts(&format!("{first} [aria-label='Figures of copied'] tr:nth-child(7) > *"));
     let kappa = &printed["intervals"]["kappa"];
     let ends = [0, 1].map(|place| format!("{:.4}", kappa[place].as_f64().unwrap()));
     assert_eq!(figures[..2], ["Cohen's kappa", "0.5793"]);

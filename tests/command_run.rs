@@ -358,3 +358,33 @@ fn the_spread_of_points_is_over_their_own_range() {
         assert!(table.contains(part), "{table}");
     }
 }
+
+/// The contract has no such tokens, so that a gate on the cost would hold at a small part of it.
+#[test]
+fn tokens_of_a_cache_that_no_scorer_sees_are_warned_of() {
+    let folder = Folder::new();
+    folder.write(
+        "suite.toml",
+        "[scorers.cost-budget]\nconfig = { maxCost = 0.5, prices = { \"*\" = { input = 3, output = 15 } } }\n",
+    );
+    let case = |more: &str| {
+        format!(
+            "{{\"output\": \"x\", \"usage\": {{\"inputTokens\": 9, \"outputTokens\": 9{more}}}}}\n"
+        )
+    };
+    let run = |cases: [&str; 2], scorer: &str| {
+        folder.write("cases.jsonl", cases.map(case).concat());
+        folder.sh(&format!("scorebox run {scorer} cases.jsonl -q --format json")).exits_with(0)
+    };
+    let warning = "warning: 2 cases count tokens of a cache in `usage`, without `costUsd`: `cost-budget` does not see them\n\
+                   hint: state the whole cost as `usage.costUsd`, or give the usage as a `trace`";
+    let hiding = [", \"cacheReadTokens\": 9000", ", \"cache_read_input_tokens\": 9000"];
+    let warned = run(hiding, "suite.toml");
+    assert!(warned.stderr.contains(warning), "{warned}");
+    let priced = [", \"cacheReadTokens\": 9000, \"costUsd\": 0.1", ", \"cacheReadTokens\": 0"];
+    for other in
+        [run(priced, "suite.toml"), run(hiding, "-s length=length --config 'length={\"max\": 9}'")]
+    {
+        assert!(!other.stderr.contains("tokens of a cache"), "{other}");
+    }
+}

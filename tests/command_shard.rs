@@ -42,13 +42,13 @@ fn a_shard_that_is_there_is_left_as_it_is_and_another_one_is_not_replaced() {
     let again = folder.sh(&format!("{SHARD} in-0.parquet -o out-0.parquet")).exits_with(0);
     assert_snapshot!(again, @"
     [stderr]
-    out-0.parquet is there already: the same input, scored with the same suite
+    out-0.parquet already exists: the same input, scored with the same suite
     [exit code 0]
     ");
     let other = folder.sh(&format!("{SHARD} in-1.parquet -o out-0.parquet")).exits_with(2);
     assert_snapshot!(other, @"
     [stderr]
-    error: `out-0.parquet` is there, and is another shard: it was made of `in-0.parquet` with other content
+    error: `out-0.parquet` exists and is a different shard: it was made of `in-0.parquet` with other content
     hint: name another file, or remove this one to have it made again
     [exit code 2]
     ");
@@ -56,7 +56,7 @@ fn a_shard_that_is_there_is_left_as_it_is_and_another_one_is_not_replaced() {
     let changed = folder.sh(&format!("{SHARD} in-0.parquet -o out-0.parquet")).exits_with(2);
     assert!(changed.stderr.contains("the configuration of `some` differs"), "{changed}");
     let no_shard = folder.sh(&format!("{SHARD} in-0.parquet -o in-1.parquet")).exits_with(2);
-    assert!(no_shard.stderr.contains("is there, and is another shard"), "{no_shard}");
+    assert!(no_shard.stderr.contains("exists and is a different shard"), "{no_shard}");
     assert_eq!(fs::read(folder.path("out-0.parquet")).unwrap(), before);
 }
 

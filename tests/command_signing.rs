@@ -133,10 +133,14 @@ fn an_old_scorer_under_a_new_tag_is_refused_signed_or_not() {
     is_refused(
         &desk,
         "HOST/signed/word-f1:0.2.0",
-        "has the version 0.1.0, which is not that of its tag",
+        "the component's version is 0.1.0, which differs from its tag",
     );
     // The newest of the line is the one that is asked for.
-    is_refused(&desk, "HOST/signed/word-f1:0", "`HOST/signed/word-f1:0.2.0` has the version 0.1.0");
+    is_refused(
+        &desk,
+        "HOST/signed/word-f1:0",
+        "`HOST/signed/word-f1:0.2.0`: the component's version is 0.1.0",
+    );
 }
 
 #[test]

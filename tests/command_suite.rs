@@ -74,7 +74,7 @@ confg = {}
     error: suite.toml:8:13: scorer `relevancy`: the threshold 3 is not on the scorer's scale, which is 0 to 1
     error: suite.toml:10:8: `when` of the scorer `exact-match`: invalid-config: `expression` is not a valid jq expression: expected term at its end
     error: suite.toml:11:13: scorer `exact-match`: the threshold 7 is not on the scorer's scale, which is 0 to 1
-    error: suite.toml:12:10: scorer `schema-adherence` (built-in): invalid-config: `schema` is not a usable JSON Schema: the schema# is not valid against metaschema: jsonschema validation failed with https://json-schema.org/draft/2020-12/schema#; - at '': want boolean or object, but got number
+    error: suite.toml:12:10: scorer `schema-adherence` (built-in): invalid-config: `schema` is not a usable JSON Schema: want boolean or object, but got number
     error: suite.toml:14:9: `nodes` must be a list; found a number
     error: suite.toml:16:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
     hint: did you mean `config`?

@@ -68,3 +68,16 @@ fn an_error_of_a_summary_is_found_after_the_run() {
     assert!(markdown.contains("### labels of the run\n\nAn error: "), "{markdown}");
     folder.sh("scorebox live suite.toml -q < cases.jsonl").exits_with(1);
 }
+
+/// `label` beside `output` is the shape of many data sets, and a skew of 0 looks like balance.
+#[test]
+fn a_summary_of_no_label_is_warned_of() {
+    let folder = folder(LABELS);
+    folder.write("beside.jsonl", "{\"output\": 1, \"label\": \"x\"}\n".repeat(2));
+    let run = folder.sh("scorebox run suite.toml beside.jsonl -q").exits_with(0);
+    let warning = "warning: `labels` summarizes nothing of 2 cases: no label: neither `input` nor `metadata` has `label`\n";
+    assert!(run.stderr.contains(warning), "{run}");
+    // The whole line as metadata has it.
+    let run = folder.sh("scorebox run suite.toml beside.jsonl -q --map metadata=").exits_with(0);
+    assert!(run.stdout.contains("\"x\": 2") && !run.stderr.contains("warning"), "{run}");
+}

@@ -62,13 +62,13 @@ fn a_change_of_scale_or_direction_is_not_a_change_of_the_mean() {
     }
     let table = folder.sh("scorebox trend | cut -c 1-22,43-").exits_with(0);
     assert_snapshot!(table, @"
-    scorer  run  state      scored  errors    mean  95 % interval  change  another
+    scorer  run  state      scored  errors    mean  95 % interval  change  changed
     a       u    finished        2       0  0.2500              -       -
             p    finished        2       0   164.0              -       -  component, scale
             q    finished        2       0   164.0              -  0.0000
             l    finished        2       0   164.0              -       -  component, direction
     [stderr]
-    `another` names what the scorer has other than in the run before: a change may be the scorer's
+    `changed` names what is different in the scorer since the run before: a change of the mean may come from that
     [exit code 0]
     ");
     let json = folder.sh("scorebox trend --format json").exits_with(0).json();
@@ -112,7 +112,7 @@ fn a_scorer_with_another_component_configuration_or_judge_is_marked() {
     }
     assert_eq!(marks("r"), ["[]", "[]", r#"["judge"]"#]);
     let table = folder.sh("scorebox trend --scorer r").exits_with(0);
-    assert!(table.stdout.lines().next().unwrap().ends_with("  another"), "{}", table.stdout);
+    assert!(table.stdout.lines().next().unwrap().ends_with("  changed"), "{}", table.stdout);
     assert!(table.stdout.ends_with("  judge\n"), "{}", table.stdout);
 }
 

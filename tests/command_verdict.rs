@@ -127,6 +127,22 @@ severity = "gate"
 }
 
 #[test]
+fn a_regression_is_not_among_what_decided_a_case_that_a_gate_failed() {
+    let folder = folder();
+    let case = r#"{"id": "both", "output": "5", "groundTruth": "4", "latencyMs": 900}"#;
+    folder.write("both.jsonl", format!("{case}\n"));
+    folder.sh("scorebox run suite.toml both.jsonl -q").exits_with(3);
+    assert_snapshot!(folder.sh("scorebox cases"), @"
+    case  verdict   score  decided by
+    both  failed   0.0250  right 0.0000
+    [exit code 0]
+    ");
+    // There, it would have failed the case alone.
+    let strict = folder.sh("scorebox cases --strict").exits_with(0).stdout;
+    assert!(strict.contains("right 0.0000, fast 0.1000"), "{strict}");
+}
+
+#[test]
 fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     let folder = folder();
     let run = "scorebox run suite.toml cases.jsonl --run-id r";
@@ -440,11 +456,11 @@ fn a_threshold_is_on_the_scorers_direction_and_on_its_scale() {
 fn a_required_scorer_makes_a_case_errored_and_a_soft_one_does_not() {
     let folder = folder();
     folder.write("cases.jsonl", CASES.lines().nth(3).unwrap());
-    for (said, verdict) in [("", "passed"), ("required = true", "errored")] {
+    for (said, verdict) in [("", None), ("required = true", Some("errored"))] {
         folder.write("suite.toml", format!("[scorers.right]\nuse = \"exact-match\"\n{said}\n"));
         folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(1);
         let cases = folder.sh("scorebox cases --format json").json();
-        assert_eq!(cases[0]["verdict"], verdict);
+        assert_eq!(cases[0]["verdict"].as_str(), verdict);
     }
 }
 

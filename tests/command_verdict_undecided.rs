@@ -81,6 +81,21 @@ fn what_only_measures_passes_no_case_and_has_no_rate() {
     let verdicts: Vec<&str> =
         cases.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(verdicts, ["-", "-", "-", "-", "skipped"]);
+    // Nor is a program told that they passed.
+    let none = serde_json::Value::Null;
+    let json = folder.sh("scorebox cases r --format json").json();
+    assert_eq!((&json[0]["verdict"], &json[4]["verdict"]), (&none, &"skipped".into()));
+    assert_eq!(folder.sh("scorebox show good r --format json").json()[0]["verdict"], none);
+    let shown = folder.sh("scorebox show good r").exits_with(0).stdout;
+    assert!(shown.starts_with("good: -, score "), "{shown}");
+    let lines = folder.sh("scorebox export r --format jsonl").exits_with(0).stdout;
+    let verdicts: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["verdict"].clone())
+        .collect();
+    assert_eq!((&verdicts[0], &verdicts[4]), (&none, &"skipped".into()));
+    let report = folder.sh("scorebox report r --format jsonl").exits_with(0).stdout;
+    assert!(report.lines().next().unwrap().contains("\"verdict\":null"), "{report}");
     let repeats = folder.sh("scorebox repeats r").exits_with(0);
     assert!(!repeats.stdout.contains("verdict"), "{repeats}");
     assert!(repeats.stderr.contains("verdict: no scorer can fail a case\n"), "{repeats}");
@@ -181,6 +196,47 @@ fn a_gate_on_results_that_an_error_or_sampling_took_from_it_is_not_idle() {
         folder.write("meta.toml", format!("{subject}{more}{gate}"));
         let run = folder.sh("scorebox run meta.toml cases.jsonl -q");
         assert_eq!(run.code, Some(code), "{more}: {run}");
+    }
+}
+
+/// Sampling may leave out the few cases that a gate is for, but not those that `nodes` or `when` do: a misspelt one would let every
+/// run through.
+#[test]
+fn a_sampled_gate_is_idle_unless_sampling_may_have_left_out_all_that_it_is_for() {
+    let folder = folder();
+    let case =
+        |id: usize| format!("{{\"id\": \"{id}\", \"nodeId\": \"analyze\", \"output\": \"x\"}}\n");
+    folder.write("cases.jsonl", (0..60).map(case).collect::<String>());
+    let ratio = |rate: &str| format!("sampling = {{ type = \"ratio\", rate = {rate} }}\n");
+    let nodes = |node: &str| format!("nodes = [\"{node}\"]\n");
+    let when = "when = '.metadata.lang == \"en\"'\n";
+    for (more, code) in [
+        (ratio("1") + &nodes("analyse"), 3),
+        (ratio("0.5") + &nodes("analyse"), 3),
+        (ratio("0.5") + when, 3),
+        (ratio("0.1") + when, 0),
+        (ratio("0") + &nodes("analyze"), 0),
+        (ratio("0"), 0),
+    ] {
+        let gate = "[scorers.contains]\nconfig = { value = \"x\" }\nseverity = \"gate\"\n";
+        folder.write("sampled.toml", format!("{gate}{more}"));
+        let run = folder.sh("scorebox run sampled.toml cases.jsonl -q");
+        assert_eq!(run.code, Some(code), "{more}: {run}");
+        let is_idle =
+            run.stderr.contains("contains (gate, at least 1.0000): decided none of 60 cases");
+        assert_eq!(is_idle, code == 3, "{more}: {run}");
+    }
+}
+
+#[test]
+fn a_gate_that_sampling_switches_off_is_said_to_be_off_and_not_warned_of() {
+    let folder = folder();
+    let off = "[scorers.exact-match]\nseverity = \"gate\"\nsampling = { type = \"none\" }\n";
+    for nodes in ["", "nodes = [\"nothing\"]\n"] {
+        folder.write("off.toml", format!("{off}{nodes}"));
+        let run = folder.sh("scorebox run off.toml cases.jsonl -q").exits_with(0);
+        let says = "\n  exact-match (gate, at least 1.0000): switched off by `sampling`\n";
+        assert!(run.stderr.contains(says) && !run.stderr.contains("warning"), "{run}");
     }
 }
 

@@ -18,9 +18,9 @@ const SUITE: &str = "[scorers.english]\nuse = 'contains'\nconfig = { value = 'ye
                      when = '.metadata.lang == \"en\"'\n[scorers.all]\nuse = 'length'\nconfig = { max = 3 }\n";
 
 /// A scorer of no node that is there, one that sampling leaves out of all cases, and one of both.
-const IDLE: &str = "[scorers.nowhere]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['analyze']\nsampling = { type = 'none' }\n\
-                    [scorers.never]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['*']\nsampling = { type = 'none' }\n\
-                    [scorers.rarely]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['1']\nsampling = { type = 'none' }\n";
+const IDLE: &str = "[scorers.nowhere]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['analyze']\nsampling = { type = 'ratio', rate = 0 }\n\
+                    [scorers.never]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['*']\nsampling = { type = 'ratio', rate = 0 }\n\
+                    [scorers.rarely]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['1']\nsampling = { type = 'ratio', rate = 0 }\n";
 
 fn folder(suite: &str) -> Folder {
     let folder = Folder::new();
@@ -239,7 +239,8 @@ fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() 
     folder.write("s.jsonl", "{\"output\": 1}\n{\"output\": 2, \"skip\": \"flaky\"}\n");
     let skipped = folder.sh("scorebox run s.jsonl -s n=null.js --allow-idle n").exits_with(0);
     assert!(skipped.stderr.contains("\nwarning: `n` applies to none of 1 case\n"), "{skipped}");
-    let summarizing = run("-s label-distribution").exits_with(0);
+    folder.write("labels.jsonl", "{\"output\": 1, \"metadata\": {\"label\": \"x\"}}\n");
+    let summarizing = folder.sh("scorebox run labels.jsonl -s label-distribution").exits_with(0);
     assert!(!summarizing.stderr.contains("warning:"), "{summarizing}");
 }
 

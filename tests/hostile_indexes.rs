@@ -71,18 +71,18 @@ fn an_older_index_than_was_seen_before_is_not_used() {
     assert_eq!(uses_the_new_one(), "");
     shelf.put_index("team.json", 1, &old);
     assert_snapshot!(uses_the_new_one(), @"
-    warning: the index `team` at http://HOST/team.json is not used: it has the serial number 1, and 2 was seen before: it is older; this is its copy of [date] [time] UTC
+    warning: the index `team` at http://HOST/team.json is not used: it is older than the copy: its serial number is 1, and 2 was seen before; this is its copy of [date] [time] UTC
     hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
     shelf.put_index("team.json", 2, &old);
     assert_snapshot!(uses_the_new_one(), @"
-    warning: the index `team` at http://HOST/team.json is not used: it has the serial number 2 of one that was seen before, and says something else; this is its copy of [date] [time] UTC
+    warning: the index `team` at http://HOST/team.json is not used: its serial number 2 was seen before with other content; this is its copy of [date] [time] UTC
     hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
     let other = Index::new("other", 3, old.to_vec()).unwrap();
     shelf.put("team.json", &other.text(), TEAM);
     assert_snapshot!(uses_the_new_one(), @"
-    warning: the index `team` at http://HOST/team.json is not used: it is the index `other`, and `team` was seen before; this is its copy of [date] [time] UTC
+    warning: the index `team` at http://HOST/team.json is not used: it calls itself `other`; this place had the index `team` before; this is its copy of [date] [time] UTC
     hint: someone may be withholding newer entries; if its publisher confirms that this is intended, delete data/indexes/[digest].index
     ");
     // Its user takes the publisher's word for it.
@@ -276,7 +276,7 @@ fn no_server_is_asked_without_tls_unless_the_configuration_says_so() {
     shelf.write_configuration(&table(&format!("http://{host}/team.json")));
     assert_snapshot!(shelf.search("bleu"), @"
     [stderr]
-    error: [folder]/config/scorebox/config.toml:3:7: `http://` has no TLS: everyone on the way can see what is searched, and hold back what is new
+    error: [folder]/config/scorebox/config.toml:3:7: `http://` has no TLS: anyone in between can see what is searched, and withhold newer entries
     hint: write `https://`, or `plain-http = true` if that is what you want
     [exit code 2]
     ");

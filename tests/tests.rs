@@ -16,6 +16,7 @@ mod coming_from;
 mod command_add;
 /// `scorebox agree`: scores against labels and other scorers.
 mod command_agree;
+mod command_agree_labels;
 mod command_agree_people;
 /// `scorebox audit`: published scorers held against lock, policies and their own word.
 mod command_audit;
@@ -63,6 +64,8 @@ mod command_judges;
 mod command_juries;
 /// `scorebox leaderboard`: entrants, ties, strategies, attempts that failed.
 mod command_leaderboard;
+/// `scorebox leaderboard`: what an attempt says about itself.
+mod command_leaderboard_attempts;
 /// `scorebox live`: standard input.
 mod command_live;
 /// `scorebox live --follow`: files that grow.

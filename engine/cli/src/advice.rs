@@ -7,11 +7,14 @@
 mod limits;
 mod things;
 
+use std::path::Path;
+
 use scorebox::{
     advice::{Advice, Build, Compiler, Conversion, Database, Form, LeaveOut, Material, Thing},
     sandbox::Grant,
 };
 
+use crate::report::shell_word;
 use limits::{fixed, key, option, raise, shorten};
 use things::{list, name, noun, rename};
 
@@ -81,7 +84,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         }
         Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
-        Advice::Lock => "add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE".into(),
+        Advice::Lock { address } => lock_it(address, None),
         Advice::Fetch => "fetch what the suite's scorebox.lock names: scorebox fetch SUITE".into(),
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
@@ -145,6 +148,12 @@ fn install(compiler: Compiler) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// How a published scorer is locked; `suite` is the file that uses it, if it is known. The entry that uses it keeps its name.
+pub(crate) fn lock_it(address: &str, suite: Option<&Path>) -> String {
+    let suite = suite.map_or("FILE".to_owned(), shell_word);
+    format!("look at it and lock it: scorebox add {} --suite {suite}", shell_word(address))
 }
 
 /// Names in backquotes.

@@ -11,7 +11,7 @@ use scorebox::{
     input_file::InputFileError,
     judge::ProviderSettings,
     registry::{Origin, Reference, Registry, ScorerSource},
-    suite::{Brought, Place, Suite, SuiteError, SuiteScorer},
+    suite::{Brought, Location, Suite, SuiteError, SuiteScorer},
 };
 use scorebox_community::{Bundle, Carried, LOCK_FILE, Lock, NotABundle};
 
@@ -75,19 +75,20 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     for scorer in &mut suite.scorers {
         scorer.brought = brought(path, &bundle, scorer, &lock)?;
     }
-    places(&mut suite).for_each(|place| place.file = path.join(&place.file));
+    locations(&mut suite).for_each(|location| location.file = path.join(&location.file));
     Ok(suite)
 }
 
-/// All places that a suite has of its files.
-fn places(suite: &mut Suite) -> impl Iterator<Item = &mut Place> {
+/// All locations in its files that a suite has.
+fn locations(suite: &mut Suite) -> impl Iterator<Item = &mut Location> {
     let of_scorers = suite.scorers.iter_mut().flat_map(|scorer| {
-        let condition = scorer.condition.as_mut().and_then(|it| it.place.as_mut());
-        let places = [&mut scorer.place, &mut scorer.uses_place, &mut scorer.policy_place];
-        places.into_iter().flatten().chain(condition)
+        let condition = scorer.condition.as_mut().and_then(|it| it.location.as_mut());
+        let locations =
+            [&mut scorer.location, &mut scorer.uses_location, &mut scorer.policy_location];
+        locations.into_iter().flatten().chain(condition)
     });
-    let of_judges = suite.judges.values_mut().filter_map(|judge| judge.place.as_mut());
-    let of_policies = suite.policies.iter_mut().filter_map(|policy| policy.place.as_mut());
+    let of_judges = suite.judges.values_mut().filter_map(|judge| judge.location.as_mut());
+    let of_policies = suite.policies.iter_mut().filter_map(|policy| policy.location.as_mut());
     of_scorers.chain(of_judges).chain(of_policies)
 }
 
@@ -169,13 +170,13 @@ fn must_be_built_in(
     )))
 }
 
-/// The mistakes of a suite in a bundle, which are places in the bundle.
+/// The mistakes of a suite in a bundle, whose locations are in the bundle.
 fn mistakes(path: &Path, error: SuiteError) -> Failure {
     match error {
         SuiteError::Invalid { mut mistakes, clear } => {
             for mistake in &mut mistakes {
-                let file = path.join(&mistake.place.file);
-                mistake.place = Place { file, ..mistake.place.clone() };
+                let file = path.join(&mistake.location.file);
+                mistake.location = Location { file, ..mistake.location.clone() };
             }
             Failure::from(SuiteError::Invalid { mistakes, clear })
         }

@@ -83,15 +83,23 @@ impl Decision {
 
     /// Says the verdict, unless the scorers only measure.
     pub(crate) fn say_verdict(&self) {
-        let DecidedRun { decides, verdict, .. } = &self.decided;
-        if self.is_strict && !decides {
-            words::warn("--strict changes nothing: no scorer decides whether a case passes");
-        }
         verdict::of_run(&self.decided).iter().for_each(|line| words::say(line));
+        self.warnings("--strict").iter().for_each(|warning| words::warn(warning));
+    }
+
+    /// Why the verdict may not mean what the user thinks; `strict` is what the user calls it that soft scores fail cases.
+    pub(crate) fn warnings(&self, strict: &str) -> Vec<String> {
+        let DecidedRun { decides, verdict, .. } = &self.decided;
+        let mut warnings = Vec::new();
+        if self.is_strict && !decides {
+            warnings
+                .push(format!("{strict} changes nothing: no scorer decides whether a case passes"));
+        }
         let is_unjudged = verdict.judged() + verdict.incomplete() == 0 && verdict.skipped > 0;
         if *decides && is_unjudged && verdict.skipped == verdict.skipped_by_themselves {
-            words::warn("no case was decided: each of them says `skip`");
+            warnings.push("no case was decided: each of them says `skip`".to_owned());
         }
+        warnings
     }
 
     /// Says which requirements do not hold.

@@ -79,7 +79,7 @@ use scorebox::{
     registry::Registry,
     run::ReadyScorer,
     sandbox::{Compiler, PARSERS_NAME},
-    store::{RunId, Store, StoreError},
+    store::{RunId, RunRecord, Store, StoreError},
     suite::{Suite, SuiteScorer, TrustPolicy},
     verdict::Requirements,
 };
@@ -210,6 +210,8 @@ pub struct Outcome {
     pub verdict: Vec<String>,
     /// What is required and does not hold, a line each.
     pub broken: Vec<String>,
+    /// Why the figures or the verdict may not mean what the user thinks, a line each.
+    pub warnings: Vec<String>,
     /// Whether the exit code of a run that ended is 0: all that is required holds, and nothing is an error that may be none.
     pub passed: bool,
 }
@@ -221,15 +223,31 @@ pub struct Outcome {
 pub fn outcome(store: &Store, run: &RunId, required: &Required) -> Result<Outcome, StoreError> {
     let Required { requirements, strict, allow_errors } = required;
     let decision = Decision::of_run(store, run, requirements, *strict)?;
-    let said = store.summaries(store.run(run.as_str())?.key)?;
+    let record = store.run(run.as_str())?;
+    let said = store.summaries(record.key)?;
     let are_counted = requirements.most_errors.is_some();
     let scores_are_bad = decision.errors() > 0 && !are_counted;
-    let is_bad = scores_are_bad || report::of_the_run::errors(&said) > 0;
+    let is_bad = scores_are_bad || report::summaries::errors(&said) > 0;
     let passed = decision.broken.is_empty() && (*allow_errors || !is_bad);
+    let warnings = warnings(store, &record, &decision)?;
     let Decision { aggregates, decided, broken, .. } = decision;
     let verdict = report::verdict::of_run(&decided);
     let broken = broken.iter().map(ToString::to_string).collect();
-    Ok(Outcome { aggregates, decided, verdict, broken, passed })
+    Ok(Outcome { aggregates, decided, verdict, broken, warnings, passed })
+}
+
+/// What `scorebox run` warns of that is stored, in its order.
+fn warnings(
+    store: &Store,
+    run: &RunRecord,
+    decision: &Decision,
+) -> Result<Vec<String>, StoreError> {
+    let mut warnings = report::judge::silent_jurors(&store.call_counts(run.key)?);
+    let Decision { aggregates, decided, broken, .. } = decision;
+    let unshown = run_end::warnings(store, run, aggregates, decided, broken)?;
+    warnings.extend(unshown.into_iter().map(|warning| warning.message));
+    warnings.extend(decision.warnings("`strict`"));
+    Ok(warnings)
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {

@@ -12,9 +12,9 @@ use scorebox::{digest::Digest, registry::Reference, suite::SuiteScorer};
 use scorebox_community::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, WriteError},
     input,
-    new_file::{NewFile, WriteError},
+    new_file::NewFile,
 };
 
 /// The lock of a folder.
@@ -155,8 +155,17 @@ pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     Ok(pinned.into_iter().map(|(address, (_, _, locked))| (address, locked)).collect())
 }
 
+/// The file that says which component it uses, if one does.
+pub(crate) fn file_of(scorer: &SuiteScorer) -> Option<&Path> {
+    scorer.uses_location.as_ref().map(|location| location.file.as_path())
+}
+
 /// The folder of the file that says which component it uses; this one if no file does.
 pub(crate) fn folder_of(scorer: &SuiteScorer) -> PathBuf {
-    let file = scorer.uses_place.as_ref().map(|place| place.file.as_path());
-    file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
+    file_of(scorer).and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
+}
+
+/// The lock that should name the scorer's component.
+pub(crate) fn lock_path_of(scorer: &SuiteScorer) -> PathBuf {
+    folder_of(scorer).join(LOCK_FILE)
 }

@@ -13,8 +13,9 @@ use scorebox::{
 };
 
 use crate::{
+    advice::lock_it,
     failure::Failure,
-    lock_file::{LockFile, folder_of},
+    lock_file::{LockFile, file_of, folder_of},
     setup,
 };
 
@@ -95,16 +96,11 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
             Entry::Vacant(place) => place.insert(LockFile::in_folder(&folder)?),
         };
         if file.lock.get(address).is_none() {
-            return Err(Failure::new(format!(
-                "scorer `{}`: `{}` does not lock which component `{address}` is",
-                scorer.id,
-                file.path().display()
-            ))
-            .hint("lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE"));
+            return Err(not_locked(scorer.id.as_str(), address, file.path(), file_of(scorer)));
         }
     }
     // A suite without published scorers may have a lock that is left over.
-    let written = scorers.iter().filter_map(|scorer| scorer.place.as_ref()?.file.parent());
+    let written = scorers.iter().filter_map(|scorer| scorer.location.as_ref()?.file.parent());
     for folder in written.filter(|folder| on_disk(folder)) {
         if let Entry::Vacant(place) = folders.entry(folder.to_owned()) {
             place.insert(LockFile::in_folder(folder)?);
@@ -116,8 +112,8 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
             return Err(Failure::new(format!("`{path}` was written by an older scorebox"))
                 .hint("`scorebox update` writes it again"));
         }
-        let places = scorers.iter().flat_map(|it| [&it.place, &it.uses_place]).flatten();
-        let suites: Vec<&Path> = places.map(|place| place.file.as_path()).collect();
+        let locations = scorers.iter().flat_map(|it| [&it.location, &it.uses_location]).flatten();
+        let suites: Vec<&Path> = locations.map(|location| location.file.as_path()).collect();
         let mut uses = Uses::beside(file, &suites)?;
         for scorer in scorers.iter().filter(|scorer| folder_of(scorer) == *folder) {
             if let Reference::Published(address) = &scorer.uses {
@@ -135,6 +131,12 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
         }
     }
     Ok(())
+}
+
+/// That the lock at `lock` does not name the component of the scorer `name`, and how to lock it; `suite` is the file that uses it.
+pub(crate) fn not_locked(name: &str, address: &str, lock: &Path, suite: Option<&Path>) -> Failure {
+    let message = format!("scorer `{name}`: `{address}` is not in `{}`", lock.display());
+    Failure::new(message).hint(lock_it(address, suite))
 }
 
 /// The folder of a file by its own path; `None` if there is no such folder.

@@ -121,7 +121,7 @@ pub(crate) fn must_be_as(
     let difference = match info.version == locked.address.tag() {
         false => {
             let version = report::one_line(&info.version, 80);
-            format!("it has the version {version}, which is not that of its address")
+            format!("the component's version is {version}, which differs from its address")
         }
         true if found == *locked => return Ok(()),
         true => differs(&found, locked),

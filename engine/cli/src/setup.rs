@@ -18,7 +18,7 @@ use scorebox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
     },
     suite::{
-        Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer, TrustPolicy, parse_bytes,
+        Location, Mistake, ScorerId, Suite, SuiteError, SuiteScorer, TrustPolicy, parse_bytes,
         parse_duration,
     },
 };
@@ -326,23 +326,24 @@ fn load_errors(suite: &Suite, sandbox: &SandboxArguments) -> Vec<RunError> {
 /// Mistakes of a suite and errors of its scorers, file by file, in the order of the lines.
 fn all_mistakes(mistakes: &[Mistake], errors: &[RunError]) -> Failure {
     let words = |advice: Option<Advice>| advice.as_ref().and_then(advice::words);
-    let mistakes = mistakes
-        .iter()
-        .map(|mistake| (Some(&mistake.place), mistake.to_string(), words(mistake.advice.clone())));
+    let mistakes = mistakes.iter().map(|mistake| {
+        (Some(&mistake.location), mistake.to_string(), words(mistake.advice.clone()))
+    });
     let errors = errors.iter().flat_map(|error| {
         let each = error.each().into_iter();
-        each.map(move |(message, advice)| (error.place(), message, words(advice)))
+        each.map(move |(message, advice)| (error.location(), message, words(advice)))
     });
-    let mut all: Vec<(Option<&Place>, String, Option<String>)> = mistakes.chain(errors).collect();
+    let mut all: Vec<(Option<&Location>, String, Option<String>)> =
+        mistakes.chain(errors).collect();
     let mut files: Vec<&Path> = Vec::new();
-    for place in all.iter().filter_map(|(place, ..)| *place) {
-        if !files.contains(&place.file.as_path()) {
-            files.push(&place.file);
+    for location in all.iter().filter_map(|(location, ..)| *location) {
+        if !files.contains(&location.file.as_path()) {
+            files.push(&location.file);
         }
     }
-    all.sort_by_key(|(place, ..)| match place {
-        Some(place) => {
-            (files.iter().position(|file| *file == place.file), place.line, place.column)
+    all.sort_by_key(|(location, ..)| match location {
+        Some(location) => {
+            (files.iter().position(|file| *file == location.file), location.line, location.column)
         }
         None => (Some(files.len()), 0, 0),
     });

@@ -13,6 +13,8 @@ use crate::{
 
 /// Columns that a hint lists.
 const LISTED: usize = 20;
+/// Characters of a list of names in a hint.
+const LONGEST_LIST: usize = 440;
 
 /// The error with what to do about it.
 pub(crate) fn failure(error: ShardError) -> Failure {
@@ -39,8 +41,14 @@ pub(crate) fn failure(error: ShardError) -> Failure {
             Some("a run needs a case; `-o` puts shards without cases together, too".into())
         }
         ShardError::NoShards => Some("name the files, or a folder that they are in".into()),
+        ShardError::NotAll { missing: None, .. } => {
+            Some("nothing was written; name all shards of the run, once each".into())
+        }
+        ShardError::NotAll { missing: Some(missing), .. } => {
+            Some(format!("nothing was written; missing: {}", one_line(&missing, LONGEST_LIST)))
+        }
         ShardError::NotAShard { .. } => Some(
-            "`scorebox shard` writes shards; of what a data engine wrote, --suite names the suite".into(),
+            "`scorebox shard` writes shards; for what a data engine wrote, name the suite with --suite".into(),
         ),
         ShardError::Mixed { .. } => Some(
             "shards of one run need one suite, the same components and one version of scorebox".into(),
@@ -54,7 +62,7 @@ pub(crate) fn failure(error: ShardError) -> Failure {
             Some("name another file, or remove this one to have it made again".into())
         }
         ShardError::Different { in_one_shard: true, .. } => Some(
-            "nothing was written; the file has the case twice: give each row of its input an id of its own, or leave it out"
+            "nothing was written; the file has the case twice: give each row of its input a unique id, or leave it out"
                 .into(),
         ),
         ShardError::Different { .. } => Some(

@@ -10,9 +10,9 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use crate::{
     bundled,
-    failure::Failure,
+    failure::{Failure, WriteError},
     input,
-    new_file::{NewFile, WriteError},
+    new_file::NewFile,
 };
 
 /// A suite file whose entries change.

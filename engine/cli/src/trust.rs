@@ -150,8 +150,9 @@ fn must_hold(policy: &TrustPolicy, claims: Claims<'_>) -> Result<(), Failure> {
 }
 
 fn refused(address: &Address, policy: &TrustPolicy, message: &str, hint: &str) -> Failure {
-    let place = policy.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
-    Failure::new(format!("{place}the policy refuses `{address}`: {message}")).hint(hint)
+    let location =
+        policy.location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
+    Failure::new(format!("{location}the policy refuses `{address}`: {message}")).hint(hint)
 }
 
 fn listed(what: &str, items: &[String]) -> String {

@@ -38,17 +38,17 @@ impl Key {
             return Cow::Borrowed(text);
         }
         let (key, bytes) = (self.0.as_bytes(), text.as_bytes());
-        let (mut concealed, mut copied, mut place) = (String::new(), 0, 0);
-        while place < bytes.len() {
-            let is_start = bytes[place] == key[0] || bytes[place] == b'\\';
-            match is_start.then(|| end_of(key, bytes, place)).flatten() {
+        let (mut concealed, mut copied, mut offset) = (String::new(), 0, 0);
+        while offset < bytes.len() {
+            let is_start = bytes[offset] == key[0] || bytes[offset] == b'\\';
+            match is_start.then(|| end_of(key, bytes, offset)).flatten() {
                 // Both ends are at characters of ASCII, or at those that the key itself has.
                 Some(end) => {
-                    concealed.push_str(text.get(copied..place).unwrap_or_default());
+                    concealed.push_str(text.get(copied..offset).unwrap_or_default());
                     concealed.push_str("[key]");
-                    (copied, place) = (end, end);
+                    (copied, offset) = (end, end);
                 }
-                None => place += 1,
+                None => offset += 1,
             }
         }
         match copied {
@@ -65,7 +65,7 @@ impl Key {
         }
         let (key, bytes) = (self.0.as_bytes(), concealed.as_bytes());
         let longest = bytes.len().saturating_sub(key.len() * MOST_BYTES_OF_ONE);
-        let within = (longest..bytes.len()).find(|place| begins(key, bytes, *place));
+        let within = (longest..bytes.len()).find(|offset| begins(key, bytes, *offset));
         let whole = concealed.get(..within.unwrap_or(bytes.len()));
         whole.unwrap_or_default().to_owned()
     }
@@ -77,27 +77,27 @@ const MOST_QUOTATIONS: u32 = 3;
 /// Bytes of one character of a key at most: an escape whose backslash is quoted so often.
 const MOST_BYTES_OF_ONE: usize = (1 << MOST_QUOTATIONS) + 5;
 
-/// The end of the key in a text that it begins in at this place, in one of the ways in which it may be written.
-fn end_of(key: &[u8], text: &[u8], place: usize) -> Option<usize> {
+/// The end of the key in a text that it begins in at this offset, in one of the ways in which it may be written.
+fn end_of(key: &[u8], text: &[u8], offset: usize) -> Option<usize> {
     (0..=MOST_QUOTATIONS).find_map(|quotations| {
-        key.iter().try_fold(place, |place, character| {
-            let (read, next) = character_at(text, place, quotations)?;
+        key.iter().try_fold(offset, |offset, character| {
+            let (read, next) = character_at(text, offset, quotations)?;
             (read == *character).then_some(next)
         })
     })
 }
 
-/// Whether the text from this place to its end is the beginning of the key, or of an escape.
-fn begins(key: &[u8], text: &[u8], place: usize) -> bool {
+/// Whether the text from this offset to its end is the beginning of the key, or of an escape.
+fn begins(key: &[u8], text: &[u8], offset: usize) -> bool {
     (0..=MOST_QUOTATIONS).any(|quotations| {
-        let mut place = place;
+        let mut offset = offset;
         for character in key {
-            match character_at(text, place, quotations) {
+            match character_at(text, offset, quotations) {
                 None => return true,
-                Some((read, next)) if read == *character => place = next,
+                Some((read, next)) if read == *character => offset = next,
                 // The escape may be cut.
                 Some(_) => {
-                    return text[place] == b'\\' && text.len() - place < MOST_BYTES_OF_ONE;
+                    return text[offset] == b'\\' && text.len() - offset < MOST_BYTES_OF_ONE;
                 }
             }
         }
@@ -105,13 +105,13 @@ fn begins(key: &[u8], text: &[u8], place: usize) -> bool {
     })
 }
 
-/// The character of ASCII that is written at this place, in a JSON string within so many others, and where the next one begins;
+/// The character of ASCII that is written at this offset, in a JSON string within so many others, and where the next one begins;
 /// `None` at the end.
-fn character_at(text: &[u8], place: usize, quotations: u32) -> Option<(u8, usize)> {
+fn character_at(text: &[u8], offset: usize, quotations: u32) -> Option<(u8, usize)> {
     let Some(within) = quotations.checked_sub(1) else {
-        return Some((*text.get(place)?, place + 1));
+        return Some((*text.get(offset)?, offset + 1));
     };
-    let (read, next) = character_at(text, place, within)?;
+    let (read, next) = character_at(text, offset, within)?;
     if read != b'\\' {
         return Some((read, next));
     }
@@ -123,14 +123,14 @@ fn character_at(text: &[u8], place: usize, quotations: u32) -> Option<(u8, usize
 }
 
 /// The character that four hexadecimal digits name, and where the next one begins.
-fn hexadecimal(text: &[u8], mut place: usize, within: u32) -> Option<(u8, usize)> {
+fn hexadecimal(text: &[u8], mut offset: usize, within: u32) -> Option<(u8, usize)> {
     let mut number = 0;
     for _ in 0..4 {
-        let (digit, next) = character_at(text, place, within)?;
+        let (digit, next) = character_at(text, offset, within)?;
         number = number * 16 + char::from(digit).to_digit(16)?;
-        place = next;
+        offset = next;
     }
-    Some((u8::try_from(number).ok()?, place))
+    Some((u8::try_from(number).ok()?, offset))
 }
 
 impl fmt::Debug for Key {

@@ -250,7 +250,7 @@ fn vectors(answer: Vectors, texts: usize) -> Result<Said, Unsaid> {
     let mut data = answer.data;
     if data.iter().all(|vector| vector.index.is_some()) {
         data.sort_by_key(|vector| vector.index);
-        let is_complete = data.iter().enumerate().all(|(place, it)| it.index == Some(place));
+        let is_complete = data.iter().enumerate().all(|(index, it)| it.index == Some(index));
         if !is_complete {
             return Err(Unsaid::Misshapen("vectors with wrong numbers".to_owned()));
         }

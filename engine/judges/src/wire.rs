@@ -121,12 +121,12 @@ mod tests {
         #[test]
         fn no_change_of_an_answer_makes_its_reader_panic(
             answer in 0..ANSWERS.len(),
-            place in any::<prop::sample::Index>(),
+            cut in any::<prop::sample::Index>(),
             length in 0..20_usize,
             inserted in part(),
         ) {
             let mut bytes = ANSWERS[answer].as_bytes().to_vec();
-            let from = place.index(bytes.len());
+            let from = cut.index(bytes.len());
             let to = (from + length).min(bytes.len());
             bytes.splice(from..to, inserted.bytes());
             read_all(&bytes);

@@ -56,7 +56,7 @@ impl ArrowFile {
     }
 
     fn read(&mut self, block: &Block) -> Result<arrow_buffer::Buffer, Problem> {
-        let (offset, bytes) = place_of(block)?;
+        let (offset, bytes) = extent_of(block)?;
         self.file.seek(SeekFrom::Start(offset))?;
         let bytes = usize::try_from(bytes).map_err(|_| batch_too_large())?;
         let mut buffer = MutableBuffer::from_len_zeroed(bytes);
@@ -109,7 +109,7 @@ fn footer_of(file: &mut File) -> Result<(Vec<u8>, u64), Problem> {
 fn check_blocks<'a>(blocks: impl Iterator<Item = &'a Block>, end: u64) -> Result<(), Problem> {
     let mut left = end;
     for block in blocks {
-        let (offset, bytes) = place_of(block)?;
+        let (offset, bytes) = extent_of(block)?;
         let is_inside = offset.checked_add(bytes).is_some_and(|block_end| block_end <= end);
         left = match left.checked_sub(bytes) {
             Some(left) if is_inside => left,
@@ -120,7 +120,7 @@ fn check_blocks<'a>(blocks: impl Iterator<Item = &'a Block>, end: u64) -> Result
 }
 
 /// Where a block begins, and how many bytes it has.
-fn place_of(block: &Block) -> Result<(u64, u64), Problem> {
+fn extent_of(block: &Block) -> Result<(u64, u64), Problem> {
     let offset = u64::try_from(block.offset());
     let head = u64::try_from(block.metaDataLength());
     let body = u64::try_from(block.bodyLength());

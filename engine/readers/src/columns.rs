@@ -18,9 +18,9 @@ use crate::{
     emit::{Emit, next_is_too_large},
     format::Format,
     parquet_file,
-    place::Place,
     problem::Problem,
-    table::{Columns, RowPlace, line_of_no_case, line_of_object},
+    source_file::SourceFile,
+    table::{Columns, RowLocation, line_of_no_case, line_of_object},
 };
 
 /// Bytes that are taken from an Arrow stream at once.
@@ -63,14 +63,14 @@ enum RowError<'a> {
 impl<'a> Rows<'a> {
     /// No rows so far; the ids of those that have none begin with `name`.
     pub(crate) fn new(
-        place: &'a Place,
+        source: &'a SourceFile,
         format: Format,
         name: &'a str,
         split: Option<&'a str>,
     ) -> Rows<'a> {
-        let columns = Columns::of(&place.mapping);
+        let columns = Columns::of(&source.mapping);
         let left_out = BTreeSet::new();
-        Rows { format, file: &place.file, name, split, columns, count: 0, left_out }
+        Rows { format, file: &source.file, name, split, columns, count: 0, left_out }
     }
 
     /// Hands over the rows of a batch.
@@ -81,7 +81,7 @@ impl<'a> Rows<'a> {
             self.count += 1;
             object.clear();
             let line = match write_object(&mut object, &mut columns, row, emit) {
-                Ok(()) => line_of_object(&object, &self.columns, self.place())?,
+                Ok(()) => line_of_object(&object, &self.columns, self.location())?,
                 Err(RowError::NoText(column)) => {
                     line_of_no_case(&format!("bytes, not text, in `{column}`"))
                 }
@@ -92,9 +92,9 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    fn place(&self) -> RowPlace<'a> {
+    fn location(&self) -> RowLocation<'a> {
         let Rows { format, file, name, split, count, .. } = *self;
-        RowPlace { format, file, name, split, row: count }
+        RowLocation { format, file, name, split, row: count }
     }
 
     /// The columns that are read.
@@ -220,15 +220,15 @@ fn is_arrow_file(file: &mut File) -> Result<bool, Problem> {
 }
 
 /// Whether the file has what its readers need.
-pub(crate) fn check_parquet(place: &Place) -> Result<(), Problem> {
-    let opened = open_parquet(File::open(&place.path)?)?;
+pub(crate) fn check_parquet(source: &SourceFile) -> Result<(), Problem> {
+    let opened = open_parquet(File::open(&source.path)?)?;
     let names = opened.schema().fields().iter().map(|field| field.name().as_str());
-    Columns::of(&place.mapping).firsts(names).map(drop)
+    Columns::of(&source.mapping).firsts(names).map(drop)
 }
 
 /// Whether the file has what its readers need. Of a stream only its reader knows.
-pub(crate) fn check_arrow(place: &Place) -> Result<(), Problem> {
-    let mut file = File::open(&place.path)?;
+pub(crate) fn check_arrow(source: &SourceFile) -> Result<(), Problem> {
+    let mut file = File::open(&source.path)?;
     match is_arrow_file(&mut file)? {
         true => parquet_file::without_panic(move || ArrowFile::open(file).map(drop))?,
         false => Ok(()),
@@ -239,14 +239,14 @@ fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, Pro
     parquet_file::open_parquet(file).map_err(|why| parquet_problem(&why))
 }
 
-pub(crate) fn read_parquet(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    let mut rows = Rows::new(place, Format::Parquet, place.stem(), None);
-    rows.put_parquet(File::open(&place.path)?, emit)
+pub(crate) fn read_parquet(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
+    let mut rows = Rows::new(source, Format::Parquet, source.stem(), None);
+    rows.put_parquet(File::open(&source.path)?, emit)
 }
 
-pub(crate) fn read_arrow(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    let mut rows = Rows::new(place, Format::Arrow, place.stem(), None);
-    rows.put_arrow(File::open(&place.path)?, emit)
+pub(crate) fn read_arrow(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
+    let mut rows = Rows::new(source, Format::Arrow, source.stem(), None);
+    rows.put_arrow(File::open(&source.path)?, emit)
 }
 
 fn parquet_problem(error: &dyn Display) -> Problem {

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::{columns::Rows, emit::Emit, format::Format, place::Place, problem::Problem};
+use crate::{columns::Rows, emit::Emit, format::Format, problem::Problem, source_file::SourceFile};
 
 /// The most files of a dataset, and bytes of a file that lists them.
 const MOST_FILES: usize = 100_000;
@@ -33,19 +33,19 @@ pub(crate) fn is_one(folder: &Path) -> io::Result<bool> {
 }
 
 /// Whether there is something to read.
-pub(crate) fn check(place: &Place) -> Result<(), Problem> {
-    match parts(&place.path)?.is_empty() {
+pub(crate) fn check(source: &SourceFile) -> Result<(), Problem> {
+    match parts(&source.path)?.is_empty() {
         false => Ok(()),
         true => Err(Problem::content("the folder has no Arrow or Parquet files of a dataset")),
     }
 }
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    let mut parts = parts(&place.path)?.into_iter().peekable();
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
+    let mut parts = parts(&source.path)?.into_iter().peekable();
     while let Some(first) = parts.next() {
         let split = first.split.clone();
-        let name = split.as_deref().unwrap_or(&place.file);
-        let mut rows = Rows::new(place, Format::HuggingFace, name, split.as_deref());
+        let name = split.as_deref().unwrap_or(&source.file);
+        let mut rows = Rows::new(source, Format::HuggingFace, name, split.as_deref());
         let mut next = Some(first);
         while let Some(part) = next {
             put(&part, &mut rows, emit).map_err(|problem| in_part(&part, problem))?;

@@ -11,9 +11,9 @@ use crate::{
     emit::Emit,
     format::Format,
     lenient_json::LenientJson,
-    place::Place,
     problem::Problem,
     record::{MOST_RECORD_BYTES, Origin, Part, Record, error_of_sample, single, usage},
+    source_file::SourceFile,
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
 };
@@ -121,13 +121,13 @@ struct Message {
 }
 
 /// Reads a log that is one JSON document.
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
     const PATHS: &[Path] = &[&["eval"], &["samples", EACH]];
 
     struct Log<'a> {
         header: Option<Header>,
         record: u64,
-        place: &'a Place,
+        source: &'a SourceFile,
         allowance: Allowance,
         emit: &'a mut Emit,
         problem: Option<Problem>,
@@ -145,7 +145,7 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
                     let sample = Sample::deserialize(element)?;
                     self.record += 1;
                     let header = self.header.get_or_insert_default();
-                    let case = sample.case(header, self.record, Format::InspectJson, self.place);
+                    let case = sample.case(header, self.record, Format::InspectJson, self.source);
                     let taken = case.and_then(|case| self.emit.case(&case));
                     refuse(&mut self.problem, taken)?;
                 }
@@ -160,8 +160,8 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     }
 
     let allowance = Allowance::of(MOST_SAMPLE_BYTES);
-    let text = allowance.on(LenientJson::new(text(&place.path)?, emit.left_out()));
-    let mut log = Log { header: None, record: 0, place, allowance, emit, problem: None };
+    let text = allowance.on(LenientJson::new(text(&source.path)?, emit.left_out()));
+    let mut log = Log { header: None, record: 0, source, allowance, emit, problem: None };
     walk(text, PATHS, &mut log, "the log")?;
     match log.header {
         Some(_) => Ok(()),
@@ -178,7 +178,7 @@ impl Sample {
         header: &Header,
         record: u64,
         format: Format,
-        place: &Place,
+        source: &SourceFile,
     ) -> Result<Record, Problem> {
         let id = match &self.id {
             Value::String(id) => id.clone(),
@@ -199,7 +199,7 @@ impl Sample {
             Some(raw) => serde_json::from_str(attached(raw.clone())?.get())
                 .map_err(|error| in_sample(&format!("its output is not understood: {error}")))?,
         };
-        let mut origin = Origin::new(format, &place.file, record)
+        let mut origin = Origin::new(format, &source.file, record)
             .with("task", header.task.clone())
             .with("model", header.model.clone())
             .with("runId", header.run_id.clone())
@@ -347,11 +347,11 @@ mod tests {
     use super::*;
 
     fn case(sample: &Value) -> Value {
-        let place = Place::of(std::path::Path::new("log.json"), Mapping::NONE);
+        let source = SourceFile::of(std::path::Path::new("log.json"), Mapping::NONE);
         // Raw parts are read of text only.
         let sample: Sample = serde_json::from_str(&sample.to_string()).unwrap();
         let header = Header { model: Some("m".to_owned()), ..Header::default() };
-        let case = sample.case(&header, 1, Format::InspectJson, &place).unwrap();
+        let case = sample.case(&header, 1, Format::InspectJson, &source).unwrap();
         serde_json::to_value(case).unwrap()
     }
 

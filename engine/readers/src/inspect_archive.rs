@@ -19,8 +19,8 @@ use crate::{
     inspect::{Header, MOST_SAMPLE_BYTES, Sample},
     left_out::LeftOut,
     lenient_json::LenientJson,
-    place::Place,
     problem::Problem,
+    source_file::SourceFile,
     text::Allowance,
 };
 
@@ -38,26 +38,26 @@ pub(crate) fn is_one(path: &Path) -> bool {
 }
 
 /// Whether there is something to read.
-pub(crate) fn check(place: &Place) -> Result<(), Problem> {
+pub(crate) fn check(source: &SourceFile) -> Result<(), Problem> {
     let mut start = Vec::new();
-    File::open(&place.path)?.take(2).read_to_end(&mut start)?;
+    File::open(&source.path)?.take(2).read_to_end(&mut start)?;
     if start != b"PK" {
         return Err(Problem::content("this is not a zip archive, which an Inspect log (.eval) is"));
     }
-    match has_header(&opened(&place.path)?) {
+    match has_header(&opened(&source.path)?) {
         true => Ok(()),
         false => Err(Problem::content("the archive has no `header.json`, which Inspect logs have")),
     }
 }
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Head {
         eval: Header,
     }
 
-    let mut archive = opened(&place.path)?;
+    let mut archive = opened(&source.path)?;
     let name = HEADERS.into_iter().find(|name| archive.index_for_name(name).is_some());
     let name = name.ok_or_else(|| Problem::content("the archive has no `header.json`"))?;
     let index = archive.index_for_name(name).unwrap_or_default();
@@ -70,7 +70,7 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
         }
         let sample: Sample = member(&mut archive, index, &name, emit.left_out())?;
         record += 1;
-        emit.case(&sample.case(&head.eval, record, Format::InspectEval, place)?)?;
+        emit.case(&sample.case(&head.eval, record, Format::InspectEval, source)?)?;
     }
     for _missing in record..listed(&mut archive, emit) {
         emit.leave_out("samples that the log lists and does not have");
@@ -261,9 +261,9 @@ mod tests {
     fn a_member_that_does_not_have_its_checksum_is_damaged() {
         let archive = archive(&[HEADER, LIMA]);
         assert_eq!(ids(&archive), Ok(vec!["lima".to_owned()]));
-        let place = archive.windows(4).position(|bytes| bytes == b"Lima").unwrap();
+        let at = archive.windows(4).position(|bytes| bytes == b"Lima").unwrap();
         let mut damaged = archive.clone();
-        damaged[place + 3] = b'e';
+        damaged[at + 3] = b'e';
         let error = ids(&damaged).unwrap_err();
         let expected = "`samples/a_epoch_1.json` in the archive is damaged: its content does not have its checksum";
         assert!(error.contains(expected), "{error}");

@@ -7,7 +7,7 @@
 //!
 //! - `format`: the formats and their names; `detect`: which of them a file has, by its content.
 //! - `open`: a file to a [`Source`](scorebox::case::Source).
-//! - `place`: where a reader reads.
+//! - `source_file`: the file that a reader reads.
 //! - `stream`: a reader's lines as bytes, within bounds; `emit`: what a reader hands over.
 //! - `problem`: why a file cannot be read; `left_out`: what of it is no case, counted.
 //! - `text`: the text of a file, decompressed, with a bound on each record; `lenient_json`: what JSON lacks, such as NaN.
@@ -46,7 +46,6 @@ mod open;
 mod openai_evals;
 mod pages;
 mod parquet_file;
-mod place;
 mod problem;
 mod promptfoo;
 mod promptfoo_expected;
@@ -55,6 +54,7 @@ mod quotes;
 mod record;
 mod row_values;
 mod separated;
+mod source_file;
 mod span;
 mod spans;
 mod stream;

@@ -10,9 +10,9 @@ use crate::{
     emit::Emit,
     format::Format,
     lenient_json::LenientJson,
-    place::Place,
     problem::Problem,
     record::{Origin, Part, Record},
+    source_file::SourceFile,
     text::{next_line, text},
 };
 
@@ -38,16 +38,16 @@ struct Sample {
     others: Map<String, Value>,
 }
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    let (mut text, mut line, mut number) = (text(&place.path)?, Vec::new(), 0);
-    let task = task(place.stem());
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
+    let (mut text, mut line, mut number) = (text(&source.path)?, Vec::new(), 0);
+    let task = task(source.stem());
     let mut record = 0;
     while next_line(&mut text, &mut line, &mut number)? {
         let sample: Sample =
             serde_json::from_reader(LenientJson::new(line.as_slice(), emit.left_out()))
                 .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
         record += 1;
-        for case in sample.cases(task, record, place) {
+        for case in sample.cases(task, record, source) {
             emit.case(&case)?;
         }
     }
@@ -63,7 +63,7 @@ fn task(stem: &str) -> Option<&str> {
 
 impl Sample {
     /// A case for each answer to the document: one, unless the task repeats.
-    fn cases(self, task: Option<&str>, record: u64, place: &Place) -> Vec<Record> {
+    fn cases(self, task: Option<&str>, record: u64, source: &SourceFile) -> Vec<Record> {
         let requests = requests(&self.arguments);
         let filter = self.filter.filter(|filter| filter != "none");
         let mut id = match (task, &self.doc_id) {
@@ -77,7 +77,7 @@ impl Sample {
             let value = self.others.get(&name)?.clone();
             Some((name, value))
         });
-        let origin = Origin::new(Format::LmEval, &place.file, record)
+        let origin = Origin::new(Format::LmEval, &source.file, record)
             .with("task", task)
             .with("filter", filter)
             .with("scores", Value::Object(metrics.collect()));
@@ -92,7 +92,7 @@ impl Sample {
         let (outputs, target) = match likelihoods {
             Some(likelihoods) if likelihoods.len() > 1 => {
                 let choices: Vec<Value> = requests.iter().map(|it| it.continuation()).collect();
-                let best = best(&likelihoods).and_then(|place| choices.get(place));
+                let best = best(&likelihoods).and_then(|index| choices.get(index));
                 let target = match plain(&self.target).parse::<usize>().ok() {
                     Some(index) => choices.get(index).cloned().unwrap_or(self.target),
                     None => self.target,
@@ -151,7 +151,7 @@ fn requests(arguments: &Value) -> Vec<Request> {
                 .collect()
         }
         Value::Array(items) => {
-            let argument = |of: &Value, place: usize| of.get(place).cloned().unwrap_or_default();
+            let argument = |of: &Value, index: usize| of.get(index).cloned().unwrap_or_default();
             items
                 .iter()
                 .map(|it| Request { prompt: argument(it, 0), rest: argument(it, 1) })
@@ -172,10 +172,10 @@ fn likelihood(answer: &Value) -> Option<f64> {
     number.filter(|_| is_greedy)
 }
 
-/// The place of the greatest; the first of several.
+/// The index of the greatest; the first of several.
 fn best(likelihoods: &[f64]) -> Option<usize> {
-    let places = likelihoods.iter().enumerate().rev();
-    places.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(place, _)| place)
+    let indices = likelihoods.iter().enumerate().rev();
+    indices.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index)
 }
 
 fn plain(value: &Value) -> String {

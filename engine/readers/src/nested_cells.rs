@@ -67,10 +67,10 @@ fn write_each(
     }
 }
 
-fn write_value(encoder: &mut NullableEncoder<'_>, place: usize, out: &mut Vec<u8>) {
-    match encoder.is_null(place) {
+fn write_value(encoder: &mut NullableEncoder<'_>, row: usize, out: &mut Vec<u8>) {
+    match encoder.is_null(row) {
         true => out.extend_from_slice(b"null"),
-        false => encoder.encode(place, out),
+        false => encoder.encode(row, out),
     }
 }
 
@@ -114,7 +114,7 @@ fn map<'a>(
     let of = |column: &'a ArrayRef| arrow_json::writer::make_encoder(field, column, options);
     let kind = maps.keys().data_type();
     if !matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
-        return no_members(&format!("keys that are no texts: {kind}"));
+        return no_members(&format!("keys that are not text: {kind}"));
     }
     if maps.keys().null_count() + maps.entries().null_count() > 0 {
         return no_members("members without a key");
@@ -124,8 +124,8 @@ fn map<'a>(
 
 impl Encoder for Maps<'_> {
     fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
-        let place = |row: usize| self.maps.value_offsets()[row] as usize;
-        let members = place(row)..place(row + 1);
+        let offset = |row: usize| self.maps.value_offsets()[row] as usize;
+        let members = offset(row)..offset(row + 1);
         out.push(b'{');
         write_each(members, out, |member, out| {
             self.keys.encode(member, out);

@@ -15,9 +15,10 @@ use crate::{
     inspect, inspect_archive,
     left_out::LeftOut,
     lm_eval, openai_evals,
-    place::Place,
     problem::{Problem, ReaderError},
-    promptfoo, separated, spans,
+    promptfoo, separated,
+    source_file::SourceFile,
+    spans,
     stream::{Lines, Produce},
 };
 
@@ -79,18 +80,18 @@ pub fn open(path: &Path, settings: &Settings) -> Result<Opened, ReaderError> {
         return Ok(Opened { source: Source::path(path), format, left_out });
     };
     must_be_a_file(path, &name, format)?;
-    let place = Place::of(path, settings.mapping.clone());
-    let produce = begin(place).map_err(|problem| problem.of(&name))?;
+    let source = SourceFile::of(path, settings.mapping.clone());
+    let produce = begin(source).map_err(|problem| problem.of(&name))?;
     let lines = Lines::new(produce, left_out.clone());
     Ok(Opened { source: Source::reader_with_reasons(name, Box::new(lines)), format, left_out })
 }
 
 /// What makes the lines of a file.
-type Read = fn(&Place, &mut Emit) -> Result<(), Problem>;
+type Read = fn(&SourceFile, &mut Emit) -> Result<(), Problem>;
 
 /// What begins to read files of this format; `None` if they are lines already.
-fn reader(format: Format) -> Option<impl FnOnce(Place) -> Result<Produce, Problem>> {
-    type Check = fn(&Place) -> Result<(), Problem>;
+fn reader(format: Format) -> Option<impl FnOnce(SourceFile) -> Result<Produce, Problem>> {
+    type Check = fn(&SourceFile) -> Result<(), Problem>;
     let unchecked: Check = |_| Ok(());
     let (check, read): (Check, Read) = match format {
         Format::Cases => return None,
@@ -105,9 +106,9 @@ fn reader(format: Format) -> Option<impl FnOnce(Place) -> Result<Produce, Proble
         Format::Arrow => (columns::check_arrow, columns::read_arrow),
         Format::HuggingFace => (dataset::check, dataset::read),
     };
-    Some(move |place: Place| {
-        check(&place)?;
-        Ok(Box::new(move |emit: &mut Emit| read(&place, emit)) as Produce)
+    Some(move |source: SourceFile| {
+        check(&source)?;
+        Ok(Box::new(move |emit: &mut Emit| read(&source, emit)) as Produce)
     })
 }
 

@@ -10,9 +10,9 @@ use crate::{
     emit::Emit,
     format::Format,
     lenient_json::LenientJson,
-    place::Place,
     problem::Problem,
     record::{Origin, Part, Record, error_of_sample, single},
+    source_file::SourceFile,
     text::{next_line, text},
     window::Window,
 };
@@ -53,8 +53,8 @@ struct Sample {
     error: Option<String>,
 }
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
-    let (mut text, mut line, mut number) = (text(&place.path)?, Vec::new(), 0);
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
+    let (mut text, mut line, mut number) = (text(&source.path)?, Vec::new(), 0);
     let mut spec = Spec::default();
     let mut samples = Window::<Sample>::new();
     let mut record = 0;
@@ -79,12 +79,12 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
         }
         while let Some((id, sample)) = samples.overflow() {
             record += 1;
-            put(id, sample, &spec, record, place, emit)?;
+            put(id, sample, &spec, record, source, emit)?;
         }
     }
     while let Some((id, sample)) = samples.oldest() {
         record += 1;
-        put(id, sample, &spec, record, place, emit)?;
+        put(id, sample, &spec, record, source, emit)?;
     }
     Ok(())
 }
@@ -125,12 +125,12 @@ fn put(
     sample: Sample,
     spec: &Spec,
     record: u64,
-    place: &Place,
+    source: &SourceFile,
     emit: &mut Emit,
 ) -> Result<(), Problem> {
     let mut scores = sample.metrics;
     scores.extend(sample.correct.map(|correct| ("correct".to_owned(), correct)));
-    let origin = Origin::new(Format::OpenAiEvals, &place.file, record)
+    let origin = Origin::new(Format::OpenAiEvals, &source.file, record)
         .with("task", spec.eval_name.clone())
         .with("model", single(spec.completion_fns.clone().into()))
         .with("runId", sample.run_id.or_else(|| spec.run_id.clone()))

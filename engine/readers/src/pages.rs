@@ -54,14 +54,14 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
     let mut taken: Vec<ColumnBytes> = Vec::new();
     for group in metadata.row_groups() {
         let mut bytes_of_lists = 0_u64;
-        for (place, (column, (start, bytes))) in group.columns().iter().zip(&mut ranges).enumerate()
+        for (index, (column, (start, bytes))) in group.columns().iter().zip(&mut ranges).enumerate()
         {
-            if place == taken.len() {
+            if index == taken.len() {
                 taken.push(ColumnBytes::new(value_bytes(column)));
             }
             let values_a_row = values_a_row(group, column);
             headers.check(start, bytes, |page| {
-                taken[place].add(page, values_a_row);
+                taken[index].add(page, values_a_row);
                 bytes_of_lists = bytes_of_lists.saturating_add(element_bytes(column, page.values));
             })?;
         }

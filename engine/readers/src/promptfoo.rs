@@ -12,11 +12,11 @@ use crate::{
     format::Format,
     left_out::LeftOut,
     lenient_json::LenientJson,
-    place::Place,
     problem::Problem,
     promptfoo_expected::expected_output,
     promptfoo_repeats::Repeats,
     record::{Origin, Part, Record, because, usage},
+    source_file::SourceFile,
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
 };
@@ -106,18 +106,18 @@ const PATHS: &[Path] = &[&["evalId"], RESULTS[0], RESULTS[1]];
 /// Where results are in such a document.
 const RESULTS: &[Path] = &[&["results", "results", EACH], &["results", EACH]];
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
-    let is_lines = is_lines(place)?;
-    let repeats = repeats(place, is_lines)?;
-    let text = LenientJson::new(text(&place.path)?, emit.left_out());
+    let is_lines = is_lines(source)?;
+    let repeats = repeats(source, is_lines)?;
+    let text = LenientJson::new(text(&source.path)?, emit.left_out());
     if is_lines {
-        return read_lines(place, emit, allowance.on(text), &allowance, &repeats);
+        return read_lines(source, emit, allowance.on(text), &allowance, &repeats);
     }
     let mut results = Results {
         eval: None,
         record: 0,
-        place,
+        source,
         repeats,
         allowance: allowance.clone(),
         emit,
@@ -127,10 +127,10 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
 }
 
 /// Which results are of one test. The file is read once more for it.
-fn repeats(place: &Place, is_lines: bool) -> Result<Repeats, Problem> {
+fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
     let allowance = Allowance::new();
     // What of it is no JSON is counted by who reads it again.
-    let text = LenientJson::new(text(&place.path)?, LeftOut::default());
+    let text = LenientJson::new(text(&source.path)?, LeftOut::default());
     Ok(match is_lines {
         true => Repeats::of_lines(text, &allowance),
         false => Repeats::of_document(text, RESULTS, &allowance),
@@ -138,12 +138,12 @@ fn repeats(place: &Place, is_lines: bool) -> Result<Repeats, Problem> {
 }
 
 /// Whether each line is a result, and not the whole file one document.
-fn is_lines(place: &Place) -> Result<bool, Problem> {
-    Ok(first_keys(&place.path)?.contains("promptIdx"))
+fn is_lines(source: &SourceFile) -> Result<bool, Problem> {
+    Ok(first_keys(&source.path)?.contains("promptIdx"))
 }
 
 fn read_lines(
-    place: &Place,
+    source: &SourceFile,
     emit: &mut Emit,
     text: impl std::io::Read,
     allowance: &Allowance,
@@ -152,7 +152,7 @@ fn read_lines(
     let results = serde_json::Deserializer::from_reader(text).into_iter::<EvaluateResult>();
     for (index, result) in results.enumerate() {
         let result = result.map_err(|error| Problem::json("a result", &error))?;
-        emit.case(&result.case(None, index as u64 + 1, place, repeats))?;
+        emit.case(&result.case(None, index as u64 + 1, source, repeats))?;
         allowance.renew();
     }
     Ok(())
@@ -161,7 +161,7 @@ fn read_lines(
 struct Results<'a> {
     eval: Option<String>,
     record: u64,
-    place: &'a Place,
+    source: &'a SourceFile,
     repeats: Repeats,
     allowance: Allowance,
     emit: &'a mut Emit,
@@ -175,7 +175,7 @@ impl Take for Results<'_> {
             _ => {
                 let result = EvaluateResult::deserialize(element)?;
                 self.record += 1;
-                let case = result.case(self.eval.clone(), self.record, self.place, &self.repeats);
+                let case = result.case(self.eval.clone(), self.record, self.source, &self.repeats);
                 refuse(&mut self.problem, self.emit.case(&case))?;
             }
         }
@@ -189,13 +189,19 @@ impl Take for Results<'_> {
 }
 
 impl EvaluateResult {
-    fn case(self, eval: Option<String>, record: u64, place: &Place, repeats: &Repeats) -> Record {
+    fn case(
+        self,
+        eval: Option<String>,
+        record: u64,
+        source: &SourceFile,
+        repeats: &Repeats,
+    ) -> Record {
         let provider = match &self.provider {
             Value::Object(members) => members.get("id").cloned().unwrap_or_default(),
             other => other.clone(),
         };
         let (raw, label) = self.prompt.map(|it| (it.raw, it.label)).unwrap_or_default();
-        let origin = Origin::new(Format::Promptfoo, &place.file, record)
+        let origin = Origin::new(Format::Promptfoo, &source.file, record)
             .with("evalId", eval)
             .with("provider", provider)
             .with("prompt", label.filter(|label| raw.as_str() != Some(label)))
@@ -261,9 +267,9 @@ mod tests {
     use super::*;
 
     fn case(result: Value) -> Value {
-        let place = Place::of(std::path::Path::new("r.json"), Mapping::NONE);
+        let source = SourceFile::of(std::path::Path::new("r.json"), Mapping::NONE);
         let result: EvaluateResult = serde_json::from_value(result).unwrap();
-        serde_json::to_value(result.case(None, 1, &place, &Repeats::default())).unwrap()
+        serde_json::to_value(result.case(None, 1, &source, &Repeats::default())).unwrap()
     }
 
     #[test]

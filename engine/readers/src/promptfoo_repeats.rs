@@ -116,8 +116,8 @@ impl Repeats {
 
     /// The result of this number, from 1; with `test` alone if it was not looked at.
     pub(crate) fn of(&self, record: u64, test: u64) -> Repeat {
-        let place = usize::try_from(record).ok().and_then(|record| record.checked_sub(1));
-        let known = place.and_then(|place| self.0.get(place));
+        let index = usize::try_from(record).ok().and_then(|record| record.checked_sub(1));
+        let known = index.and_then(|index| self.0.get(index));
         known.copied().unwrap_or(Repeat { test, attempt: 0 })
     }
 }
@@ -142,7 +142,7 @@ impl Seen {
             }
         }
         for numbers in tests.values_mut() {
-            numbers.values_mut().zip(0..).for_each(|(place, at)| *place = at);
+            numbers.values_mut().zip(0..).for_each(|(number, at)| *number = at);
         }
         let repeat = |(number, name): (u64, Option<u128>)| {
             let numbers = name.and_then(|name| tests.get(&name));

@@ -89,18 +89,18 @@ fn count_levels(mut bytes: &[u8], bits: u32, mut values: u64, longest: &mut Long
 
 fn packed_level(packed: &[u8], bits: u32, at: u64) -> u64 {
     let first = at * u64::from(bits);
-    let place = usize::try_from(first / 8).unwrap_or(usize::MAX);
-    let bytes = packed.iter().skip(place).take(3).rev();
+    let offset = usize::try_from(first / 8).unwrap_or(usize::MAX);
+    let bytes = packed.iter().skip(offset).take(3).rev();
     let level = bytes.fold(0, |level, byte| level << 8 | u64::from(*byte));
     level >> (first % 8) & ((1 << bits) - 1)
 }
 
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for place in 0..5 {
+    for byte_index in 0..5 {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u64::from(byte & 0x7f) << (7 * place);
+        number |= u64::from(byte & 0x7f) << (7 * byte_index);
         if *byte < 0x80 {
             return Some(number);
         }

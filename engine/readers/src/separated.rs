@@ -11,10 +11,10 @@ use scorebox::case::Mapping;
 use crate::{
     emit::Emit,
     format::Format,
-    place::Place,
     problem::Problem,
     quotes::Quotes,
-    table::{Columns, RowPlace, line_of_no_case, line_of_texts},
+    source_file::SourceFile,
+    table::{Columns, RowLocation, line_of_no_case, line_of_texts},
     text::{Allowance, text},
 };
 
@@ -40,16 +40,16 @@ pub(crate) fn seems_one(beginning: &[u8], path: &Path, mapping: &Mapping) -> boo
 }
 
 /// Whether the header can be read, and names each key once.
-pub(crate) fn check(place: &Place) -> Result<(), Problem> {
-    let mut table = open(place, &Allowance::new())?.table;
+pub(crate) fn check(source: &SourceFile) -> Result<(), Problem> {
+    let mut table = open(source, &Allowance::new())?.table;
     let header = table.headers().map_err(problem)?;
-    Columns::of(&place.mapping).firsts(header.iter()).map(drop)
+    Columns::of(&source.mapping).firsts(header.iter()).map(drop)
 }
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
-    let Opened { mut table, lines_before } = open(place, &allowance)?;
-    let columns = Columns::of(&place.mapping);
+    let Opened { mut table, lines_before } = open(source, &allowance)?;
+    let columns = Columns::of(&source.mapping);
     let header = table.headers().map_err(problem)?.clone();
     let firsts = columns.firsts(header.iter())?;
     firsts.iter().filter(|is_first| !**is_first).for_each(|_| emit.leave_out(NAMED_TWICE));
@@ -67,10 +67,10 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
         }
         allowance.renew();
         number += 1;
-        let at = RowPlace {
+        let at = RowLocation {
             format: Format::Csv,
-            file: &place.file,
-            name: place.stem(),
+            file: &source.file,
+            name: source.stem(),
             split: None,
             row: number,
         };
@@ -110,8 +110,8 @@ struct Opened<R> {
     lines_before: u64,
 }
 
-fn open(place: &Place, allowance: &Allowance) -> Result<Opened<impl Read + use<>>, Problem> {
-    let mut text = text(&place.path)?;
+fn open(source: &SourceFile, allowance: &Allowance) -> Result<Opened<impl Read + use<>>, Problem> {
+    let mut text = text(&source.path)?;
     let Start { skipped, separator } = Start::of(text.fill_buf()?);
     text.consume(skipped);
     let table = reader(allowance.on(text), separator);
@@ -161,13 +161,13 @@ fn separator(beginning: &[u8]) -> u8 {
     for byte in first {
         match SEPARATORS.iter().position(|separator| separator == byte) {
             _ if *byte == b'"' => quoted = !quoted,
-            Some(place) if !quoted => counts[place] += 1,
+            Some(index) if !quoted => counts[index] += 1,
             _ => {}
         }
     }
     let most = counts.iter().copied().max().unwrap_or_default();
-    let place = counts.iter().position(|count| *count == most).unwrap_or_default();
-    SEPARATORS[place]
+    let index = counts.iter().position(|count| *count == most).unwrap_or_default();
+    SEPARATORS[index]
 }
 
 /// The error of the parser in words, with its line.

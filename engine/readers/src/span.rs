@@ -144,8 +144,8 @@ impl Span {
 
     /// `PREFIX.0.role`, `PREFIX.0.content`, `PREFIX.1.role` … as messages.
     fn numbered(&self, prefix: &str) -> Option<Value> {
-        let message = |place: usize| {
-            let part = |key: &str| self.attributes.get(&format!("{prefix}.{place}.{key}")).cloned();
+        let message = |index: usize| {
+            let part = |key: &str| self.attributes.get(&format!("{prefix}.{index}.{key}")).cloned();
             let content = part("content")?;
             let role = part("role").unwrap_or_default();
             Some(serde_json::json!({"role": role, "content": content}))

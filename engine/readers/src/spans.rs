@@ -10,9 +10,9 @@ use crate::{
     emit::Emit,
     format::Format,
     lenient_json::LenientJson,
-    place::Place,
     problem::Problem,
     record::{Origin, Part, Record, usage},
+    source_file::SourceFile,
     span::Span,
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
@@ -29,9 +29,9 @@ const AS_OBJECTS: &[Path] = &[&[]];
 const IN_LISTS: &[Path] = &[&[EACH]];
 
 /// Which of these a text has; documents of one kind follow one another.
-fn paths(place: &Place) -> Result<&'static [Path], Problem> {
+fn paths(source: &SourceFile) -> Result<&'static [Path], Problem> {
     let mut start = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(text(&place.path)?, 1 << 16), &mut start)?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(text(&source.path)?, 1 << 16), &mut start)?;
     let start = String::from_utf8_lossy(&start);
     Ok(match start.trim_start().starts_with('[') {
         true => IN_LISTS,
@@ -40,12 +40,12 @@ fn paths(place: &Place) -> Result<&'static [Path], Problem> {
     })
 }
 
-pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
-    let text = allowance.on(LenientJson::new(text(&place.path)?, emit.left_out()));
+    let text = allowance.on(LenientJson::new(text(&source.path)?, emit.left_out()));
     let mut traces =
-        Traces { open: Window::new(), record: 0, place, allowance, emit, problem: None };
-    walk(text, paths(place)?, &mut traces, "the file of spans")?;
+        Traces { open: Window::new(), record: 0, source, allowance, emit, problem: None };
+    walk(text, paths(source)?, &mut traces, "the file of spans")?;
     while let Some((trace, spans)) = traces.open.oldest() {
         traces.put(trace, spans)?;
     }
@@ -55,7 +55,7 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
 struct Traces<'a> {
     open: Window<Vec<Span>>,
     record: u64,
-    place: &'a Place,
+    source: &'a SourceFile,
     allowance: Allowance,
     emit: &'a mut Emit,
     problem: Option<Problem>,
@@ -77,7 +77,7 @@ impl Take for Traces<'_> {
 impl Traces<'_> {
     fn note(&mut self, written: Value) -> Result<(), Problem> {
         let Some(span) = Span::read(written) else {
-            self.emit.leave_out("objects that are no spans");
+            self.emit.leave_out("objects that are not spans");
             return Ok(());
         };
         let trace = span.trace.clone();
@@ -114,7 +114,7 @@ impl Traces<'_> {
         };
         let answered = answered.or_else(|| last(&calls)).or_else(|| last(&of_models));
         let model = calls.iter().chain(&of_models).find_map(|span| span.model());
-        let origin = Origin::new(Format::OpenTelemetry, &self.place.file, self.record)
+        let origin = Origin::new(Format::OpenTelemetry, &self.source.file, self.record)
             .with("model", model)
             .with("spans", spans.len());
         let mut case = Record::new(trace, origin);

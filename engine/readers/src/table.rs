@@ -127,7 +127,7 @@ fn column_of(pointer: &str) -> Option<String> {
 
 /// Where a row is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowPlace<'a> {
+pub(crate) struct RowLocation<'a> {
     pub format: Format,
     /// The name of the file or folder.
     pub file: &'a str,
@@ -139,7 +139,7 @@ pub(crate) struct RowPlace<'a> {
     pub row: u64,
 }
 
-impl RowPlace<'_> {
+impl RowLocation<'_> {
     fn origin(&self) -> Origin {
         Origin::new(self.format, self.file, self.row).with("split", self.split)
     }
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Row {
 pub(crate) fn line_of_object(
     object: &[u8],
     columns: &Columns,
-    at: RowPlace<'_>,
+    at: RowLocation<'_>,
 ) -> Result<Vec<u8>, Problem> {
     let wrong = |error: serde_json::Error| Problem::json(&format!("row {}", at.row), &error);
     let Row(members) = serde_json::from_slice(object).map_err(wrong)?;
@@ -203,7 +203,7 @@ pub(crate) fn line_of_object(
 pub(crate) fn line_of_texts<'a>(
     cells: impl Iterator<Item = (&'a str, &'a str)>,
     columns: &Columns,
-    at: RowPlace<'_>,
+    at: RowLocation<'_>,
 ) -> Result<Vec<u8>, Problem> {
     let cells = cells.map(|(column, text)| {
         let value = match text.is_empty() && column != columns.output {
@@ -233,7 +233,7 @@ fn is_null(value: &RawValue) -> bool {
 fn line(
     cells: Vec<(String, Box<RawValue>)>,
     columns: &Columns,
-    at: RowPlace<'_>,
+    at: RowLocation<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut members = Vec::with_capacity(cells.len() + 2);
     if !cells.iter().any(|(name, value)| name == "id" && !is_null(value)) {
@@ -260,7 +260,7 @@ fn line(
 /// The metadata with the origin, unless it has one of its own or is no object, which has no room for it.
 fn with_origin(
     metadata: Option<Box<RawValue>>,
-    at: RowPlace<'_>,
+    at: RowLocation<'_>,
 ) -> Result<Box<RawValue>, serde_json::Error> {
     let mut members = match &metadata {
         None => Vec::new(),
@@ -283,8 +283,8 @@ mod tests {
     use super::*;
     use crate::ReaderError;
 
-    const AT: RowPlace<'_> =
-        RowPlace { format: Format::Csv, file: "a.csv", name: "a", split: None, row: 7 };
+    const AT: RowLocation<'_> =
+        RowLocation { format: Format::Csv, file: "a.csv", name: "a", split: None, row: 7 };
 
     fn texts(cells: &[(&str, &str)], rules: &[&str]) -> String {
         let columns = Columns::of(&Mapping::parse(rules).unwrap());

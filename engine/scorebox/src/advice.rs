@@ -88,7 +88,10 @@ pub enum Advice {
     /// Add what runs scripts in Python.
     AddScriptEngine,
     /// Lock which component the published scorer is, after a look at it.
-    Lock,
+    Lock {
+        /// Its address, without `oci://`.
+        address: String,
+    },
     /// Fetch the components that published scorers are locked to.
     Fetch,
     /// Install this compiler, or a newer one.
@@ -146,7 +149,7 @@ impl Advice {
             Advice::MakeSandboxAfterFork,
             Advice::InstallToolchain,
             Advice::AddScriptEngine,
-            Advice::Lock,
+            Advice::Lock { address: name() },
             Advice::Fetch,
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
             Advice::FetchAgain { name: Some(name()), compression: None },

@@ -52,7 +52,7 @@
 //!
 //! Inside, `scoring` computes units of one case and one scorer for [`run`] and [`verify`]. Beside the rooms, `grant` is what a user
 //! can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `now` is the time as it is
-//! stored, `packing` how components of a gallery are compressed, and `panic_words` what code of the embedding program said
+//! stored, `packing` how components of a gallery are compressed, and `panic_message` what code of the embedding program said
 //! when it panicked.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
@@ -78,7 +78,7 @@ pub mod input_file;
 pub mod judge;
 mod now;
 mod packing;
-mod panic_words;
+mod panic_message;
 pub mod registry;
 #[cfg(feature = "store")]
 pub mod reports;

@@ -48,9 +48,9 @@ impl Closest {
         let before = |(other_likeness, other): &(f64, String)| {
             *other_likeness > likeness || (*other_likeness == likeness && other.as_str() < name)
         };
-        let place = self.found.partition_point(before);
-        if place < MOST {
-            self.found.insert(place, (likeness, name.to_owned()));
+        let index = self.found.partition_point(before);
+        if index < MOST {
+            self.found.insert(index, (likeness, name.to_owned()));
             self.found.truncate(MOST);
         }
     }

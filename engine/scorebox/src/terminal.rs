@@ -16,9 +16,9 @@ pub fn acts(character: char) -> bool {
 /// those that are drawn as nothing, so that two texts look alike or one hides in another. What draws nothing and yet shapes
 /// what is seen is seen: what makes an emoji of several characters, and joiners between letters of scripts that need them.
 pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
-    text.char_indices().map(move |(place, character)| {
+    text.char_indices().map(move |(offset, character)| {
         let is_hidden = acts(character)
-            || is_ignorable(character) && !shapes(&text[..place], character, &text[place..]);
+            || is_ignorable(character) && !shapes(&text[..offset], character, &text[offset..]);
         (character, !is_hidden)
     })
 }
@@ -136,15 +136,15 @@ fn token_end(json: &str) -> usize {
         let behind = json.char_indices().skip(1).find(|(_, it)| is_end(*it));
         return match json.starts_with(['{', '}', '[', ']', ',', ':']) {
             true => 1,
-            false => behind.map_or(json.len(), |(place, _)| place),
+            false => behind.map_or(json.len(), |(offset, _)| offset),
         };
     }
     let mut is_escaped = false;
-    for (place, byte) in json.bytes().enumerate().skip(1) {
+    for (offset, byte) in json.bytes().enumerate().skip(1) {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' => is_escaped = true,
-            b'"' => return place + 1,
+            b'"' => return offset + 1,
             _ => {}
         }
     }
@@ -200,9 +200,9 @@ fn shapes(before: &str, character: char, rest: &str) -> bool {
             last => last.is_some_and(is_pictograph),
         },
         '\u{e0000}'..='\u{e007f}' => FLAGS.iter().any(|flag| {
-            let places = flag.char_indices().filter(|(_, it)| *it == character);
-            places
-                .map(|(place, _)| flag.split_at(place))
+            let offsets = flag.char_indices().filter(|(_, it)| *it == character);
+            offsets
+                .map(|(offset, _)| flag.split_at(offset))
                 .any(|(begin, end)| before.ends_with(begin) && rest.starts_with(end))
         }),
         _ => false,

@@ -65,7 +65,7 @@ pub(crate) fn text(array: &dyn Array, row: usize) -> &str {
 pub fn push_text(out: &mut String, text: &str) {
     out.push('"');
     let mut clean = 0;
-    for (place, byte) in text.bytes().enumerate() {
+    for (offset, byte) in text.bytes().enumerate() {
         let escape = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
@@ -75,8 +75,8 @@ pub fn push_text(out: &mut String, text: &str) {
             0..0x20 => "",
             _ => continue,
         };
-        out.push_str(&text[clean..place]);
-        clean = place + 1;
+        out.push_str(&text[clean..offset]);
+        clean = offset + 1;
         match escape {
             "" => out.push_str(&format!("\\u{byte:04x}")),
             escape => out.push_str(escape),

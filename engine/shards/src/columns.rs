@@ -70,7 +70,7 @@ pub enum TableError {
 #[derive(Clone, Debug)]
 struct Part {
     key: Key,
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 /// The columns of a table that are parts of a case.
@@ -128,10 +128,10 @@ impl Columns {
                 Some((_, column)) => std::slice::from_ref(column),
                 None => key.spellings(),
             };
-            let places = names.iter().map(|name| place_of(schema, name));
-            let places = places.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
-            if !places.is_empty() {
-                parts.push(Part { key, places });
+            let indices = names.iter().map(|name| index_of(schema, name));
+            let indices = indices.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+            if !indices.is_empty() {
+                parts.push(Part { key, indices });
             }
         }
         if !parts.iter().any(|part| part.key == Key::Output) {
@@ -154,22 +154,22 @@ impl Columns {
         Ok(self)
     }
 
-    /// The places of the columns, in ascending order, each once.
-    pub fn places(&self) -> Vec<usize> {
-        let mut places: Vec<usize> =
-            self.parts.iter().flat_map(|part| &part.places).copied().collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+    /// The indices of the columns, in ascending order, each once.
+    pub fn indices(&self) -> Vec<usize> {
+        let mut indices: Vec<usize> =
+            self.parts.iter().flat_map(|part| &part.indices).copied().collect();
+        indices.sort_unstable();
+        indices.dedup();
+        indices
     }
 
-    /// The same columns in a table that has only those at [`places`](Columns::places).
+    /// The same columns in a table that has only those at [`indices`](Columns::indices).
     #[must_use]
     pub fn projected(&self) -> Columns {
-        let places = self.places();
+        let indices = self.indices();
         let moved = |part: &Part| {
-            let moved = |place: &usize| places.binary_search(place).unwrap_or_default();
-            Part { key: part.key, places: part.places.iter().map(moved).collect() }
+            let moved = |index: &usize| indices.binary_search(index).unwrap_or_default();
+            Part { key: part.key, indices: part.indices.iter().map(moved).collect() }
         };
         Columns { parts: self.parts.iter().map(moved).collect(), needs_ids: self.needs_ids }
     }
@@ -211,10 +211,10 @@ impl Columns {
     fn cells<'a>(&self, batch: &'a RecordBatch) -> Result<Vec<PartCells<'a>>, String> {
         let fields = batch.schema_ref().fields();
         let of_part = |part: &Part| {
-            let cells = part.places.iter().map(|place| {
-                let cells = Cells::of(&fields[*place], batch.column(*place));
+            let cells = part.indices.iter().map(|index| {
+                let cells = Cells::of(&fields[*index], batch.column(*index));
                 cells.map_err(|why| {
-                    format!("the column `{}` cannot be read: {why}", fields[*place].name())
+                    format!("the column `{}` cannot be read: {why}", fields[*index].name())
                 })
             });
             Ok((part.key, cells.collect::<Result<_, String>>()?))
@@ -227,15 +227,15 @@ impl Columns {
 const INVALID: &str = "invalid-case";
 
 /// Where the column of this name is, if there is one.
-fn place_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
-    let mut places = (0..).zip(schema.fields()).filter(|(_, field)| field.name() == name);
-    let Some((place, field)) = places.next() else { return Ok(None) };
-    if places.next().is_some() {
+fn index_of(schema: &Schema, name: &str) -> Result<Option<usize>, TableError> {
+    let mut indices = (0..).zip(schema.fields()).filter(|(_, field)| field.name() == name);
+    let Some((index, field)) = indices.next() else { return Ok(None) };
+    if indices.next().is_some() {
         return Err(TableError::Twice { column: name.to_owned() });
     }
     match refusal(field.data_type()) {
         Some(why) => Err(TableError::NotJson { column: name.to_owned(), why }),
-        None => Ok(Some(place)),
+        None => Ok(Some(index)),
     }
 }
 
@@ -338,7 +338,7 @@ mod tests {
         );
         assert_eq!(lines[1], r#"{"id":"b","output":null}"#);
         // Fewer columns are read, and the cases stay the same.
-        let few = table.project(&columns.places()).unwrap();
+        let few = table.project(&columns.indices()).unwrap();
         let again: Vec<_> = columns.projected().cases(&few, 0, "t").map(|row| row.id).collect();
         assert_eq!(again, ["a", "b"]);
     }

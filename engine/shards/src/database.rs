@@ -75,9 +75,9 @@ pub async fn merge_into_database(
     must_be_all(&writer, &id, cases)?;
     writer.commit()?;
     for name in &plan.summaries {
-        let place = specs.iter().position(|spec| spec.scorer_id == *name);
-        if let Some(place) = place {
-            summarize(&mut writer, place, &specs[place], sandbox).await?;
+        let index = specs.iter().position(|spec| spec.scorer_id == *name);
+        if let Some(index) = index {
+            summarize(&mut writer, index, &specs[index], sandbox).await?;
         }
     }
     // Another merge may have added cases of other shards since.
@@ -268,8 +268,8 @@ fn put(
             return Err(ShardError::OtherRun { run: id.to_string(), why });
         }
     };
-    for (place, result) in row.results.iter().enumerate() {
-        let scorer = writer.run().scorers[place];
+    for (index, result) in row.results.iter().enumerate() {
+        let scorer = writer.run().scorers[index];
         with_score(result, case, |score| writer.add_score(key, scorer, score))?;
     }
     Ok(())
@@ -318,7 +318,7 @@ fn with_score<T>(
 /// Asks a scorer about all rows, and stores what it says.
 async fn summarize(
     writer: &mut RunWriter,
-    place: usize,
+    index: usize,
     spec: &ScorerSpec,
     sandbox: &Sandbox,
 ) -> Result<(), ShardError> {
@@ -343,7 +343,7 @@ async fn summarize(
         error: Box::new(error),
     })?;
     let mut rows = loaded.summary_rows();
-    let (run, scorer) = (writer.run().key, writer.run().scorers[place]);
+    let (run, scorer) = (writer.run().key, writer.run().scorers[index]);
     writer.store().for_each_scored_row(run, scorer, |row| rows.add(row))?;
     let Some(summary) = loaded.summarize(&rows).await else { return Ok(()) };
     writer.put_summary(

@@ -129,7 +129,7 @@ impl Duplicates {
     ) -> Result<(), ShardError> {
         let groups: HashMap<At, usize> = (0..)
             .zip(unequal)
-            .flat_map(|(group, places)| places.iter().map(move |at| (*at, group)))
+            .flat_map(|(group, indices)| indices.iter().map(move |at| (*at, group)))
             .collect();
         let mut rows: Vec<Vec<(At, WideRow)>> = vec![Vec::new(); unequal.len()];
         shards.for_each(|at, checked| {
@@ -162,19 +162,19 @@ impl Duplicates {
             };
             let voids = voids(&kept).into_iter().zip(voids(&row));
             let results = row.results.iter().enumerate().zip(voids);
-            for ((place, other), (kept_is_void, other_is_void)) in results {
-                if other_is_void || content(&kept.results[place]) == content(other) {
+            for ((index, other), (kept_is_void, other_is_void)) in results {
+                if other_is_void || content(&kept.results[index]) == content(other) {
                     continue;
                 }
                 if kept_is_void {
-                    self.timed_out += u64::from(kept.results[place].answer.status == Status::Error);
-                    kept.results[place] = other.clone();
-                    from[place] = at;
+                    self.timed_out += u64::from(kept.results[index].answer.status == Status::Error);
+                    kept.results[index] = other.clone();
+                    from[index] = at;
                     continue;
                 }
-                let results = [&kept.results[place], other].map(in_words);
+                let results = [&kept.results[index], other].map(in_words);
                 let scorer = Some(other.scorer.clone());
-                self.differ(shards, &kept, scorer, results, [from[place], at]);
+                self.differ(shards, &kept, scorer, results, [from[index], at]);
             }
         }
         self.replaced.insert(first_at, kept);
@@ -241,19 +241,19 @@ fn content(result: &ScorerResult) -> Digest {
 }
 
 /// Whether a time-out decided the result, or that of the scorer whose results it scores.
-fn depends_on_time(plan: &Plan, row: &WideRow, place: usize) -> bool {
-    let mut place = place;
+fn depends_on_time(plan: &Plan, row: &WideRow, index: usize) -> bool {
+    let mut index = index;
     // A subject stands before its scorers, so this ends.
     loop {
-        let error = row.results[place].answer.error.as_ref();
+        let error = row.results[index].answer.error.as_ref();
         if error.is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str()) {
             return true;
         }
-        let subject = plan.scorers[place].subject.as_deref();
+        let subject = plan.scorers[index].subject.as_deref();
         let before = subject
-            .and_then(|id| plan.scorers[..place].iter().position(|scorer| scorer.scorer_id == id));
+            .and_then(|id| plan.scorers[..index].iter().position(|scorer| scorer.scorer_id == id));
         match before {
-            Some(before) => place = before,
+            Some(before) => index = before,
             None => return false,
         }
     }

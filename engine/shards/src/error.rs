@@ -74,6 +74,16 @@ pub enum ShardError {
     /// There is nothing to open.
     #[error("no shard is named")]
     NoShards,
+    /// There are not as many shards as are expected.
+    #[error("{} there, and {} expected", shards_are(*.there), are(*.expected))]
+    NotAll {
+        /// How many there are.
+        there: u64,
+        /// How many should be there.
+        expected: u64,
+        /// The names of those that are missing, if the others say it: the first of them, and how many more there are.
+        missing: Option<String>,
+    },
     /// The shards have no rows, and a run without cases says nothing.
     #[error("{}", no_cases(*.shards))]
     NoCases {
@@ -99,7 +109,7 @@ pub enum ShardError {
         difference: String,
     },
     /// A shard is not of the suite, the run or the seed that is named.
-    #[error("`{}` is not of what is named: {difference}", path.display())]
+    #[error("`{}` was not scored with the suite and run that you named: {difference}", path.display())]
     NotThePlan {
         /// The shard.
         path: PathBuf,
@@ -107,7 +117,7 @@ pub enum ShardError {
         difference: String,
     },
     /// A shard is there already, and is another one than would be made.
-    #[error("`{}` is there, and is another shard: {difference}", path.display())]
+    #[error("`{}` exists and is a different shard: {difference}", path.display())]
     Another {
         /// The shard.
         path: PathBuf,
@@ -139,7 +149,7 @@ pub enum ShardError {
         most: usize,
     },
     /// A component that the plan names is not on this machine.
-    #[error("the component of `{scorer}` ({origin}, SHA-256 {digest}) is not there")]
+    #[error("the component of `{scorer}` ({origin}, SHA-256 {digest}) is not on this machine")]
     NoComponent {
         /// The scorer.
         scorer: String,
@@ -186,6 +196,20 @@ pub(crate) fn unless_stopped(answer: ControlFlow<()>) -> Result<(), ShardError> 
     match answer {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(ShardError::Stopped),
+    }
+}
+
+fn shards_are(count: u64) -> String {
+    match count {
+        1 => "1 shard is".to_owned(),
+        many => format!("{many} shards are"),
+    }
+}
+
+fn are(count: u64) -> String {
+    match count {
+        1 => "1 is".to_owned(),
+        many => format!("{many} are"),
     }
 }
 

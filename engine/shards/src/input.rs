@@ -85,17 +85,17 @@ impl Input {
         &self.name
     }
 
-    /// Its rows, with the columns at these places only.
+    /// Its rows, with the columns at these indices only.
     ///
     /// # Errors
     /// It cannot be read.
     pub fn batches(
         &self,
-        places: &[usize],
+        indices: &[usize],
     ) -> Result<impl Iterator<Item = Result<RecordBatch, ShardError>> + Send + use<>, ShardError>
     {
         let builder = open_parquet(&self.path).map_err(as_input)?;
-        let mask = ProjectionMask::roots(builder.parquet_schema(), places.iter().copied());
+        let mask = ProjectionMask::roots(builder.parquet_schema(), indices.iter().copied());
         let rows = Rows::of(&self.path, builder.with_projection(mask)).map_err(as_input)?;
         Ok(rows.map(|batch| batch.map_err(as_input)))
     }

@@ -13,7 +13,7 @@
 //! - `scorer`: a batch of cases to batches of results.
 //! - `input`: the Parquet file that a shard is made of.
 //! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
-//! - `files`: the files of shards, which folders may name.
+//! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
 //! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several shards have.
 //! - `merging`: the rows of all shards, each case once, into one file; `database`: into a database.
@@ -31,6 +31,7 @@ mod columns;
 mod database;
 mod duplicates;
 mod error;
+mod expected;
 mod files;
 mod input;
 mod merging;
@@ -49,6 +50,7 @@ pub use columns::{Columns, RowCase, TableError};
 pub use database::{MergedRun, merge_into_database, sample_of_shards};
 pub use duplicates::{Difference, Duplicates};
 pub use error::ShardError;
+pub use expected::{MOST_EXPECTED_SHARDS, must_be_all};
 pub use files::shard_files;
 pub use input::Input;
 pub use merging::{Merge, merge_into_file, merge_into_new_file};

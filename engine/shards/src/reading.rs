@@ -19,7 +19,7 @@ use crate::{
     schema::{RESULT_FIELDS, ROW_FIELDS},
 };
 
-/// The place of `plan` in [`ROW_FIELDS`].
+/// The index of `plan` in [`ROW_FIELDS`].
 const PLAN: usize = 6;
 
 /// A row that is what its plan says, with its case.
@@ -57,22 +57,22 @@ impl<'a> Batch<'a> {
         Ok(Batch { rows, results, plan, plan_digest: plan_digest.to_string() })
     }
 
-    /// That the row at this place names another plan than the suite that the caller names, in words.
-    pub(crate) fn difference_of_plan(&self, place: usize) -> Option<String> {
-        let named = text(self.rows[PLAN], place).filter(|named| *named != self.plan_digest)?;
+    /// That the row at this index names another plan than the suite that the caller names, in words.
+    pub(crate) fn difference_of_plan(&self, index: usize) -> Option<String> {
+        let named = text(self.rows[PLAN], index).filter(|named| *named != self.plan_digest)?;
         let [named, plan] = [named, &self.plan_digest].map(short);
         Some(format!("it was scored with the plan {named}…, and that of the suite is {plan}…"))
     }
 
-    /// The row at this place of the batch; `location` is where it is, for messages.
-    pub(crate) fn row(&self, place: usize, location: Location) -> Result<Checked, String> {
+    /// The row at this index of the batch; `location` is where it is, for messages.
+    pub(crate) fn row(&self, index: usize, location: Location) -> Result<Checked, String> {
         let text = |column: usize| {
             let name = ROW_FIELDS[column];
-            text(self.rows[column], place)
+            text(self.rows[column], index)
                 .ok_or_else(|| format!("`{name}` is not text, or has no value"))
         };
         let count = |column: usize| {
-            let number = integer(self.rows[column], place);
+            let number = integer(self.rows[column], index);
             let count = number.and_then(|number| u32::try_from(number).ok());
             count.ok_or_else(|| format!("`{}` is not a count", ROW_FIELDS[column]))
         };
@@ -91,7 +91,7 @@ impl<'a> Batch<'a> {
             attempt: count(3)?,
             case: line.into(),
             case_digest: digest(text(5)?).ok_or("`case_digest` is not a digest")?,
-            results: self.results(place)?,
+            results: self.results(index)?,
         };
         let is_of_its_case = row.id == case.id()
             && row.node_id == case.node_id()
@@ -104,13 +104,13 @@ impl<'a> Batch<'a> {
         Ok(Checked { row, case })
     }
 
-    fn results(&self, place: usize) -> Result<Vec<ScorerResult>, String> {
-        if self.results.is_null(place) {
+    fn results(&self, row: usize) -> Result<Vec<ScorerResult>, String> {
+        if self.results.is_null(row) {
             return Err("`results` has no value".to_owned());
         }
         let list = match self.results.data_type() {
-            DataType::List(_) => self.results.as_list::<i32>().value(place),
-            _ => self.results.as_list::<i64>().value(place),
+            DataType::List(_) => self.results.as_list::<i32>().value(row),
+            _ => self.results.as_list::<i64>().value(row),
         };
         let list = list.as_struct_opt().ok_or("`results` is not a list of structures")?;
         let wanted = &self.plan.scorers;
@@ -144,8 +144,8 @@ fn fields(list: &StructArray) -> Result<Vec<&ArrayRef>, String> {
 
 fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
     let field = |name: &str| {
-        let place = RESULT_FIELDS.iter().position(|it| *it == name);
-        fields[place.unwrap_or_default()]
+        let index = RESULT_FIELDS.iter().position(|it| *it == name);
+        fields[index.unwrap_or_default()]
     };
     let said = |name: &str| text(field(name), at).map(str::to_owned);
     let json = |name: &str| said(name).map(Json::from);

@@ -63,11 +63,11 @@ pub(crate) fn batches(
     rows: &[WideRow],
 ) -> Result<Vec<RecordBatch>, ArrowError> {
     let (mut batches, mut start, mut bytes) = (Vec::new(), 0, 0);
-    for (place, row) in rows.iter().enumerate() {
+    for (end, row) in rows.iter().enumerate() {
         let more = row.bytes();
-        if place > start && bytes + more > MOST_BATCH_BYTES {
-            batches.push(batch(schema, plan, &rows[start..place])?);
-            (start, bytes) = (place, 0);
+        if end > start && bytes + more > MOST_BATCH_BYTES {
+            batches.push(batch(schema, plan, &rows[start..end])?);
+            (start, bytes) = (end, 0);
         }
         bytes += more;
     }

@@ -107,7 +107,7 @@ impl BatchScorer {
         before: u64,
         table: &'a str,
     ) -> Scoring<'a> {
-        Scoring { scorer: self, batch, columns, before, table, place: 0 }
+        Scoring { scorer: self, batch, columns, before, table, next_row: 0 }
     }
 
     async fn results(&self, cases: Vec<Case>) -> Result<Vec<RecordBatch>, ShardError> {
@@ -142,7 +142,7 @@ pub struct Scoring<'a> {
     before: u64,
     table: &'a str,
     /// The first row that was not scored.
-    place: usize,
+    next_row: usize,
 }
 
 impl Scoring<'_> {
@@ -160,12 +160,12 @@ impl Scoring<'_> {
 
     /// The next cases.
     fn cases(&mut self) -> Result<Vec<Case>, ShardError> {
-        let rows = MOST_ROWS.min(self.batch.num_rows() - self.place);
-        let rows = self.batch.slice(self.place, rows);
-        let before = self.before + self.place as u64;
+        let rows = MOST_ROWS.min(self.batch.num_rows() - self.next_row);
+        let rows = self.batch.slice(self.next_row, rows);
+        let before = self.before + self.next_row as u64;
         let (mut cases, mut bytes) = (Vec::new(), 0);
-        for (place, row) in (1..).zip(self.columns.cases(&rows, before, self.table)) {
-            let at = Location::new(self.table, before + place);
+        for (number, row) in (1..).zip(self.columns.cases(&rows, before, self.table)) {
+            let at = Location::new(self.table, before + number);
             let case = row.case.map_err(|error| bad_row(&at, error))?;
             bytes += case.json().len();
             cases.push(case);
@@ -173,7 +173,7 @@ impl Scoring<'_> {
                 break;
             }
         }
-        self.place += cases.len();
+        self.next_row += cases.len();
         Ok(cases)
     }
 }

@@ -122,12 +122,12 @@ impl Shards {
                 let batch = batch?;
                 let rows = Batch::of(&batch, &self.plan, self.plan_digest)
                     .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;
-                for place in 0..batch.num_rows() {
-                    let row = before + place as u64;
-                    if let (false, Some(difference)) = (has_plan, rows.difference_of_plan(place)) {
+                for index in 0..batch.num_rows() {
+                    let row = before + index as u64;
+                    if let (false, Some(difference)) = (has_plan, rows.difference_of_plan(index)) {
                         return Err(ShardError::NotThePlan { path: path.clone(), difference });
                     }
-                    let checked = rows.row(place, Location::new(name.as_str(), row + 1));
+                    let checked = rows.row(index, Location::new(name.as_str(), row + 1));
                     let checked = checked.map_err(|why| ShardError::DamagedRow {
                         path: path.clone(),
                         row: row + 1,

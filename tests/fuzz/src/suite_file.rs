@@ -44,9 +44,9 @@ fn check(suite: &Suite) {
     }
     let of_cases = suite.scorers.iter().filter(|scorer| scorer.subject.is_none());
     let of_cases = of_cases.filter(|scorer| suite.target.as_ref() != Some(&scorer.id));
-    let places: Vec<_> = of_cases.flat_map(|scorer| &scorer.place).collect();
-    assert!(places.iter().all(|place| place.line > 0 && place.column > 0));
-    assert!(places.is_sorted_by_key(|place| (place.line, place.column)));
+    let locations: Vec<_> = of_cases.flat_map(|scorer| &scorer.location).collect();
+    assert!(locations.iter().all(|location| location.line > 0 && location.column > 0));
+    assert!(locations.is_sorted_by_key(|location| (location.line, location.column)));
     let json: serde_json::Value = serde_json::from_str(&suite.to_json()).unwrap();
     assert_eq!(json["scorers"].as_array().unwrap().len(), suite.scorers.len());
 }
@@ -55,10 +55,10 @@ fn check_error(error: &SuiteError, text: &str) {
     assert!(!error.to_string().is_empty());
     let SuiteError::Invalid { mistakes, .. } = error else { return };
     assert!(!mistakes.is_empty());
-    let own = mistakes.iter().filter(|mistake| mistake.place.file == file());
-    for Mistake { place, reason, .. } in own {
+    let own = mistakes.iter().filter(|mistake| mistake.location.file == file());
+    for Mistake { location, reason, .. } in own {
         assert!(!reason.is_empty() && !reason.contains('\n'), "{reason:?}");
-        let line = text.split('\n').nth(place.line - 1).expect("a line of the file");
-        assert!((1..=line.chars().count() + 1).contains(&place.column), "{place}");
+        let line = text.split('\n').nth(location.line - 1).expect("a line of the file");
+        assert!((1..=line.chars().count() + 1).contains(&location.column), "{location}");
     }
 }

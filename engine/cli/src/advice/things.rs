@@ -71,7 +71,7 @@ pub(super) fn name(what: Thing) -> Option<String> {
             .into(),
         Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
         Thing::PositiveLabels => {
-            "name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`".into()
+            "name the labels of cases that should pass: `--positive LABEL`, `--positive-from NUMBER` or `--positive-to NUMBER`".into()
         }
         Thing::PositiveWords => {
             "name the labels of cases that should pass: `--positive LABEL`".into()

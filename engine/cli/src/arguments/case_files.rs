@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use scorebox::{
     advice::Advised as _,
-    case::{CaseReader, Mapping, Source, UnfoundRules},
+    case::{CaseReader, Mapping, Source, UnmatchedRules},
 };
 use scorebox_readers::{Format, LeftOut, Settings};
 
@@ -32,12 +32,12 @@ pub(crate) struct CaseFiles {
     /// The format of each, in their order.
     pub formats: Vec<Format>,
     pub left_out: LeftOutOfFiles,
-    pub unfound: Unfound,
+    pub unmatched: Unmatched,
 }
 
 /// What --map says that finds nothing, complete once all cases were read.
 #[derive(Debug)]
-pub(crate) struct Unfound(UnfoundRules);
+pub(crate) struct Unmatched(UnmatchedRules);
 
 /// What is left out of files, each with its name.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl CaseFileArguments {
             left_out.push((path.display().to_string(), opened.left_out));
         }
         let reader = CaseReader::open(sources, mapping)?;
-        let unfound = Unfound(reader.unfound_rules());
-        Ok(CaseFiles { reader, formats, left_out: LeftOutOfFiles(left_out), unfound })
+        let unmatched = Unmatched(reader.unmatched_rules());
+        Ok(CaseFiles { reader, formats, left_out: LeftOutOfFiles(left_out), unmatched })
     }
 
     fn stdin(&self) -> Result<Source, Failure> {
@@ -91,7 +91,7 @@ impl CaseFileArguments {
     }
 }
 
-impl Unfound {
+impl Unmatched {
     /// Says of each rule that it found nothing in any case; whether there is one, which is a mistake in the command.
     pub(crate) fn say(&self) -> bool {
         let failure = self.failure();

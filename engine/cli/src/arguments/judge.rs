@@ -34,7 +34,7 @@ pub(crate) struct JudgeArguments {
     #[arg(long, value_name = "BUDGET", value_parser = parse_budget)]
     judge_budget: Option<Budget>,
 
-    /// Recorded answers: use them, refresh them (ask again), use only them (ask nobody), or off (record nothing)
+    /// Recorded answers: use them, refresh them (ask again), use only them (ask no judge), or off (record nothing)
     #[arg(long, value_name = "HOW", default_value = "use")]
     judge_cache: RecordingUseArgument,
 
@@ -203,9 +203,10 @@ pub(crate) fn unreadable_recordings(suite: &Suite) -> Vec<Failure> {
 }
 
 fn recorded(name: &str, judge: &SuiteJudge, file: &Path) -> Result<RecordedFile, Failure> {
-    let place = judge.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    let location =
+        judge.location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
     RecordedFile::open(file)
-        .map_err(|error| Failure::new(format!("{place}judge `{name}`: {error}")))
+        .map_err(|error| Failure::new(format!("{location}judge `{name}`: {error}")))
 }
 
 /// The judge's provider, with its key.

@@ -43,7 +43,7 @@ mod telemetry;
 mod workspace;
 
 pub(crate) use case::CaseArguments;
-pub(crate) use case_files::{CaseFileArguments, CaseFiles, Unfound};
+pub(crate) use case_files::{CaseFileArguments, CaseFiles, Unmatched};
 pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;

@@ -8,7 +8,7 @@ use crate::{failure::Failure, report};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Registry")]
 pub(crate) struct OciArguments {
-    /// Ask the registry without TLS: everyone on the way can read and change what is sent, passwords too
+    /// Ask the registry without TLS: anyone in between can read and change what is sent, passwords too
     #[arg(long)]
     plain_http: bool,
 }

@@ -138,8 +138,8 @@ impl Reported<'_> {
                 .with_broken(self.broken);
             return Ok(report.write(store, out)?);
         };
-        for (place, run) in self.runs.iter().enumerate() {
-            if place > 0 {
+        for (index, run) in self.runs.iter().enumerate() {
+            if index > 0 {
                 out.write_all(b"\n").map_err(Trouble::Write)?;
             }
             let options = ReportOptions::new(run)
@@ -384,6 +384,7 @@ fn write_one(
     match opened {
         Opened::Beside(mut file, path) => {
             write(&mut file)?;
+            file.as_file().sync_all().map_err(|error| failed(&error))?;
             file.persist(path).map_err(|error| failed(&error.error))?;
             Ok(())
         }

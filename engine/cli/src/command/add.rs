@@ -121,7 +121,7 @@ impl Add {
         let Some(there) = suite.scorers.iter().find(|scorer| scorer.id == *name) else {
             return Ok(());
         };
-        let file = there.place.as_ref().map_or(&*self.suite, |place| &place.file);
+        let file = there.location.as_ref().map_or(&*self.suite, |location| &location.file);
         Err(Failure::new(format!(
             "there is another scorer `{name}` in {} already, which {} includes",
             file.display(),

@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use crate::{
     failure::{Exit, Failure},
-    lock_file::locks_of,
+    lock_file::{lock_path_of, locks_of},
     locked,
     output::{self, Format},
-    published::{ExampleRun, Leaks},
+    published::{ExampleRun, Leaks, NOT_SIGNED},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
     trust::Trust,
@@ -27,9 +27,9 @@ use crate::{
 
 /// Check the published scorers of a suite against its lock and the policies, and how they behave
 ///
-/// Of each: whether the component is here and signed as its lock says, is of this contract, reads, imports and needs what was agreed to and
-/// no more, meets the policies, has the score of its own example, twice the same, and says nothing of a case that it does not declare to read.
-/// Exits with 3 if a check fails.
+/// Checks for each scorer that its component is on this machine and signed as locked, is built for this contract, reads, imports and needs
+/// no more than was agreed to, meets the policies, scores its own example as promised (twice, with the same result), and reveals nothing of
+/// a case that it does not declare to read. Exits with 3 if a check fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Audit {
     /// The suite file
@@ -132,7 +132,8 @@ impl Audit {
 impl Auditing {
     async fn check(&self, checks: &mut Checks<'_>, locked: Option<&Locked>) {
         let Some(locked) = locked else {
-            checks.failed("lock", "it is not locked which component this is");
+            let lock = lock_path_of(checks.scorer);
+            checks.failed("lock", &format!("`{}` is not in `{}`", checks.address, lock.display()));
             return;
         };
         let brought = checks.scorer.brought.as_ref().map(|it| it.source.component.clone());
@@ -189,7 +190,7 @@ impl Auditing {
             (_, None) => checks.ok("example", first),
         }
         if anatomy.grants() != Grants::NONE {
-            checks.skipped("says", "not scored: it would need what is granted");
+            checks.skipped("says", "not scored: it needs a grant, and is tried without one");
             return;
         }
         match Leaks::of(anatomy, loaded).await {
@@ -220,7 +221,7 @@ fn check_signature(checks: &mut Checks<'_>, locked: &Locked, component: &[u8]) {
             "signature",
             &format!("the lock names {signer} without a signature; `scorebox update` writes it"),
         ),
-        (Ok(None), _) => checks.note("signature", "not signed: nothing proves who published it"),
+        (Ok(None), _) => checks.note("signature", NOT_SIGNED),
         (Err(error), _) => checks.failed("signature", &error.to_string()),
     }
 }

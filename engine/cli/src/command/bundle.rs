@@ -18,10 +18,10 @@ use scorebox_community::{Bundle as Bundled, Carried, LOCK_FILE, Lock};
 
 use crate::{
     bundled,
-    failure::{Exit, Failure},
+    failure::{Exit, Failure, WriteError},
     lock_file::locks_of,
     locked,
-    new_file::{NewFileArguments, WriteError},
+    new_file::NewFileArguments,
     report::{bytes, counted, printable},
     setup::{self, SandboxArguments},
     words,

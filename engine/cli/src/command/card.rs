@@ -41,6 +41,7 @@ use crate::{
     lock_file::locks_of,
     locked,
     new_file::NewFileArguments,
+    published::NOT_SIGNED,
     report,
     same_file::file_name,
     setup::{self, SandboxArguments},
@@ -56,8 +57,7 @@ const REDRAW: Duration = Duration::from_millis(200);
 ///
 /// The page says what the scorer scores and how, what it reads and needs, its configuration, and its example with the score that it
 /// has now. With --cases, it scores them, and shows the distribution, the cost, and the agreement with labels, with the digests of
-/// component, configuration, cases and scores, and the command lines that give the same elsewhere. The page is one file that asks for
-/// nothing from elsewhere.
+/// component, configuration, cases and scores, and the commands that reproduce them. The page is one file that loads nothing else.
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("database", |arg| arg.requires("cases").help_heading("Cases").help(
@@ -93,7 +93,7 @@ pub(crate) struct Card {
     #[arg(long, value_name = "ID", value_parser = run_id, requires = "database", help_heading = "Cases")]
     run_id: Option<RunId>,
 
-    /// Show how well the scores agree with labels: a JSON Pointer into the metadata of each case, as in `agree`
+    /// Show how well the scores agree with labels: a JSON Pointer to the label of each case, as in `agree`
     #[arg(long, value_name = "POINTER", requires = "cases", help_heading = "Labels")]
     with: Option<String>,
 
@@ -204,7 +204,7 @@ impl Card {
             Some(with) => Err(Failure::new(format!(
                 "`{with}` is not a valid JSON Pointer: it does not begin with `/`"
             ))
-            .hint("labels are in the metadata of the cases: --with /label")),
+            .hint("a label of the cases is a JSON Pointer: --with /label")),
             None => Ok(()),
         }
     }
@@ -298,7 +298,7 @@ impl Card {
         (data, ready): (Data, ReadyScorer),
     ) -> Result<Scored, Ended> {
         let paths: Vec<&Path> = self.cases.iter().map(PathBuf::as_path).collect();
-        let CaseFiles { reader, left_out, unfound, .. } = self.case_files.open(&paths)?;
+        let CaseFiles { reader, left_out, unmatched, .. } = self.case_files.open(&paths)?;
         let kept = Kept::of(self.judge.database())?;
         let id = self.run_id.clone().unwrap_or_else(fresh_id);
         let request = RunRequest::new(known.suite.clone(), vec![ready], reader)
@@ -307,7 +307,7 @@ impl Card {
             .jobs(self.jobs.count());
         let report = must_be_whole(runtime.block_on(watched(request, signalled))?)?;
         left_out.say();
-        if let Some(failure) = unfound.failure() {
+        if let Some(failure) = unmatched.failure() {
             return Err(Ended::Failed(failure));
         }
         data.must_be_the_same(&self.cases)?;
@@ -457,7 +457,7 @@ fn signer(scorer: &SuiteScorer, component: &[u8]) -> Result<Option<String>, Fail
     Ok(Some(match (proved, locked.signer()) {
         (Some(signer), _) => signer.to_string(),
         (None, Some(said)) => format!("{said}, as the lock says, without the signature"),
-        (None, None) => "not signed: nothing proves who published it".to_owned(),
+        (None, None) => NOT_SIGNED.to_owned(),
     }))
 }
 

@@ -19,8 +19,8 @@ use scorebox_readers::Format;
 
 use crate::{
     arguments::{CaseFileArguments, CaseFiles},
-    failure::{Exit, Failure},
-    new_file::{NewFileArguments, WriteError},
+    failure::{Exit, Failure, WriteError},
+    new_file::NewFileArguments,
     report::{count, counted, halves_replaced, one_line, printable},
     waiting::Waiting,
     words,
@@ -87,7 +87,8 @@ impl Convert {
             must_be_outside(output, &paths)?;
             must_be_for_lines(output)?;
         }
-        let CaseFiles { mut reader, formats, left_out, unfound } = self.case_files.open(&paths)?;
+        let CaseFiles { mut reader, formats, left_out, unmatched } =
+            self.case_files.open(&paths)?;
         let position = Arc::default();
         let waiting = Waiting::counting("reading cases", Arc::clone(&position));
         let mut counts = Counts::default();
@@ -111,7 +112,7 @@ impl Convert {
         }
         counts.say();
         left_out.say();
-        Ok(match unfound.say() || counts.bad > 0 {
+        Ok(match unmatched.say() || counts.bad > 0 {
             true => Exit::BadInput,
             false => Exit::Done,
         })

@@ -7,8 +7,8 @@ use scorebox_exports::{ExportFormat, export};
 
 use crate::{
     arguments::{Database, completing},
-    failure::{Exit, Failure},
-    new_file::{NewFileArguments, WriteError},
+    failure::{Exit, Failure, WriteError},
+    new_file::NewFileArguments,
     report::{counted, halves_replaced, printable, unfinished},
     waiting::Waiting,
     words,

@@ -9,7 +9,8 @@ use crate::{
     arguments::{Asked, LockedArguments, OciArguments},
     bundled,
     failure::{Exit, Failure},
-    lock_file::locks_of,
+    lock_file::{file_of, lock_path_of, locks_of},
+    lock_use::not_locked,
     output, report, setup,
     trust::Trust,
     waiting::Waiting,
@@ -106,11 +107,8 @@ fn must_be_locked(suite: &Suite, is_locked: impl Fn(&String) -> bool) -> Result<
         if let Reference::Published(address) = &scorer.uses
             && !is_locked(address)
         {
-            return Err(Failure::new(format!(
-                "scorer `{}`: it is not locked which component `{address}` is",
-                scorer.id
-            ))
-            .hint("lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE"));
+            let (name, lock) = (scorer.id.as_str(), lock_path_of(scorer));
+            return Err(not_locked(name, address, &lock, file_of(scorer)));
         }
     }
     Ok(())

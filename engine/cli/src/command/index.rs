@@ -17,9 +17,9 @@ use scorebox_community::{
 
 use crate::{
     arguments::{Asked, OciArguments, address},
-    failure::{Exit, Failure},
+    failure::{Exit, Failure, WriteError},
     input,
-    new_file::{NewFile, WriteError},
+    new_file::NewFile,
     output, report,
     setup::{self, SandboxArguments},
     signing_key,
@@ -33,7 +33,7 @@ const MOST_SIGNATURE_BYTES: u64 = 1024;
 /// Make an index of published scorers, in which `scorebox search` finds them
 ///
 /// Fetches each scorer, checks its signature, asks it in the sandbox what it is, and writes what it says into the index: a file to put on any web
-/// server, with its signature beside it. If the file is there already, it is replaced by one with the next serial number; if nothing has
+/// server, with its signature beside it. If the file exists, it is replaced by one with the next serial number; if nothing has
 /// changed, it stays as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
@@ -49,7 +49,7 @@ pub(crate) struct Index {
     #[arg(long, help_heading = "Output")]
     name: Option<String>,
 
-    /// Its serial number; users refuse a lower one than they have seen [default: one more than in the file that is there]
+    /// Its serial number; users refuse a lower one than they have seen [default: one more than in the existing file]
     #[arg(long, value_name = "NUMBER", help_heading = "Output")]
     serial: Option<u64>,
 
@@ -132,7 +132,7 @@ impl Index {
         Ok(Exit::Done)
     }
 
-    /// The index in the file that is there; `None` if none is.
+    /// The index in the existing file; `None` if there is none.
     fn before(&self) -> Result<Option<Document>, Failure> {
         let is_missing = matches!(
             self.output.symlink_metadata(),
@@ -144,7 +144,7 @@ impl Index {
         let text = input::read_file(&self.output, MOST_INDEX_BYTES as u64)?;
         let document = Document::parse(text.as_bytes()).map_err(|error| {
             let message =
-                format!("`{}` is there, and is not an index: {error}", self.output.display());
+                format!("`{}` exists and is not an index: {error}", self.output.display());
             Failure::new(message).hint("name another file, or delete this one")
         })?;
         Ok(Some(document))
@@ -183,7 +183,7 @@ impl Index {
         if info.version != address.tag() {
             let version = report::one_line(&info.version, 80);
             return Err(refused(&format!(
-                "it has the version {version}, which is not that of its tag"
+                "the component's version is {version}, which differs from its tag"
             )));
         }
         let contract = anatomy.contract_version().unwrap_or_default();

@@ -30,7 +30,7 @@ use crate::{
     input::typed_input,
     lock_file::{Locks, locks_while},
     locked, output,
-    report::{counted, of_the_run},
+    report::{counted, summaries},
     run_end::{self, stopped},
     setup,
     signals::Signalled,
@@ -210,7 +210,7 @@ impl Live {
         Err(Failure::new(format!(
             "`{path}` would continue the run of another file of this name, `{before}`"
         ))
-        .hint("name a run of its own: --run-id ID"))
+        .hint("give it its own run: --run-id ID"))
     }
 
     /// The ordinal after all that is stored of a run, if it is stored.
@@ -283,11 +283,12 @@ impl Live {
         if is_summary_wanted {
             output::stdout(|out| {
                 write!(out, "{}", run_end::table(&decision.aggregates, false))?;
-                said.iter().try_for_each(|said| write!(out, "\n{}", of_the_run::said(said)))
+                said.iter()
+                    .try_for_each(|said| write!(out, "\n{}", summaries::said(said, record.state)))
             })?;
         }
         showing::totals(&report, &self.scoring.database.command("scores", run.as_str()));
-        words::limit_hints(of_the_run::error_kinds(&said));
+        words::limit_hints(summaries::error_kinds(&said));
         let has_ended = match &report.stopped {
             None => true,
             Some(Stop::Interrupted) => self.follow.is_some(),
@@ -295,7 +296,8 @@ impl Live {
         };
         let broken = if has_ended { &decision.broken[..] } else { &[] };
         let database = &self.scoring.database;
-        run_end::say_what_is_wrong(&store, &record, &decision.aggregates, broken, database)?;
+        let Decision { aggregates, decided, .. } = &decision;
+        run_end::say_what_is_wrong(&store, &record, aggregates, decided, broken, database)?;
         decision.say_verdict();
         let is_broken = !broken.is_empty();
         if is_broken {
@@ -305,7 +307,7 @@ impl Live {
         let runs = [run.to_string()];
         let documents = Reported { broken, ..Reported::new(&runs, strict) };
         let written = reports.write(&store, documents, &again);
-        let errors = decision.errors() + of_the_run::errors(&said);
+        let errors = decision.errors() + summaries::errors(&said);
         let exit = self.scoring.requirements.exit(is_broken, errors, self.allow_errors);
         if let (Some(_), Err(failure)) = (&report.stopped, &written) {
             words::failure(failure);

@@ -1,7 +1,5 @@
 //! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
 
-mod expected;
-
 use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -10,23 +8,23 @@ use std::{
 use scorebox::{
     registry::Registry,
     sandbox::Capabilities,
-    store::{RunId, Store},
+    store::{RunId, RunState, Store},
     suite::Suite,
     verdict::Requirements,
 };
 use scorebox_shards::{
-    BatchScorer, Difference, Merge as Merged, Named, Plan, ShardError, Shards, merge_into_database,
-    merge_into_file, shard_files,
+    BatchScorer, Difference, MOST_EXPECTED_SHARDS, Merge as Merged, Named, Plan, ShardError,
+    Shards, merge_into_database, merge_into_file, must_be_all, shard_files,
 };
 
 use crate::{
     arguments::{Database, LockedArguments, RequirementArguments, run_id},
     decision::Decision,
-    failure::{Exit, Failure},
+    failure::{Exit, Failure, WriteError},
     locked,
-    new_file::{WriteError, must_be_apart, write_to},
+    new_file::{must_be_apart, write_to},
     output,
-    report::{Align, Table, counted, of_the_run, printable},
+    report::{Align, Table, counted, printable, summaries},
     setup::{self, SandboxArguments},
     shards::failure,
     waiting::Waiting,
@@ -46,7 +44,7 @@ pub(crate) struct Merge {
     shards: Vec<PathBuf>,
 
     /// Refuse to merge unless there are N shards; a shard does not know how many others there are
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=expected::MOST_EXPECTED), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_EXPECTED_SHARDS), help_heading = "Run")]
     expect_shards: Option<u64>,
 
     /// Store the run in this database, as if one machine had scored it
@@ -61,12 +59,12 @@ pub(crate) struct Merge {
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// The suite that the shards were scored with, which is checked: for those that a data engine wrote without their plan; or the
-    /// bundle, which has the components
+    /// Check the shards against this suite or bundle; needed for shards that a data engine wrote without their plan, and for
+    /// components that only the bundle has
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     suite: Option<PathBuf>,
 
-    /// With --suite: the run that the shards are parts of [default: made of the suite]
+    /// With --suite: the run that the shards are parts of [default: derived from the suite]
     #[arg(long, value_name = "ID", value_parser = run_id, requires = "suite", help_heading = "Run")]
     run_id: Option<RunId>,
 
@@ -99,7 +97,7 @@ impl Merge {
         let plan = suite.map(|suite| self.plan(suite)).transpose()?;
         let paths = shard_files(&self.shards).map_err(failure)?;
         if let Some(expected) = self.expect_shards {
-            expected::must_be_all(&paths, expected)?;
+            must_be_all(&paths, expected).map_err(failure)?;
         }
         if let Some(output) = &self.output {
             must_be_apart(output, paths.iter().map(PathBuf::as_path))?;
@@ -210,9 +208,10 @@ impl Merge {
             }
         };
         output::stdout(|out| {
-            said.iter().try_for_each(|it| write!(out, "{}", of_the_run::said(it)))
+            said.iter()
+                .try_for_each(|it| write!(out, "{}", summaries::said(it, RunState::Finished)))
         })?;
-        words::limit_hints(of_the_run::error_kinds(&said));
+        words::limit_hints(summaries::error_kinds(&said));
         words::say(&format!("root {}", run.root));
         Ok(run.id)
     }

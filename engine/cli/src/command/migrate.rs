@@ -1,4 +1,4 @@
-//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equal. Loads the scorers, for what they
+//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equivalent. Loads the scorers, for what they
 //! refuse; scores nothing.
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -19,9 +19,8 @@ use crate::{
 
 /// Convert the assertions of a promptfoo configuration to a suite
 ///
-/// Assertions that have an equal become gates of the suite; those of one test are for the node `test-N`, as the results of promptfoo are read.
-/// What has no equal, or what the scorer refuses, is listed with the reason, and stands as a comment in the suite. If the suite needs an
-/// option of `run`, it says so.
+/// Assertions with an equivalent scorer become gates; those of one test apply to the node `test-N`, as in promptfoo's results. All others are
+/// listed with the reason and kept as comments in the suite. The command also names the options that `run` needs for the suite.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Migrate {
     /// The configuration of promptfoo (YAML or JSON); `-` is standard input
@@ -132,7 +131,7 @@ fn say(migration: &Migration) {
     }
 }
 
-/// What has no equal, a line each.
+/// What has no equivalent, a line each.
 fn listed(migration: &Migration) -> String {
     let line = |left_out: &crate::migration::LeftOut| {
         let what =

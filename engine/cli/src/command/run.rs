@@ -20,11 +20,11 @@ use scorebox::{
     verdict::Requirements,
 };
 
-use self::report::Told;
+use self::report::Printed;
 use crate::{
     arguments::{
         CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, ScoringArguments,
-        Unfound, completing, parse_config, reports_again, run_id, split_named,
+        Unmatched, completing, parse_config, reports_again, run_id, split_named,
     },
     bundled,
     failure::{Exit, Failure},
@@ -134,7 +134,7 @@ impl Run {
         if suite.target.is_some() {
             self.must_have_outputs(&case_files)?;
         }
-        let CaseFiles { reader: cases, left_out, unfound, .. } =
+        let CaseFiles { reader: cases, left_out, unmatched, .. } =
             self.case_files.open(&case_files)?;
         let jobs = self.scoring.jobs.count();
         let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
@@ -146,7 +146,7 @@ impl Run {
         let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
         let summary = !events.go_to_stdout();
-        let outputs = Outputs { reports, summary, unfound, judges: watched.clone() };
+        let outputs = Outputs { reports, summary, unmatched, judges: watched.clone() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
         let (sink, events) = events.sink(&signalled);
         let exporting = self.scoring.telemetry.start(true, self.scoring.judges.is_offline())?;
@@ -207,7 +207,7 @@ impl Run {
         outputs: Outputs,
         signalled: &Signalled,
     ) -> Result<Exit, Failure> {
-        let Outputs { reports, summary, unfound, judges } = outputs;
+        let Outputs { reports, summary, unmatched, judges } = outputs;
         let report = match report {
             Err(stopped @ RunError::Stopped) => {
                 words::say(&stopped.to_string());
@@ -252,10 +252,10 @@ impl Run {
             None => {}
         }
         written?;
-        let Told { errors, summary_errors, broken } = reported;
+        let Printed { errors, summary_errors, broken } = reported;
         let exit = self.scoring.requirements.exit(!broken.is_empty(), errors, self.allow_errors);
         Ok(match exit {
-            _ if unfound.say() => Exit::BadInput,
+            _ if unmatched.say() => Exit::BadInput,
             Exit::Done if summary_errors > 0 && !self.allow_errors => Exit::SomeErrors,
             exit => exit,
         })
@@ -384,7 +384,7 @@ struct Outputs {
     reports: Reports,
     /// Whether standard output is free for the summary.
     summary: bool,
-    unfound: Unfound,
+    unmatched: Unmatched,
     /// Asked already.
     judges: Judges,
 }

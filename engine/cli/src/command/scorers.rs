@@ -106,8 +106,8 @@ impl Scorers {
             None => registry.list().collect(),
         };
         let waiting = Waiting::of("reading scorers", names.len() as u64);
-        let read = names.into_iter().zip(1..).map(|(name, place)| {
-            waiting.at(place);
+        let read = names.into_iter().zip(1..).map(|(name, number)| {
+            waiting.at(number);
             Entry::new(name, &registry)
         });
         let mut entries: Vec<Entry> = read.collect::<Result<_, _>>()?;

@@ -193,7 +193,7 @@ fn built_in(registry: &Registry, words: &Words) -> Result<Vec<Found>, Failure> {
 /// The scorers in indexes that have all of the words. What several indexes say alike is there once.
 fn in_indexes(read: &[(String, SignedIndex)], words: &Words) -> Vec<Found> {
     let mut found: Vec<(Found, &IndexEntry)> = Vec::new();
-    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut positions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, signed) in read {
         for entry in &signed.index().scorers {
             let address = entry.address.to_string();
@@ -206,9 +206,9 @@ fn in_indexes(read: &[(String, SignedIndex)], words: &Words) -> Vec<Found> {
                 needs: &needs,
             };
             let Some(distance) = words.distance(&searched) else { continue };
-            let same = places.entry(address).or_default();
-            match same.iter().find(|place| found[**place].1 == entry) {
-                Some(place) => found[*place].0.indexes.push(index.clone()),
+            let same = positions.entry(address).or_default();
+            match same.iter().find(|position| found[**position].1 == entry) {
+                Some(position) => found[*position].0.indexes.push(index.clone()),
                 None => {
                     same.push(found.len());
                     found.push((Found::of(entry, index, distance), entry));

@@ -23,7 +23,7 @@ const WAITING_BATCHES: usize = 2;
 
 /// Score one part of a run that many machines share: Parquet in, Parquet out
 ///
-/// The output gets its name when it is complete. If it is there already, made of this input with this suite, nothing is
+/// The output gets its name when it is complete. If it exists already, made of this input with this suite, nothing is
 /// done. Scores that are errors are rows; they do not change the exit code, so that a cluster does not try again. `scorebox
 /// merge` puts the shards of a run together.
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) struct Shard {
     #[arg(long, value_name = "KEY=COLUMN", value_parser = key_and_column, help_heading = "Cases")]
     column: Vec<(String, String)>,
 
-    /// The run that the shard is a part of: the same for all of them [default: made of the suite]
+    /// The run that the shard is a part of: the same for all of them [default: derived from the suite]
     #[arg(long, value_name = "ID", value_parser = run_id, help_heading = "Run")]
     run_id: Option<RunId>,
 
@@ -114,9 +114,7 @@ impl Shard {
         let said = printable(&self.output.display().to_string());
         let plan = scorer.plan();
         if ShardFile::is_there(&self.output, plan, input).map_err(failure)? {
-            self.say(&format!(
-                "{said} is there already: the same input, scored with the same suite"
-            ));
+            self.say(&format!("{said} already exists: the same input, scored with the same suite"));
             return Ok(Exit::Done);
         }
         if !plan.summaries.is_empty() {
@@ -142,7 +140,7 @@ impl Shard {
         let cases = counted(cases, "case", "cases");
         self.say(&match written {
             Written::Meanwhile => {
-                format!("{said} is there already: another process wrote the same")
+                format!("{said} already exists: another process wrote the same")
             }
             _ => format!("{said}: {cases}, {scores} of run {}", plan.run_id),
         });
@@ -164,7 +162,7 @@ async fn score(
     file: &mut ShardFile,
     progress: impl Fn(u64),
 ) -> Result<u64, ShardError> {
-    let batches = input.batches(&columns.places())?;
+    let batches = input.batches(&columns.indices())?;
     let columns = columns.projected();
     let (to_scoring, mut to_score) = mpsc::channel(WAITING_BATCHES);
     let reading = tokio::task::spawn_blocking(move || {

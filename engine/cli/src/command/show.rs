@@ -1,11 +1,11 @@
 //! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say about it.
 
 use scorebox::{
-    aggregate::{Decisive, VerdictOptions, verdicts},
+    aggregate::{Decisive, VerdictOptions, decides, verdicts},
     contract::{Field, Parts},
     row::{Answer, Json},
     store::{CaseContent, CaseKey, ScoreFilter, ScoreRecord, Store},
-    verdict::{CaseVerdict, Standing},
+    verdict::{CaseVerdict, ShownVerdict, Standing},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
@@ -56,7 +56,10 @@ struct Shown {
     iteration: u32,
     attempt: u32,
     #[serde(flatten)]
-    verdict: CaseVerdict,
+    shown: ShownVerdict,
+    /// The verdict in words.
+    #[serde(skip)]
+    verdict: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     skip: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,8 +128,8 @@ impl Show {
         must_be_there(&store, &filter)?;
         let shown = store.snapshot(|store| self.shown(store, &run, &filter))?;
         output::stdout(|out| match self.format {
-            Format::Table => shown.iter().enumerate().try_for_each(|(place, case)| {
-                if place > 0 {
+            Format::Table => shown.iter().enumerate().try_for_each(|(index, case)| {
+                if index > 0 {
                     writeln!(out)?;
                 }
                 write_case(out, case)
@@ -138,7 +141,7 @@ impl Show {
 
     fn shown(&self, store: &Store, run: &str, filter: &ScoreFilter) -> Result<Vec<Shown>, Failure> {
         let options = VerdictOptions::default().with_strict(self.strict);
-        let mut decided = Vec::new();
+        let (decides, mut decided) = (decides(store, run, options)?, Vec::new());
         verdicts(store, run, options, |it| {
             if it.case.case_id == self.case {
                 decided.push(Decided {
@@ -166,7 +169,8 @@ impl Show {
                 node_id,
                 iteration,
                 attempt,
-                verdict,
+                shown: verdict.shown(decides),
+                verdict: verdict::verdict_where(decides, &verdict),
                 skip,
                 error,
                 against,
@@ -194,10 +198,10 @@ fn write_case(out: &mut Out<'_>, case: &Shown) -> std::io::Result<()> {
     let Shown { case_id, iteration, attempt, .. } = case;
     let name = report::printable(&report::case_name(case_id, *iteration, *attempt));
     let score = case
-        .verdict
+        .shown
         .score
         .map_or_else(String::new, |score| format!(", score {}", report::score(score)));
-    writeln!(out, "{name}: {}{score}", verdict::verdict(&case.verdict))?;
+    writeln!(out, "{name}: {}{score}", case.verdict)?;
     if let Some(why) = case.skip.as_deref().filter(|why| !why.is_empty()) {
         field(out, "skip", &report::printable(why))?;
     }
@@ -275,8 +279,8 @@ fn field(out: &mut Out<'_>, key: &str, text: &str) -> std::io::Result<()> {
     const WIDTH: usize = 14;
     write!(out, "  {key:<12}")?;
     // Line by line, because a large text may have millions of them.
-    for (place, line) in text.trim_end().split('\n').enumerate() {
-        if place > 0 {
+    for (index, line) in text.trim_end().split('\n').enumerate() {
+        if index > 0 {
             write!(out, "{:WIDTH$}", "")?;
         }
         writeln!(out, "{line}")?;

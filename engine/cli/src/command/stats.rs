@@ -6,7 +6,7 @@ use scorebox::{
         repeated_verdicts, verdicts,
     },
     row::AnswerError,
-    store::{RunRecord, ScoreFilter, Store, SummaryRecord},
+    store::{RunRecord, RunState, ScoreFilter, Store, SummaryRecord},
     verdict::mean_beside,
 };
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::{
     arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
-    report::{self, Align, Table, interval, of_the_run, verdict},
+    report::{self, Align, Table, interval, summaries, verdict},
     waiting::Waiting,
     words,
 };
@@ -81,7 +81,8 @@ impl Stats {
         let decided = self.decided(&store, &filter)?;
         let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
-        self.print(&aggregates, &summaries)?;
+        let state = run.as_ref().map_or(RunState::Finished, |run| run.state);
+        self.print(&aggregates, &summaries, state)?;
         if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
             words::warn(&unfinished);
         }
@@ -107,11 +108,16 @@ impl Stats {
         Ok(Some((decided, repeated_verdicts(store, run, options)?)))
     }
 
-    fn print(&self, aggregates: &[Aggregate], summaries: &[SummaryRecord]) -> Result<(), Failure> {
+    fn print(
+        &self,
+        aggregates: &[Aggregate],
+        summaries: &[SummaryRecord],
+        state: RunState,
+    ) -> Result<(), Failure> {
         output::stdout(|out| match self.format {
             Format::Table => {
                 write!(out, "{}", table(aggregates, self.ci))?;
-                summaries.iter().try_for_each(|it| write!(out, "\n{}", of_the_run::said(it)))
+                summaries.iter().try_for_each(|it| write!(out, "\n{}", summaries::said(it, state)))
             }
             format => {
                 let with_summary = |aggregate| OfScorer::new(aggregate, summaries);
@@ -176,8 +182,8 @@ impl<'a> OfScorer<'a> {
         let of_it = summaries.iter().find(|it| it.scorer_id == aggregate.scorer_id);
         OfScorer {
             aggregate,
-            summary: of_it.and_then(of_the_run::summary),
-            summary_error: of_it.and_then(of_the_run::error),
+            summary: of_it.and_then(summaries::summary),
+            summary_error: of_it.and_then(summaries::error),
         }
     }
 }

@@ -51,7 +51,7 @@ struct Add {
     #[arg(long, value_name = "PROGRAM", default_value = python_engine::PYTHON, help_heading = "Installing")]
     python: String,
 
-    /// Make it again if it is there
+    /// Build it again if it exists
     #[arg(long, help_heading = "Installing")]
     force: bool,
 
@@ -87,7 +87,7 @@ impl Add {
         })?;
         if files.iter().all(|file| file.path.is_file()) && !self.force {
             for file in &files {
-                words::say(&format!("{} is there already", file.path.display()));
+                words::say(&format!("{} already exists", file.path.display()));
             }
             return Ok(Exit::Done);
         }
@@ -137,7 +137,7 @@ impl Add {
         match score.score {
             Some(1.0) => Ok(()),
             other => Err(Failure::new(format!(
-                "what was made gives {other:?} instead of 1 for a first script"
+                "the new engine scores {other:?} instead of 1 in its first test"
             ))),
         }
     }

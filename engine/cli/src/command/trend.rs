@@ -20,8 +20,8 @@ const MOST_RUNS: u64 = 1000;
 
 /// Show the mean of each scorer over the runs in the database, the oldest run first
 ///
-/// Runs may have other cases: `scorebox compare` says whether a change is more than chance. `another` names what makes a scorer another
-/// one than in the run before.
+/// The runs may have different cases; `scorebox compare` says whether a change is more than chance. The column `changed` shows what is
+/// different in a scorer since the run before.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trend {
     /// Only this scorer, in the newest runs that have it
@@ -79,7 +79,7 @@ impl Trend {
             methods.iter().for_each(|line| words::say(line));
             if trends.iter().any(has_others) {
                 words::say(
-                    "`another` names what the scorer has other than in the run before: a change may be the scorer's",
+                    "`changed` names what is different in the scorer since the run before: a change of the mean may come from that",
                 );
             }
         }
@@ -120,13 +120,13 @@ fn table(trends: &[ScorerTrend]) -> Table {
         ("95 % interval", Align::Right),
         ("change", Align::Right),
     ];
-    columns.extend(has_others.then_some(("another", Align::Left)));
+    columns.extend(has_others.then_some(("changed", Align::Left)));
     let mut table = Table::new(&columns);
     for trend in trends {
-        for (place, point) in trend.points.iter().enumerate() {
+        for (index, point) in trend.points.iter().enumerate() {
             let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
             let mut cells = vec![
-                if place == 0 { output::cell(&trend.scorer_id, 48) } else { String::new() },
+                if index == 0 { output::cell(&trend.scorer_id, 48) } else { String::new() },
                 point.run_id.clone(),
                 point.state.as_str().to_owned(),
                 report::started(point.created_at_ms),

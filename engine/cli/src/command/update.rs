@@ -17,7 +17,7 @@ use crate::{
     arguments::{Asked, DEFAULT_SUITE, Database, OciArguments},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
-    lock_use::Uses,
+    lock_use::{Uses, not_locked},
     output,
     published::{
         Candidate, Difference, ScoredBefore, Wider, consent, labelled, newest_must_be_known,
@@ -163,11 +163,7 @@ impl Update {
                 ));
             }
             let Some(locked) = lock.lock.get(address) else {
-                return Err(Failure::new(format!(
-                    "`{name}` is not locked in {}",
-                    lock.path().display()
-                ))
-                .hint(format!("lock it after a look at it: scorebox add {address} --as {name}")));
+                return Err(not_locked(&name, address, lock.path(), Some(&self.suite)));
             };
             used.push(Used { name, locked: locked.clone() });
         }

@@ -157,7 +157,7 @@ fn is_too_large(value: &Value) -> bool {
     value.is_u64() && !value.is_i64()
 }
 
-/// Why an assertion of this type has no equal.
+/// Why an assertion of this type has no equivalent.
 fn without_equal(kind: &str) -> &'static str {
     match kind {
         "javascript" | "python" | "ruby" => {
@@ -168,7 +168,7 @@ fn without_equal(kind: &str) -> &'static str {
             "it compares outputs with one another; here a case is scored alone: see `pairwise`"
         }
         "moderation" | "guardrails" | "pi" | "classifier" => {
-            "it asks a service of its own; `rubric` asks a language model"
+            "it asks its own service; `rubric` asks a language model"
         }
         "perplexity" | "perplexity-score" => "results have no likelihoods",
         "meteor" => "no scorer has METEOR",

@@ -3,7 +3,7 @@
 
 use super::making::{ANY_SCORE, Made, Making};
 
-/// Why a `context-recall` has no equal.
+/// Why a `context-recall` has no equivalent.
 const NOT_THE_GROUND_TRUTH: &str = "its expected answer must be the cases' ground truth, one variable for all tests: write `value: \"{{answer}}\"`";
 /// Between the two scores of a scorer that gives 0 or 1.
 const YES: f64 = 0.5;

@@ -94,7 +94,7 @@ impl fmt::Display for Mapped<'_> {
     }
 }
 
-/// What has no equal.
+/// What has no equivalent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     /// Where it stands: `tests[2].assert[0]`.

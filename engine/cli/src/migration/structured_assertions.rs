@@ -23,7 +23,7 @@ pub(super) fn of_structures(making: &mut Making<'_>, kind: &str) -> Option<Made>
 
 fn sql(making: &mut Making<'_>, kind: &str) -> Made {
     if making.assertion.contains_key("value") {
-        return Err("its list of tables and columns, or its database, has no equal".to_owned());
+        return Err("its list of tables and columns, or its database, has no equivalent".to_owned());
     }
     making.set("at", if kind == "is-sql" { "whole" } else { "fenced" });
     Ok(("sql-valid", None))

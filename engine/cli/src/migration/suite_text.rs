@@ -1,4 +1,4 @@
-//! Scorers as the text of a suite file, with what has no equal as comments. What the scorers are is decided before.
+//! Scorers as the text of a suite file, with what has no equivalent as comments. What the scorers are is decided before.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language, and has no equal.
+//! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language, and has no equivalent.
 
 use serde_json::{Map, Number, Value};
 

@@ -24,6 +24,9 @@ use crate::{
 
 use super::ExampleRun;
 
+/// The words about a scorer without a signature, after `signed by`.
+pub(crate) const NOT_SIGNED: &str = "not signed: nothing proves who published it";
+
 /// What is known of a scorer that was fetched.
 #[derive(Debug)]
 pub(crate) struct Candidate {
@@ -160,14 +163,14 @@ impl Candidate {
         if keys.is_empty() {
             line("configuration", "none")?;
         }
-        for (place, key) in keys.iter().enumerate() {
-            let label = if place == 0 { "configuration" } else { "" };
+        for (index, key) in keys.iter().enumerate() {
+            let label = if index == 0 { "configuration" } else { "" };
             line(label, &key_words(key))?;
         }
         line("example", &example.words())?;
         match self.signer() {
             Some(signer) => line("signed by", signer.as_str()),
-            None => line("signed by", "not signed: nothing proves who published it"),
+            None => line("signed by", NOT_SIGNED),
         }
     }
 }
@@ -215,6 +218,6 @@ fn must_be_of_its_tag(address: &Address, info: &ScorerInfo) -> Result<(), Failur
         return Ok(());
     }
     let version = report::one_line(&info.version, 80);
-    Err(Failure::new(format!("`{address}` has the version {version}, which is not that of its tag"))
+    Err(Failure::new(format!("`{address}`: the component's version is {version}, which differs from its tag"))
         .hint("add it by the tag of its version, if there is one; a tag such as `latest` names another scorer tomorrow"))
 }

@@ -50,7 +50,9 @@ impl ExampleRun {
     pub(crate) fn words(&self) -> String {
         match self {
             ExampleRun::None => "it has no example, so its score could not be checked".to_owned(),
-            ExampleRun::NeedsGrants => "not scored: it would need what is granted".to_owned(),
+            ExampleRun::NeedsGrants => {
+                "not scored: it needs a grant, and is tried without one".to_owned()
+            }
             ExampleRun::Unusable(reason) => format!("it cannot be scored: {reason}"),
             ExampleRun::Scored { example, outcomes } => {
                 let [first, second] = &**outcomes;

@@ -16,7 +16,7 @@ mod known;
 mod leaks;
 mod rescored;
 
-pub(crate) use candidate::{Candidate, labelled};
+pub(crate) use candidate::{Candidate, NOT_SIGNED, labelled};
 pub(crate) use consent::consent;
 pub(crate) use difference::{Difference, Wider};
 pub(crate) use example::{ExampleRun, is_equal};

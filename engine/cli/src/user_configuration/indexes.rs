@@ -78,7 +78,7 @@ fn index(
         _ if place.is_plain_http() => {
             reading.hinted(
                 url.span(),
-                "`http://` has no TLS: everyone on the way can see what is searched, and hold back what is new",
+                "`http://` has no TLS: anyone in between can see what is searched, and withhold newer entries",
                 "write `https://`, or `plain-http = true` if that is what you want",
             );
             return None;

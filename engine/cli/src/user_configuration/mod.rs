@@ -1,6 +1,6 @@
 //! The user's configuration file: which indexes of scorers are searched, and what published scorers must be. Decides nothing.
 //!
-//! - `reading`: the values of the document, and every mistake with its place.
+//! - `reading`: the values of the document, and every mistake with its location.
 //! - `indexes`: `[index.NAME]`.
 //! - `policy`: `[policy]`.
 //! - here: the file, and what is in it.
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_has_its_place_and_the_closest_key() {
+    fn every_mistake_has_its_location_and_the_closest_key() {
         let said = wrong(
             r#"version = 1
 indexes = 3
@@ -243,7 +243,7 @@ plain-http = "yes"
         assert_eq!(policy.registries.as_ref().map(Vec::len), Some(2));
         assert_eq!(policy.max_bytes, Some(2 << 20));
         assert_eq!(policy.denied_grants, [scorebox::sandbox::Grant::Wasi].into_iter().collect());
-        assert_eq!(policy.place.unwrap().to_string(), "config.toml:2:13");
+        assert_eq!(policy.location.unwrap().to_string(), "config.toml:2:13");
         let wrong = wrong(
             r#"version = 1
             [policy]

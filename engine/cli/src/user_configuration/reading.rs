@@ -1,4 +1,4 @@
-//! The values of the document, and every mistake with its place. Knows no key of the configuration.
+//! The values of the document, and every mistake with its location. Knows no key of the configuration.
 
 use std::{ops::Range, path::Path};
 

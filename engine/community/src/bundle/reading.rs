@@ -62,15 +62,15 @@ fn invalid(what: impl Into<String>) -> NotABundle {
 }
 
 /// Where the files of a layout are in the tar.
-struct Places<R> {
+struct Layout<R> {
     file: R,
-    places: BTreeMap<String, Place>,
+    extents: BTreeMap<String, Extent>,
     /// Bytes that may still be read.
     left: u64,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct Extent {
     at: u64,
     bytes: u64,
 }
@@ -81,41 +81,41 @@ impl Bundle {
     /// # Errors
     /// Why it is not one.
     pub fn read(file: impl Read + Seek) -> Result<Bundle, NotABundle> {
-        let mut places = Places::of(file)?;
-        if !places.places.contains_key(LAYOUT) || !places.places.contains_key(INDEX) {
+        let mut layout = Layout::of(file)?;
+        if !layout.extents.contains_key(LAYOUT) || !layout.extents.contains_key(INDEX) {
             let why = format!("it has no `{LAYOUT}` and `{INDEX}`");
             return Err(NotABundle::OtherKind(why));
         }
-        let mark: Mark = places.document(LAYOUT)?;
+        let mark: Mark = layout.document(LAYOUT)?;
         if mark.image_layout_version != "1.0.0" {
             let version = shown(&mark.image_layout_version);
             return Err(NotABundle::OtherKind(format!("`{LAYOUT}` has version {version}")));
         }
-        let index: Index = places.document(INDEX)?;
+        let index: Index = layout.document(INDEX)?;
         let [manifest] = &index.manifests[..] else {
             let count = index.manifests.len();
             return Err(NotABundle::OtherKind(format!("`{INDEX}` names {count} manifests")));
         };
         must_be(&manifest.media_type, MANIFEST_TYPE)?;
-        let manifest: Manifest = places.json(manifest, "the manifest")?;
+        let manifest: Manifest = layout.json(manifest, "the manifest")?;
         must_be(&manifest.config.media_type, BUNDLE_TYPE)?;
         let config =
-            places.blob(&manifest.config, MOST_MANIFEST_BYTES as u64, "the configuration")?;
+            layout.blob(&manifest.config, MOST_MANIFEST_BYTES as u64, "the configuration")?;
         let Versioned { version } = parsed(&config, "the configuration")?;
         if version != VERSION {
             return Err(NotABundle::OtherVersion(version));
         }
-        places.bundle(&manifest, parsed(&config, "the configuration")?)
+        layout.bundle(&manifest, parsed(&config, "the configuration")?)
     }
 }
 
-impl<R: Read + Seek> Places<R> {
+impl<R: Read + Seek> Layout<R> {
     /// Finds the files of a layout, and reads none of them.
-    fn of(mut file: R) -> Result<Places<R>, NotABundle> {
+    fn of(mut file: R) -> Result<Layout<R>, NotABundle> {
         let length = file.seek(SeekFrom::End(0))?;
         file.seek(SeekFrom::Start(0))?;
         let mut tar = Archive::new(file);
-        let mut places = BTreeMap::new();
+        let mut extents = BTreeMap::new();
         // Raw: what an entry says about the next one is no file of a layout either.
         for (count, entry) in tar.entries_with_seek()?.raw(true).enumerate() {
             let entry = match entry {
@@ -132,13 +132,13 @@ impl<R: Read + Seek> Places<R> {
             }
             let path = entry.path_bytes();
             let path = String::from_utf8_lossy(&path);
-            let place = Place { at: entry.raw_file_position(), bytes: entry.size() };
-            if place.at.checked_add(place.bytes).is_none_or(|end| end > length) {
+            let extent = Extent { at: entry.raw_file_position(), bytes: entry.size() };
+            if extent.at.checked_add(extent.bytes).is_none_or(|end| end > length) {
                 return Err(invalid(format!("it is cut off in `{}`", shown(&path))));
             }
             let name = path.strip_prefix("./").unwrap_or(&path);
             match entry.header().entry_type() {
-                EntryType::Directory if is_folder(name) && place.bytes == 0 => continue,
+                EntryType::Directory if is_folder(name) && extent.bytes == 0 => continue,
                 EntryType::Regular if is_file(name) => {}
                 EntryType::Regular | EntryType::Directory => {
                     let name = shown(&path);
@@ -150,21 +150,21 @@ impl<R: Read + Seek> Places<R> {
                     return Err(invalid(format!("`{}` {why}", shown(&path))));
                 }
             }
-            if places.insert(name.to_owned(), place).is_some() {
+            if extents.insert(name.to_owned(), extent).is_some() {
                 return Err(invalid(format!("`{}` is in it twice", shown(&path))));
             }
         }
-        match places.is_empty() {
+        match extents.is_empty() {
             true => Err(NotABundle::NotATar),
-            false => Ok(Places { file: tar.into_inner(), places, left: MOST_BUNDLE_BYTES }),
+            false => Ok(Layout { file: tar.into_inner(), extents, left: MOST_BUNDLE_BYTES }),
         }
     }
 
     /// The bytes of a file, which is there and has at most so many.
     fn bytes(&mut self, path: &str, most: u64, what: &str) -> Result<Bytes, NotABundle> {
-        let place = self.places.get(path).copied();
-        let Place { at, bytes } =
-            place.ok_or_else(|| invalid(format!("{what} is missing: it has no `{path}`")))?;
+        let extent = self.extents.get(path).copied();
+        let Extent { at, bytes } =
+            extent.ok_or_else(|| invalid(format!("{what} is missing: it has no `{path}`")))?;
         if bytes > most {
             let most = most >> 20;
             return Err(invalid(format!("{what} has more than {most} MiB")));
@@ -258,7 +258,9 @@ impl<R: Read + Seek> Places<R> {
         for (name, named) in config.builtins {
             if components.contains_key(&name) {
                 let name = shown(&name);
-                return Err(invalid(format!("`{name}` is built in and a component of its own")));
+                return Err(invalid(format!(
+                    "`{name}` is listed both as built-in and with a component"
+                )));
             }
             components.insert(name, Carried::BuiltIn(named.0));
         }

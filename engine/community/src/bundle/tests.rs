@@ -299,14 +299,14 @@ fn a_part_whose_bytes_are_not_its_digest_or_that_is_missing_is_refused() {
     ] {
         let path = blob_path(Digest::of(bytes));
         let mut all = entries();
-        let place = all.iter().position(|entry| entry.name == path).unwrap();
-        all[place].bytes[0] ^= 1;
+        let index = all.iter().position(|entry| entry.name == path).unwrap();
+        all[index].bytes[0] ^= 1;
         let error = read(&tar_of(&all)).unwrap_err();
         assert_eq!(error, format!("{what} has other bytes than its digest says"));
-        all[place].bytes.push(0);
+        all[index].bytes.push(0);
         let error = read(&tar_of(&all)).unwrap_err();
         assert!(error.contains("bytes, and should have"), "{error}");
-        all.remove(place);
+        all.remove(index);
         let error = read(&tar_of(&all)).unwrap_err();
         assert_eq!(error, format!("{what} is missing: it has no `{path}`"));
     }
@@ -365,7 +365,7 @@ fn a_configuration_that_does_not_fit_its_manifest_is_refused() {
     let both = refused(|config, _, _| {
         config["builtins"]["./a.wasm"] = config["components"]["./a.wasm"].clone();
     });
-    assert_eq!(both, "`./a.wasm` is built in and a component of its own");
+    assert_eq!(both, "`./a.wasm` is listed both as built-in and with a component");
     let sized = refused(|_, manifest, _| {
         for layer in manifest["layers"].as_array_mut().unwrap() {
             layer["size"] = (layer["size"].as_u64().unwrap() + 1).into();

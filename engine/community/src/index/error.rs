@@ -28,7 +28,7 @@ pub enum IndexFailed {
     #[error("there is nothing there")]
     Missing,
     /// What the registry has there is something else.
-    #[error("what is there is not an index: {0}")]
+    #[error("its content is not an index: {0}")]
     NotAnArtifact(&'static str),
     /// There is no signature.
     #[error("it is not signed: there is no signature beside it")]

@@ -51,7 +51,7 @@ pub enum Taken {
 #[non_exhaustive]
 pub enum Refused {
     /// It is older.
-    #[error("it has the serial number {it}, and {kept} was seen before: it is older")]
+    #[error("it is older than the copy: its serial number is {it}, and {kept} was seen before")]
     Older {
         /// Its number.
         it: u64,
@@ -59,10 +59,10 @@ pub enum Refused {
         kept: u64,
     },
     /// It says something else under the same number.
-    #[error("it has the serial number {0} of one that was seen before, and says something else")]
+    #[error("its serial number {0} was seen before with other content")]
     SameSerial(u64),
     /// It is another index of the same signer.
-    #[error("it is the index `{it}`, and `{kept}` was seen before")]
+    #[error("it calls itself `{it}`; this place had the index `{kept}` before")]
     OtherName {
         /// Its name.
         it: String,

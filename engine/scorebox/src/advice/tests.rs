@@ -37,7 +37,7 @@ fn there_is_one_of_each() {
         | Advice::MakeSandboxAfterFork
         | Advice::InstallToolchain
         | Advice::AddScriptEngine
-        | Advice::Lock
+        | Advice::Lock { .. }
         | Advice::Fetch
         | Advice::InstallCompiler(_)
         | Advice::FetchAgain { .. }

@@ -107,7 +107,7 @@ impl LiveBuilder {
         }
         request = request.sink(move |event: &Event| {
             unbroken.note(event);
-            done.send_replace(unbroken.place().ordinal);
+            done.send_replace(unbroken.position().ordinal);
             Ok(())
         });
         let control = Arc::new(Control::default());

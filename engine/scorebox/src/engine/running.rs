@@ -152,7 +152,7 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         if self.running.is_some() {
-            self.control.stop(Stop::Interrupted);
+            self.control.abandon();
         }
     }
 }

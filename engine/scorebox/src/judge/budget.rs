@@ -100,7 +100,7 @@ impl Consumed {
 #[non_exhaustive]
 pub enum Spent {
     /// No call is left.
-    #[error("all {0} calls of its budget are used")]
+    #[error("its budget of {} is used up", calls(*.0))]
     Calls(u64),
     /// No money is left.
     #[error("{used:.6} US dollars are spent, of a budget of {budget}{}", of_guesses(*guessed))]
@@ -117,6 +117,14 @@ pub enum Spent {
         "what a question cost is not known, because its tokens are not counted or have no price: a budget of {0} US dollars cannot be kept"
     )]
     CostUnknown(f64),
+}
+
+/// A number of calls, in words.
+fn calls(number: u64) -> String {
+    match number {
+        1 => "1 call".to_owned(),
+        more => format!("{more} calls"),
+    }
 }
 
 /// How much of what is spent is a guess, in words; nothing if all of it is known.

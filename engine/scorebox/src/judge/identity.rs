@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn a_judge_answers_like_itself_under_another_name_and_like_no_other() {
         let all: Vec<JudgeIdentity> = choices().iter().map(of).collect();
-        for (place, one) in all.iter().enumerate() {
+        for (index, one) in all.iter().enumerate() {
             let like: Vec<bool> = all.iter().map(|other| one.answers_like(other)).collect();
-            let itself: Vec<bool> = (0..all.len()).map(|it| it == place).collect();
+            let itself: Vec<bool> = (0..all.len()).map(|it| it == index).collect();
             assert_eq!(like, itself);
         }
         let model = JudgeIdentity { model: Some("z".into()), ..all[0].clone() };

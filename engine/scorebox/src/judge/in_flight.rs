@@ -134,7 +134,8 @@ mod tests {
         let (first, second) = join(asker.ask(&call, short), asker.ask(&call, long)).await;
         assert_eq!(first.unwrap_err().kind, JudgeErrorKind::TimedOut);
         assert!(!second.unwrap().is_recorded);
-        assert_eq!(judges.counts().consumed.calls, 2);
+        let counts = judges.counts();
+        assert_eq!((counts.consumed.calls, counts.answered, counts.failed), (2, 1, 1));
     }
 
     #[tokio::test]

@@ -105,6 +105,7 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 pub(super) struct Counts {
+    answered: AtomicU64,
     recorded: AtomicU64,
     failed: AtomicU64,
     /// Calls that wait for a place or for room in a budget.
@@ -151,6 +152,8 @@ impl Drop for Waiting<'_> {
 pub struct JudgeCounts {
     /// What calls have consumed.
     pub consumed: Consumed,
+    /// Answers that were asked for and came.
+    pub answered: u64,
     /// Answers that were taken from recordings.
     pub recorded: u64,
     /// Calls without an answer.
@@ -210,6 +213,7 @@ impl Judges {
         let waiting = counts.waiting.load(Ordering::Relaxed);
         JudgeCounts {
             consumed: meter.map(Meter::consumed).unwrap_or_default(),
+            answered: counts.answered.load(Ordering::Relaxed),
             recorded: counts.recorded.load(Ordering::Relaxed),
             failed: counts.failed.load(Ordering::Relaxed),
             unanswered: *locked(&counts.unanswered),
@@ -357,6 +361,7 @@ impl Judges {
             None => Beyond::Unknown,
         };
         permit.ended(cost_usd, answer.usage, beyond);
+        self.0.counts.answered.fetch_add(1, Ordering::Relaxed);
         if !self.records() {
             add(&self.0.counts.unrecorded, cost_usd, answer.usage);
         }

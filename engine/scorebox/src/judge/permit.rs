@@ -81,12 +81,12 @@ impl Drop for Permit<'_> {
 
 /// Counts a call in all budgets; in none, if one of them has no room for it now: that one.
 fn begin<'a>(meters: &Meters<'a>, names: Names<'_>) -> Result<Option<&'a Meter>, JudgeError> {
-    for (place, (whose, meter)) in meters.iter().enumerate() {
+    for (index, (whose, meter)) in meters.iter().enumerate() {
         let begun = meter.begin();
         if begun == Ok(true) {
             continue;
         }
-        meters[..place].iter().for_each(|(_, before)| before.not_sent());
+        meters[..index].iter().for_each(|(_, before)| before.not_sent());
         return match begun {
             Err(spent) => Err(JudgeError::spent(*whose, names, &spent)),
             Ok(_) => Ok(Some(meter)),
@@ -172,7 +172,7 @@ mod tests {
                 .unwrap()
                 .message
         };
-        let spent = "all 0 calls of its budget are used";
+        let spent = "its budget of 0 calls is used up";
         assert_eq!(said(BudgetOf::Run, NAMES).await, format!("the run: {spent}"));
         assert_eq!(said(BudgetOf::Judge, NAMES).await, format!("judge `j`: {spent}"));
         assert_eq!(said(BudgetOf::Scorer, NAMES).await, format!("scorer `s`: {spent}"));

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::panic_words::panic_words;
+use crate::panic_message::panic_message;
 
 use super::{Answer, Halt, Question, TokenUsage};
 
@@ -134,7 +134,7 @@ pub(super) async fn answer_of(
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| asking.as_mut().poll(context)));
         polled.unwrap_or_else(|panic| {
-            let message = format!("its provider panicked: {}", panic_words(&*panic));
+            let message = format!("its provider panicked: {}", panic_message(&*panic));
             let error = AskError::new(AskErrorKind::Unavailable, message, 1);
             Poll::Ready(Err(error.with_uncounted(true)))
         })

@@ -24,7 +24,7 @@ pub(super) const KIND: &str = "recorded";
 pub struct RecordedFile {
     file: Mutex<File>,
     /// Where each call is, by its digest as a judge of this kind asks it.
-    places: HashMap<Digest, Line>,
+    lines: HashMap<Digest, Line>,
     /// Where each call is, by its own digest, with the digest of each of its answers.
     own: HashMap<Digest, Vec<(Digest, Line)>>,
 }
@@ -42,7 +42,7 @@ impl RecordedFile {
             |error: std::io::Error| RecordingsError(format!("{}: {error}", path.display()));
         let file = File::open(path).map_err(unreadable)?;
         let mut reader = BufReader::new(file.try_clone().map_err(unreadable)?);
-        let (mut places, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
+        let (mut lines, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
         let (mut offset, mut number) = (0, 0_u64);
         let mut line = Vec::new();
         loop {
@@ -63,21 +63,21 @@ impl RecordedFile {
                 let recording = Recording::of_line(&line).map_err(|error| at(error.to_string()))?;
                 let of_call = own.entry(recording.call.digest()).or_default();
                 of_call.push((recording.reply_digest(), (offset, bytes)));
-                places.insert(of_this_kind(recording).call.digest(), (offset, bytes));
+                lines.insert(of_this_kind(recording).call.digest(), (offset, bytes));
             }
             offset += bytes;
         }
-        Ok(RecordedFile { file: Mutex::new(file), places, own })
+        Ok(RecordedFile { file: Mutex::new(file), lines, own })
     }
 
     /// How many calls have an answer.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.lines.len()
     }
 
     /// Whether no call has an answer.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.lines.is_empty()
     }
 
     /// The recording of this line.
@@ -94,7 +94,7 @@ impl RecordedFile {
 
 impl Recordings for RecordedFile {
     fn find(&self, call: Digest) -> Result<Option<Arc<Recording>>, RecordingsError> {
-        let Some(line) = self.places.get(&call) else { return Ok(None) };
+        let Some(line) = self.lines.get(&call) else { return Ok(None) };
         Ok(Some(named(call, of_this_kind(self.read(*line)?))?))
     }
 

@@ -84,7 +84,7 @@ pub enum RegistryError {
         language: ScriptLanguage,
     },
     /// The scorer is published, and it is not pinned which component it is.
-    #[error("it is not locked which component `{address}` is")]
+    #[error("`{address}` is not locked to a component")]
     NotPinned {
         /// The address, without `oci://`.
         address: String,
@@ -132,8 +132,9 @@ impl Advised for RegistryError {
             RegistryError::ScriptTooLarge { .. } => Some(Advice::Check(Thing::File)),
             RegistryError::NoScriptEngine { language: ScriptLanguage::Python, .. }
             | RegistryError::NotAScriptEngine { .. } => Some(Advice::AddScriptEngine),
-            RegistryError::NotPinned { nearest, .. } => {
-                Some(Advice::did_you_mean(nearest).unwrap_or(Advice::Lock))
+            RegistryError::NotPinned { address, nearest } => {
+                let lock = || Advice::Lock { address: address.clone() };
+                Some(Advice::did_you_mean(nearest).unwrap_or_else(lock))
             }
             RegistryError::NotFetched { .. } | RegistryError::NotTheComponent { .. } => {
                 Some(Advice::Fetch)

@@ -116,8 +116,8 @@ mod tests {
         let reference = Reference::Published(address.to_owned());
 
         let error = registry.resolve(&reference).unwrap_err();
-        assert_eq!(error.to_string(), format!("it is not locked which component `{address}` is"));
-        assert_eq!(error.advice(), Some(Advice::Lock));
+        assert_eq!(error.to_string(), format!("`{address}` is not locked to a component"));
+        assert_eq!(error.advice(), Some(Advice::Lock { address: address.into() }));
 
         let registry = registry.with_pinned([(address.to_owned(), digest)]);
         let error = registry.resolve(&reference).unwrap_err();

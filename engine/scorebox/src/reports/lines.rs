@@ -6,7 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::{
-    aggregate::DecidedCase,
+    aggregate::{ShownCase, VerdictOptions, decides},
     row::ScorerAnswer,
     store::{RunId, Store},
     terminal::visible_json_line,
@@ -23,7 +23,7 @@ use super::{
 struct Line<'a> {
     run_id: &'a RunId,
     #[serde(flatten)]
-    case: &'a DecidedCase<'a>,
+    case: ShownCase<'a>,
     scores: Vec<ScorerAnswer<'a>>,
 }
 
@@ -33,17 +33,20 @@ pub(super) fn write(
     out: &mut dyn io::Write,
 ) -> Result<(), ReportError> {
     let run = store.run(options.run)?.spec.id;
+    let how = VerdictOptions { node: None, strict: options.strict };
+    let decides = decides(store, options.run, how)?;
     for_each_case(store, options, |case| {
-        let json = serde_json::to_string(&line(&run, case)).map_err(io::Error::from)?;
+        let json = serde_json::to_string(&line(&run, case, decides)).map_err(io::Error::from)?;
         Ok(writeln!(out, "{}", visible_json_line(&json))?)
     })?;
     Ok(())
 }
 
-fn line<'a>(run_id: &'a RunId, reported: &'a ReportedCase<'_>) -> Line<'a> {
+fn line<'a>(run_id: &'a RunId, reported: &'a ReportedCase<'_>, decides: bool) -> Line<'a> {
     let answer = |record: &'a crate::store::ScoreRecord| ScorerAnswer {
         scorer_id: &record.row.scorer_id,
         answer: &record.row.answer,
     };
-    Line { run_id, case: &reported.decided, scores: reported.rows.iter().map(answer).collect() }
+    let scores = reported.rows.iter().map(answer).collect();
+    Line { run_id, case: reported.decided.shown(decides), scores }
 }

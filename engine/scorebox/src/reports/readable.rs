@@ -16,7 +16,7 @@ pub fn readable_json<'a>(json: impl Into<Cow<'a, str>>) -> (Cow<'a, str>, u64) {
     let bytes = json.as_bytes();
     let backslash = |at: usize| bytes[at..].iter().position(|it| *it == b'\\').map(|it| at + it);
     while let Some(backslash) = backslash(at) {
-        let next = |place| unit(bytes, place);
+        let next = |offset| unit(bytes, offset);
         at = match next(backslash) {
             Some(0xd800..=0xdbff) if matches!(next(backslash + ESCAPE), Some(0xdc00..=0xdfff)) => {
                 backslash + 2 * ESCAPE
@@ -40,7 +40,7 @@ pub fn readable_json<'a>(json: impl Into<Cow<'a, str>>) -> (Cow<'a, str>, u64) {
     (readable.into(), halves)
 }
 
-/// The UTF-16 unit that an escape at this place stands for.
+/// The UTF-16 unit that an escape at this offset stands for.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok()?;

@@ -133,9 +133,10 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
     })
 }
 
-/// A number in few characters, however large.
+/// A number in few characters, however large or small.
 fn shown(score: f64) -> String {
-    match score.abs() >= 1e16 {
+    let size = score.abs();
+    match size >= 1e16 || (size > 0.0 && size < 1e-5) {
         true => format!("{score:e}"),
         false => score.to_string(),
     }
@@ -190,6 +191,12 @@ mod tests {
         };
         let threshold = check_info(described).unwrap().threshold.unwrap();
         assert_eq!(threshold.to_bits(), 0.0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_score_is_shown_in_few_characters() {
+        let shown = [-1e-300, 1e308, -0.1, 2.0].map(shown);
+        assert_eq!(shown, ["-1e-300", "1e308", "-0.1", "2"]);
     }
 
     #[test]

@@ -187,10 +187,10 @@ impl LoadedScorer {
 fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
     let mut all = Outcome::of_nothing(Ok(ScoreResult::default()));
     let mut log = LogBuffer::new(limits);
-    for (place, outcome) in outcomes.into_iter().enumerate() {
+    for (index, outcome) in outcomes.into_iter().enumerate() {
         all.fuel = all.fuel.zip(outcome.fuel).map(|(one, other)| one.saturating_add(other));
         all.memory_bytes = all.memory_bytes.max(outcome.memory_bytes);
-        if place == 0 {
+        if index == 0 {
             all.files = outcome.files;
         }
         for call in outcome.calls {

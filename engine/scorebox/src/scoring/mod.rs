@@ -45,7 +45,7 @@ pub const DEFAULT_WAITING: usize = 32;
 
 /// How many scores are computed or wait at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct Capacity {
     /// Those that compute, at least 1.
     pub(crate) jobs: usize,
     /// Those of scorers that can wait in a host call, at least 1; they compute in the turns of `jobs`.
@@ -64,13 +64,13 @@ impl<U: Unit> Scoring<U> {
     /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped. `asking` ends the
     /// waiting of questions to judges that were not sent.
     pub(crate) fn begin<M: From<Batch<U>> + Send + 'static>(
-        places: Places,
+        capacity: Capacity,
         rows: &mpsc::Sender<M>,
         asking: Halt,
         is_stopping: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Scoring<U> {
-        let units = Arc::new(Units::new(places.queued));
-        let jobs = places.jobs.max(1);
+        let units = Arc::new(Units::new(capacity.queued));
+        let jobs = capacity.jobs.max(1);
         let worker = Worker {
             units: Arc::clone(&units),
             rows: rows.clone(),
@@ -80,7 +80,7 @@ impl<U: Unit> Scoring<U> {
             // As many workspaces in memory as there are jobs.
             workspaces: Arc::new(Semaphore::new(jobs)),
         };
-        let workers = Workers::begin(&worker, jobs, places.waiting.max(1));
+        let workers = Workers::begin(&worker, jobs, capacity.waiting.max(1));
         Scoring { units, workers }
     }
 

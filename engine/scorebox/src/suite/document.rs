@@ -1,4 +1,4 @@
-//! A document as written, in TOML or JSON, with the place of every key and value. Knows no suite: what keys mean is for
+//! A document as written, in TOML or JSON, with the location of every key and value. Knows no suite: what keys mean is for
 //! `reading`.
 
 use std::{borrow::Cow, fmt, ops::Range, path::Path};
@@ -131,7 +131,7 @@ fn json(text: &str) -> Result<Node, SyntaxError> {
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| {
         let start = offset(text, error.line(), error.column());
         let reason = error.to_string();
-        // The place is said apart.
+        // The location is said apart.
         let reason = reason.split(" at line ").next().unwrap_or_default().to_owned();
         SyntaxError { span: start..start, reason }
     })?;
@@ -247,21 +247,23 @@ impl<'de> Deserialize<'de> for Items<'de> {
 mod tests {
     use super::*;
 
-    /// Keys and values with what stands at their places.
-    fn places(text: &str, node: &Node) -> Vec<(String, String)> {
+    /// Keys and values with what stands at their locations.
+    fn locations(text: &str, node: &Node) -> Vec<(String, String)> {
         let Value::Table(members) = &node.value else { return Vec::new() };
-        let mut places = Vec::new();
+        let mut locations = Vec::new();
         for Member { key_span, node, .. } in members {
-            places.push((text[key_span.clone()].to_owned(), text[node.span.clone()].to_owned()));
-            places.extend(places_below(text, node));
+            locations.push((text[key_span.clone()].to_owned(), text[node.span.clone()].to_owned()));
+            locations.extend(locations_below(text, node));
         }
-        places
+        locations
     }
 
-    fn places_below(text: &str, node: &Node) -> Vec<(String, String)> {
+    fn locations_below(text: &str, node: &Node) -> Vec<(String, String)> {
         match &node.value {
-            Value::List(items) => items.iter().flat_map(|item| places_below(text, item)).collect(),
-            _ => places(text, node),
+            Value::List(items) => {
+                items.iter().flat_map(|item| locations_below(text, item)).collect()
+            }
+            _ => locations(text, node),
         }
     }
 
@@ -270,17 +272,17 @@ mod tests {
     }
 
     #[test]
-    fn every_key_and_value_of_toml_has_its_place() {
+    fn every_key_and_value_of_toml_has_its_location() {
         let text = "a = 1\nb = { c = \"x\", d = [true] }\n";
         let (node, errors) = of_toml(text);
         assert_eq!(errors, []);
         let expected =
             [("a", "1"), ("b", "{ c = \"x\", d = [true] }"), ("c", "\"x\""), ("d", "[true]")];
-        assert_eq!(places(text, &node), pairs(&expected));
+        assert_eq!(locations(text, &node), pairs(&expected));
     }
 
     #[test]
-    fn every_key_and_value_of_json_has_its_place() {
+    fn every_key_and_value_of_json_has_its_location() {
         let text = "{ \"a\": 1,\n  \"b\\u0020\" : {\"c\":\"x,\\\"y\"}, \"d\": [ {\"e\":null} ] }";
         let node = json(text).unwrap();
         let expected = [
@@ -290,7 +292,7 @@ mod tests {
             ("\"d\"", "[ {\"e\":null} ]"),
             ("\"e\"", "null"),
         ];
-        assert_eq!(places(text, &node), pairs(&expected));
+        assert_eq!(locations(text, &node), pairs(&expected));
     }
 
     #[test]
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_valid_json_has_a_place() {
+    fn what_is_not_valid_json_has_a_location() {
         let error = json("{\"a\": 1,\n \"b\": tru }").unwrap_err();
         assert_eq!(&"{\"a\": 1,\n \"b\": tru }"[error.span.start..], " }");
         assert_eq!(error.reason, "expected ident");

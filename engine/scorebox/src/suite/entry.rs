@@ -13,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    Condition, LimitOverrides, Nodes, Place, Rate, Sampling,
+    Condition, LimitOverrides, Location, Nodes, Rate, Sampling,
     document::{Node, Value},
     judge_choice, parse_bytes, parse_duration, parse_memory,
     reading::Reading,
@@ -56,7 +56,7 @@ pub(super) struct Entry {
     pub(super) is_unclear: bool,
     pub(super) uses: Option<Reference>,
     /// Where that is said.
-    pub(super) uses_place: Option<Place>,
+    pub(super) uses_location: Option<Location>,
     pub(super) name: Option<String>,
     pub(super) config: Option<ScorerConfig>,
     pub(super) limits: LimitOverrides,
@@ -66,16 +66,16 @@ pub(super) struct Entry {
     /// How they count if the entry does not say it, as `[defaults]` say it.
     pub(super) default_policy: PolicyOverrides,
     /// Where the threshold is said, or else the severity.
-    pub(super) policy_place: Option<Place>,
+    pub(super) policy_location: Option<Location>,
     pub(super) sampling: Option<Sampling>,
     pub(super) nodes: Option<Nodes>,
     pub(super) condition: Option<Condition>,
     /// The judge that it asks, and where that is said.
-    pub(super) judge: Option<(JudgeChoice, Place)>,
+    pub(super) judge: Option<(JudgeChoice, Location)>,
     /// The jury that is asked in place of one judge, and where that is said.
-    pub(super) jury: Option<(Jury, Place)>,
-    /// The scorers of its results, each with its place.
-    pub(super) meta: Option<Vec<(String, Place)>>,
+    pub(super) jury: Option<(Jury, Location)>,
+    /// The scorers of its results, each with its location.
+    pub(super) meta: Option<Vec<(String, Location)>>,
 }
 
 impl Entry {
@@ -113,7 +113,7 @@ impl Entry {
                 "use" => {
                     let uses = reading.text(node, key);
                     entry.uses = uses.map(|uses| Reference::parse(&uses, folder));
-                    entry.uses_place = Some(reading.place(&node.span));
+                    entry.uses_location = Some(reading.location(&node.span));
                 }
                 "name" => entry.name = reading.text(node, key),
                 "config" => entry.config = config(reading, node),
@@ -121,11 +121,11 @@ impl Entry {
                 "grants" => entry.grants = Some(grants(reading, node, key)),
                 "severity" => {
                     entry.policy.severity = severity(reading, node);
-                    entry.policy_place.get_or_insert_with(|| reading.place(&node.span));
+                    entry.policy_location.get_or_insert_with(|| reading.location(&node.span));
                 }
                 "threshold" => {
                     entry.policy.threshold = reading.amount(node, key);
-                    entry.policy_place = Some(reading.place(&node.span));
+                    entry.policy_location = Some(reading.location(&node.span));
                 }
                 "weight" => entry.policy.weight = reading.amount(node, key),
                 "required" => entry.policy.required = reading.truth(node, key),
@@ -133,12 +133,13 @@ impl Entry {
                 "nodes" => entry.nodes = nodes(reading, node),
                 "when" => entry.condition = condition(reading, node),
                 "judge" => {
-                    let place = reading.place(&node.span);
-                    entry.judge = judge_choice::choice(reading, node).map(|choice| (choice, place));
+                    let location = reading.location(&node.span);
+                    entry.judge =
+                        judge_choice::choice(reading, node).map(|choice| (choice, location));
                 }
                 "jury" => {
-                    let place = reading.place(&node.span);
-                    entry.jury = judge_choice::jury(reading, node).map(|jury| (jury, place));
+                    let location = reading.location(&node.span);
+                    entry.jury = judge_choice::jury(reading, node).map(|jury| (jury, location));
                 }
                 "meta" => entry.meta = Some(meta(reading, node)),
                 _ => {}
@@ -155,10 +156,10 @@ impl Entry {
 
     /// This entry, with its jury as part of its judge.
     pub(super) fn with_jury_seated(mut self) -> Entry {
-        if let Some((jury, place)) = self.jury.take() {
-            let (mut choice, place) = self.judge.unwrap_or((JudgeChoice::default(), place));
+        if let Some((jury, location)) = self.jury.take() {
+            let (mut choice, location) = self.judge.unwrap_or((JudgeChoice::default(), location));
             choice.jury = Some(jury);
-            self.judge = Some((choice, place));
+            self.judge = Some((choice, location));
         }
         self
     }
@@ -171,14 +172,14 @@ impl Entry {
         Entry {
             is_unclear: self.is_unclear || base.is_unclear,
             uses: self.uses.or(base.uses),
-            uses_place: self.uses_place.or(base.uses_place),
+            uses_location: self.uses_location.or(base.uses_location),
             name: self.name.or(base.name),
             config: self.config.or(base.config),
             limits: self.limits.over(&base.limits),
             grants: self.grants.or(base.grants),
             policy: self.policy.over(base.policy),
             default_policy: self.default_policy.over(base.default_policy),
-            policy_place: self.policy_place.or(base.policy_place),
+            policy_location: self.policy_location.or(base.policy_location),
             sampling: self.sampling.or(base.sampling),
             nodes: self.nodes.or(base.nodes),
             condition: self.condition.or(base.condition),
@@ -320,7 +321,7 @@ fn nodes(reading: &mut Reading<'_>, node: &Node) -> Option<Nodes> {
     let mut patterns = Vec::with_capacity(items.len());
     for item in items {
         let pattern = reading.word(item, "nodes")?.to_owned();
-        // Each by itself, for its place.
+        // Each by itself, for its location.
         reading.said(&item.span, Nodes::new(vec![pattern.clone()]))?;
         patterns.push(pattern);
     }
@@ -336,14 +337,14 @@ fn condition(reading: &mut Reading<'_>, node: &Node) -> Option<Condition> {
         );
         return None;
     }
-    Some(Condition { expression, place: Some(reading.place(&node.span)) })
+    Some(Condition { expression, location: Some(reading.location(&node.span)) })
 }
 
-fn meta(reading: &mut Reading<'_>, node: &Node) -> Vec<(String, Place)> {
+fn meta(reading: &mut Reading<'_>, node: &Node) -> Vec<(String, Location)> {
     let items = reading.list(node, "meta").iter();
     let names = items.filter_map(|item| {
         let name = reading.word(item, "meta")?;
-        Some((name.to_owned(), reading.place(&item.span)))
+        Some((name.to_owned(), reading.location(&item.span)))
     });
     names.collect()
 }

@@ -1,4 +1,4 @@
-//! Why there is no suite: every mistake of its files, with its place. Only the words.
+//! Why there is no suite: every mistake of its files, with its location. Only the words.
 
 use std::{fmt, path::PathBuf};
 
@@ -9,10 +9,10 @@ use crate::{
 
 use super::Suite;
 
-/// A place in a file, counted from 1.
+/// A location in a file, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a place is a file, a line and a column")]
-pub struct Place {
+#[expect(clippy::exhaustive_structs, reason = "a location is a file, a line and a column")]
+pub struct Location {
     /// The file.
     pub file: PathBuf,
     /// The line.
@@ -21,7 +21,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
     }
@@ -32,7 +32,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub struct Mistake {
     /// Where.
-    pub place: Place,
+    pub location: Location,
     /// What is wrong, in one line.
     pub reason: String,
     /// What to do about it.
@@ -41,7 +41,7 @@ pub struct Mistake {
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.reason)
+        write!(f, "{}: {}", self.location, self.reason)
     }
 }
 

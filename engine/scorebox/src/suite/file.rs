@@ -137,13 +137,13 @@ fn parse(
 fn in_order(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
     let mut files: Vec<PathBuf> = Vec::new();
     for mistake in &mistakes {
-        if !files.contains(&mistake.place.file) {
-            files.push(mistake.place.file.clone());
+        if !files.contains(&mistake.location.file) {
+            files.push(mistake.location.file.clone());
         }
     }
-    mistakes.sort_by_key(|Mistake { place, .. }| {
-        let file = files.iter().position(|file| *file == place.file);
-        (file, place.line, place.column)
+    mistakes.sort_by_key(|Mistake { location, .. }| {
+        let file = files.iter().position(|file| *file == location.file);
+        (file, location.line, location.column)
     });
     mistakes
 }
@@ -219,8 +219,8 @@ impl<'r> Files<'r> {
             match key {
                 "name" => own.name = reading.text(&member.node, key),
                 "seed" => {
-                    let place = reading.place(&member.key_span);
-                    own.seed = reading.text(&member.node, key).map(|seed| (seed, place));
+                    let location = reading.location(&member.key_span);
+                    own.seed = reading.text(&member.node, key).map(|seed| (seed, location));
                 }
                 "include" => {
                     for item in reading.list(&member.node, key) {
@@ -239,8 +239,8 @@ impl<'r> Files<'r> {
                 }
                 "policy" => {
                     let mistakes_before = reading.mistake_count();
-                    let place = reading.place(&member.key_span);
-                    own.policies.push(trust::policy(reading, &member.node, place));
+                    let location = reading.location(&member.key_span);
+                    own.policies.push(trust::policy(reading, &member.node, location));
                     self.are_policies_unclear |= reading.mistake_count() > mistakes_before;
                 }
                 "defaults" => defaults = Entry::of_defaults(reading, &member.node),
@@ -338,9 +338,9 @@ fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> 
     let mut scorers = Vec::new();
     for member in reading.any_members(node, "scorers") {
         let entry = Entry::of_scorer(reading, &member.node, folder);
-        let place = reading.place(&member.key_span);
+        let location = reading.location(&member.key_span);
         match ScorerId::new(&member.key) {
-            Ok(id) => scorers.push(Named { id, key: member.key.clone(), place, entry }),
+            Ok(id) => scorers.push(Named { id, key: member.key.clone(), location, entry }),
             Err(error) => reading.advised(&member.key_span, error.to_string(), error.advice()),
         }
     }
@@ -350,22 +350,23 @@ fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> 
 /// The scorer whose results the others score. Its id names no component, so it must say what it uses.
 fn target(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Named> {
     let mut entry = Entry::of_target(reading, &member.node, folder);
-    let place = reading.place(&member.key_span);
+    let location = reading.location(&member.key_span);
     if entry.uses.is_none() && matches!(member.node.value, Value::Table(_)) {
         entry.is_unclear = true;
         reading
             .wrong(&member.key_span, "`target` needs `use`: the scorer whose results are scored");
     }
     let id = ScorerId::new(TARGET).ok()?;
-    Some(Named { id, key: TARGET.to_owned(), place, entry })
+    Some(Named { id, key: TARGET.to_owned(), location, entry })
 }
 
 impl Named {
     fn resolved(self) -> results::Written {
         let uses = self.uses();
         let Entry { name, config, limits, grants, policy, default_policy, .. } = self.entry;
-        let Entry { uses_place, policy_place, sampling, nodes, condition, judge, meta, .. } =
-            self.entry;
+        let Entry {
+            uses_location, policy_location, sampling, nodes, condition, judge, meta, ..
+        } = self.entry;
         let scorer = SuiteScorer {
             name,
             config: config.unwrap_or_default(),
@@ -374,9 +375,9 @@ impl Named {
             selection: Selection { sampling: sampling.unwrap_or_default(), nodes },
             policy: policy.over(default_policy),
             own_policy: Some(policy),
-            place: Some(self.place),
-            uses_place,
-            policy_place,
+            location: Some(self.location),
+            uses_location,
+            policy_location,
             condition,
             judge: judge.map(|(choice, _)| choice).unwrap_or_default(),
             ..SuiteScorer::new(self.id, uses)

@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    Mistake, Place, SuiteJudge,
+    Location, Mistake, SuiteJudge,
     document::{Node, Value},
     judges::{budget, name, timeout, within},
     reading::Reading,
@@ -77,7 +77,7 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
         return None;
     }
     for names in [&jury.judges, &jury.models] {
-        let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+        let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
         if let Some((_, name)) = twice {
             let reason = format!(
                 "`{}` is on the jury twice, and would say the same; `samples` asks it more often",
@@ -106,7 +106,7 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
 /// The mistake of an entry that names a judge which no file describes, sets a budget that cannot be kept, or has one judge on a
 /// jury under two names.
 pub(super) fn mistake(
-    chosen: &(JudgeChoice, Place),
+    chosen: &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,
 ) -> Option<Mistake> {
     unknown(chosen, judges)
@@ -116,7 +116,7 @@ pub(super) fn mistake(
 
 /// The mistake of a jury with two judges who differ in nothing but their names.
 fn the_same_twice(
-    (choice, place): &(JudgeChoice, Place),
+    (choice, location): &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,
 ) -> Option<Mistake> {
     let settings = |name: &str| judges.get(name).map(|judge| &judge.settings);
@@ -124,20 +124,20 @@ fn the_same_twice(
     let is_same = |one: &JudgeIdentity, other: &JudgeIdentity| {
         *one == JudgeIdentity { name: one.name.clone(), ..other.clone() }
     };
-    let (one, other) = members.iter().enumerate().find_map(|(place, other)| {
-        members[..place].iter().find(|one| is_same(one, other)).map(|one| (one, other))
+    let (one, other) = members.iter().enumerate().find_map(|(index, other)| {
+        members[..index].iter().find(|one| is_same(one, other)).map(|one| (one, other))
     })?;
     let reason = format!(
         "the judges `{}` and `{}` are one model under two names, and would say the same; `samples` asks it more often",
         one.name.escape_debug(),
         other.name.escape_debug()
     );
-    Some(Mistake { place: place.clone(), reason, advice: None })
+    Some(Mistake { location: location.clone(), reason, advice: None })
 }
 
 /// The mistake of a budget in US dollars of which nobody knows what is left.
 fn without_price(
-    (choice, place): &(JudgeChoice, Place),
+    (choice, location): &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,
 ) -> Option<Mistake> {
     choice.budget.cost_usd?;
@@ -145,11 +145,11 @@ fn without_price(
     let name = choice.names().into_iter().find(|name| !knows(name))?;
     let reason =
         format!("a budget in US dollars needs the `price` of the judge `{}`", name.escape_debug());
-    Some(Mistake { place: place.clone(), reason, advice: None })
+    Some(Mistake { location: location.clone(), reason, advice: None })
 }
 
 fn unknown(
-    (choice, place): &(JudgeChoice, Place),
+    (choice, location): &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,
 ) -> Option<Mistake> {
     let name = choice.names().into_iter().find(|name| !judges.contains_key(*name))?;
@@ -158,5 +158,5 @@ fn unknown(
     let advice = Advice::did_you_mean(&closest)
         .unwrap_or_else(|| Advice::Choose { what: Thing::Judge, names: names() });
     let reason = format!("no judge is called `{}`", name.escape_debug());
-    Some(Mistake { place: place.clone(), reason, advice: Some(advice) })
+    Some(Mistake { location: location.clone(), reason, advice: Some(advice) })
 }

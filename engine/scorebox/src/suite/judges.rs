@@ -8,7 +8,7 @@ use crate::judge::{
 };
 
 use super::{
-    Place,
+    Location,
     document::{Member, Node, Value},
     parse_duration,
     reading::Reading,
@@ -53,13 +53,13 @@ pub struct SuiteJudge {
     /// Who answers, and how.
     pub settings: JudgeSettings,
     /// Where the file describes it.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
 }
 
 impl SuiteJudge {
     /// A judge that no file describes.
     pub fn new(settings: JudgeSettings) -> SuiteJudge {
-        SuiteJudge { settings, place: None }
+        SuiteJudge { settings, location: None }
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn judges(
     let mut judges = BTreeMap::new();
     for member in reading.any_members(node, "judges") {
         let Some(settings) = judge(reading, member, folder) else { continue };
-        let place = Some(reading.place(&member.key_span));
+        let location = Some(reading.location(&member.key_span));
         if !is_name(&member.key) {
             let key = member.key.escape_debug();
             let reason = format!(
@@ -81,7 +81,7 @@ pub(super) fn judges(
             reading.wrong(&member.key_span, reason);
             continue;
         }
-        judges.insert(member.key.clone(), SuiteJudge { settings, place });
+        judges.insert(member.key.clone(), SuiteJudge { settings, location });
     }
     judges
 }

@@ -7,8 +7,8 @@
 //! - `entry`: what a file says about one scorer.
 //! - `judges`: the judges that a file describes.
 //! - `judge_choice`: the judge, or the jury, that an entry asks.
-//! - `reading`: values as what a suite is made of, and every mistake with its place.
-//! - `document`: a file as written, in TOML or JSON, with the place of every key and value.
+//! - `reading`: values as what a suite is made of, and every mistake with its location.
+//! - `document`: a file as written, in TOML or JSON, with the location of every key and value.
 //! - `schema.json`: what a file may say, as a JSON Schema for editors.
 //! - `error`: why there is no suite.
 //! - `selection`: which cases a scorer is for.
@@ -52,7 +52,7 @@ use crate::{
     verdict::PolicyOverrides,
 };
 
-pub use error::{Mistake, Place, SuiteError};
+pub use error::{Location, Mistake, SuiteError};
 pub use files::{OnDisk, SuiteFiles};
 pub use judges::SuiteJudge;
 pub use limit_overrides::{BadLimit, LimitOverrides};
@@ -97,7 +97,7 @@ pub struct Condition {
     /// A jq expression over the whole case, which gives true or false; null and nothing count as false.
     pub expression: String,
     /// Where the file says so.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
 }
 
 /// One scorer of a suite.
@@ -131,11 +131,11 @@ pub struct SuiteScorer {
     /// What of `policy` a file says about this scorer, and not in its `[defaults]`; `None`: all of it.
     pub(crate) own_policy: Option<PolicyOverrides>,
     /// Where the file names it.
-    pub place: Option<Place>,
-    /// Where a file says which component it uses, which may be another file than that of `place`.
-    pub uses_place: Option<Place>,
+    pub location: Option<Location>,
+    /// Where a file says which component it uses, which may be another file than that of `location`.
+    pub uses_location: Option<Location>,
     /// Where the file says how its scores count.
-    pub policy_place: Option<Place>,
+    pub policy_location: Option<Location>,
 }
 
 /// A component that a suite came with.
@@ -195,7 +195,7 @@ impl Suite {
     /// Reads a suite file, in TOML or JSON, and the files that it includes. No variable has a value.
     ///
     /// # Errors
-    /// All that is wrong, with its places.
+    /// All that is wrong, with its locations.
     pub fn read(path: &Path) -> Result<Suite, SuiteError> {
         Suite::read_with(path, &|_| None)
     }
@@ -203,7 +203,7 @@ impl Suite {
     /// What the file and those that it includes say that published scorers must be, whatever else is wrong or missing in them.
     ///
     /// # Errors
-    /// What is wrong with that, with its places; and if a file cannot be read.
+    /// What is wrong with that, with its locations; and if a file cannot be read.
     pub fn policies_of(
         path: &Path,
         environment: Environment<'_>,
@@ -214,7 +214,7 @@ impl Suite {
     /// As [`Suite::read`], with the values of this environment for variables.
     ///
     /// # Errors
-    /// All that is wrong, with its places.
+    /// All that is wrong, with its locations.
     pub fn read_with(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
         Suite::read_from(path, &OnDisk, environment)
     }
@@ -222,7 +222,7 @@ impl Suite {
     /// As [`Suite::read_with`], with the texts of the files from elsewhere.
     ///
     /// # Errors
-    /// All that is wrong, with its places.
+    /// All that is wrong, with its locations.
     pub fn read_from(
         path: &Path,
         files: &dyn SuiteFiles,
@@ -235,7 +235,7 @@ impl Suite {
     /// at the current folder; no variable has a value.
     ///
     /// # Errors
-    /// All that is wrong, with its places; the file is named `suite`.
+    /// All that is wrong, with its locations; the file is named `suite`.
     pub fn parse(text: &str) -> Result<Suite, SuiteError> {
         file::parse_apart(Path::new("suite"), text, &OnDisk, &|_| None)
     }
@@ -262,9 +262,9 @@ impl Suite {
         if let Some(twice) = scorers.iter().find(|scorer| !ids.insert(&scorer.id)) {
             return Err(SuiteError::SameId(twice.id.to_string()));
         }
-        for (place, scorer) in scorers.iter().enumerate() {
+        for (index, scorer) in scorers.iter().enumerate() {
             let Some(subject) = &scorer.subject else { continue };
-            if !scorers[..place].iter().any(|before| before.id == *subject) {
+            if !scorers[..index].iter().any(|before| before.id == *subject) {
                 let (scorer, subject) = (scorer.id.to_string(), subject.to_string());
                 return Err(SuiteError::NoSubject { scorer, subject });
             }
@@ -280,13 +280,13 @@ impl Suite {
     pub fn scorer_mut(&mut self, name: &str) -> Result<&mut SuiteScorer, SuiteError> {
         let exact = self.scorers.iter().position(|scorer| scorer.id.as_str() == name);
         let short: Vec<usize> = (0..self.scorers.len())
-            .filter(|place| self.scorers[*place].is_called_without_subjects(name))
+            .filter(|index| self.scorers[*index].is_called_without_subjects(name))
             .collect();
-        let place = match (exact, &short[..]) {
-            (Some(place), _) | (None, &[place]) => place,
+        let index = match (exact, &short[..]) {
+            (Some(index), _) | (None, &[index]) => index,
             (None, several) => {
-                let ids = |places: &[usize]| {
-                    places.iter().map(|place| self.scorers[*place].id.to_string()).collect()
+                let ids = |indices: &[usize]| {
+                    indices.iter().map(|index| self.scorers[*index].id.to_string()).collect()
                 };
                 let all = self.scorers.iter().map(|scorer| scorer.id.as_str());
                 let names = all.clone().take(MOST_NAMES).map(str::to_owned).collect();
@@ -297,13 +297,13 @@ impl Suite {
                 return Err(SuiteError::NoSuchScorer { name: name.to_owned(), nearest, names });
             }
         };
-        Ok(&mut self.scorers[place])
+        Ok(&mut self.scorers[index])
     }
 
     /// The files that it is made of, some more than once: those in which its scorers are written, and their components.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.scorers.iter().flat_map(|scorer| {
-            let written = scorer.place.as_ref().map(|place| place.file.as_path());
+            let written = scorer.location.as_ref().map(|location| location.file.as_path());
             let component = match &scorer.uses {
                 Reference::File(path) if scorer.brought.is_none() => Some(path.as_path()),
                 Reference::File(_) | Reference::Name(_) | Reference::Published(_) => None,
@@ -363,9 +363,9 @@ impl SuiteScorer {
             subject: None,
             policy: PolicyOverrides::default(),
             own_policy: None,
-            place: None,
-            uses_place: None,
-            policy_place: None,
+            location: None,
+            uses_location: None,
+            policy_location: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The values of a document as what a suite is made of, and every mistake with its place. Knows no key of a suite, and
+//! The values of a document as what a suite is made of, and every mistake with its location. Knows no key of a suite, and
 //! reads no environment: the caller passes it in.
 
 use std::{cell::Cell, collections::HashSet, fmt, ops::Range, path::Path, rc::Rc};
@@ -6,7 +6,7 @@ use std::{cell::Cell, collections::HashSet, fmt, ops::Range, path::Path, rc::Rc}
 use crate::{advice::Advice, input_file::MOST_CONFIGURATION_BYTES};
 
 use super::{
-    Environment, Mistake, Place,
+    Environment, Location, Mistake,
     document::{Member, Node, Value},
 };
 
@@ -53,10 +53,10 @@ impl<'r> Reading<'r> {
         Reading { text, environment, room, mistakes: Vec::new() }
     }
 
-    /// All mistakes, in the order of the file, one for each place.
+    /// All mistakes, in the order of the file, one for each location.
     pub(super) fn into_mistakes(mut self) -> Vec<Mistake> {
-        self.mistakes.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
-        self.mistakes.dedup_by(|later, first| later.place == first.place);
+        self.mistakes.sort_by_key(|mistake| (mistake.location.line, mistake.location.column));
+        self.mistakes.dedup_by(|later, first| later.location == first.location);
         self.mistakes
     }
 
@@ -66,8 +66,8 @@ impl<'r> Reading<'r> {
     }
 
     /// Where in the file this is.
-    pub(super) fn place(&self, span: &Range<usize>) -> Place {
-        self.text.place(span)
+    pub(super) fn location(&self, span: &Range<usize>) -> Location {
+        self.text.location(span)
     }
 
     /// Notes a mistake.
@@ -82,9 +82,9 @@ impl<'r> Reading<'r> {
         reason: impl Into<String>,
         advice: Option<Advice>,
     ) {
-        let place = self.place(span);
+        let location = self.location(span);
         let reason = one_line(&reason.into());
-        self.mistakes.push(Mistake { place, reason, advice });
+        self.mistakes.push(Mistake { location, reason, advice });
     }
 
     fn not(&mut self, node: &Node, what: &str, expected: &str) {
@@ -378,11 +378,11 @@ impl<'t> Text<'t> {
         Text { path, text, line_starts: std::iter::once(0).chain(after).collect() }
     }
 
-    fn place(&self, span: &Range<usize>) -> Place {
+    fn location(&self, span: &Range<usize>) -> Location {
         let offset = self.text.floor_char_boundary(span.start);
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let start = self.line_starts[line - 1];
-        Place {
+        Location {
             file: self.path.to_owned(),
             line,
             column: self.text[start..offset].chars().count() + 1,

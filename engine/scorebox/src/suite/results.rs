@@ -5,15 +5,15 @@ use std::{collections::HashSet, mem};
 
 use crate::{advice::Advice, contract::Severity, suggest::closest, verdict::PolicyOverrides};
 
-use super::{Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer};
+use super::{Location, Mistake, ScorerId, Suite, SuiteError, SuiteScorer};
 
 /// Scorers that a suite may have when it is laid out: names in `meta` multiply along a chain.
 const MOST_SCORERS: usize = 1000;
 
-/// A scorer as a file says it, with those that it names in `meta`, each with its place.
+/// A scorer as a file says it, with those that it names in `meta`, each with its location.
 pub(super) struct Written {
     pub(super) scorer: SuiteScorer,
-    pub(super) meta: Vec<(String, Place)>,
+    pub(super) meta: Vec<(String, Location)>,
 }
 
 /// The scorers in their order, each followed by those that score its results. A scorer that another one names in
@@ -47,14 +47,14 @@ struct Laying<'w> {
 }
 
 impl Laying<'_> {
-    /// Notes a mistake, one for each place.
-    fn wrong(&mut self, place: &Place, reason: String, advice: Option<Advice>) {
-        if self.mistakes.iter().all(|mistake| mistake.place != *place) {
-            self.mistakes.push(Mistake { place: place.clone(), reason, advice });
+    /// Notes a mistake, one for each location.
+    fn wrong(&mut self, location: &Location, reason: String, advice: Option<Advice>) {
+        if self.mistakes.iter().all(|mistake| mistake.location != *location) {
+            self.mistakes.push(Mistake { location: location.clone(), reason, advice });
         }
     }
 
-    fn place_of(&self, name: &str) -> Option<usize> {
+    fn index_of(&self, name: &str) -> Option<usize> {
         self.written.iter().position(|one| one.scorer.id.as_str() == name)
     }
 
@@ -62,14 +62,14 @@ impl Laying<'_> {
         let written = self.written;
         for one in written {
             let mut names = HashSet::new();
-            for (name, place) in &one.meta {
+            for (name, location) in &one.meta {
                 let shown = name.escape_debug();
-                if self.place_of(name).is_none() {
+                if self.index_of(name).is_none() {
                     let ids = written.iter().map(|other| other.scorer.id.as_str());
                     let advice = Advice::did_you_mean(&closest(name, ids));
-                    self.wrong(place, format!("`meta`: there is no scorer `{shown}`"), advice);
+                    self.wrong(location, format!("`meta`: there is no scorer `{shown}`"), advice);
                 } else if !names.insert(name.as_str()) {
-                    self.wrong(place, format!("`meta` names `{shown}` twice"), None);
+                    self.wrong(location, format!("`meta` names `{shown}` twice"), None);
                 }
             }
         }
@@ -86,10 +86,10 @@ impl Laying<'_> {
             None => one.scorer.id.clone(),
             Some(Ok(id)) => id,
             Some(Err(name)) => {
-                if let Some(place) = &one.scorer.place {
+                if let Some(location) = &one.scorer.location {
                     let reason =
                         format!("`{name}` is longer than the 64 characters of a scorer's name");
-                    self.wrong(place, reason, None);
+                    self.wrong(location, reason, None);
                 }
                 return;
             }
@@ -122,8 +122,8 @@ impl Laying<'_> {
     fn check_circles(&mut self) {
         let written = self.written;
         for (start, one) in written.iter().enumerate() {
-            for (name, place) in &one.meta {
-                let Some(path) = self.place_of(name).and_then(|next| self.way(next, start)) else {
+            for (name, location) in &one.meta {
+                let Some(path) = self.index_of(name).and_then(|next| self.way(next, start)) else {
                     continue;
                 };
                 // Each circle once, where its first entry starts it; an entry may name itself.
@@ -133,7 +133,7 @@ impl Laying<'_> {
                 let ids = [start].into_iter().chain(path);
                 let ids: Vec<&str> = ids.map(|index| written[index].scorer.id.as_str()).collect();
                 let circle = ids.join("` scored by `");
-                self.wrong(place, format!("`meta` leads in a circle: `{circle}`"), None);
+                self.wrong(location, format!("`meta` leads in a circle: `{circle}`"), None);
             }
         }
     }
@@ -143,15 +143,15 @@ impl Laying<'_> {
         let written = self.written;
         let is_by_meta = written.iter().any(|one| !one.meta.is_empty());
         let first = if is_by_meta { written.first() } else { written.get(MOST_SCORERS) };
-        let place = first.and_then(|one| one.scorer.place.clone());
-        let Some(place) = place.filter(|_| self.is_too_much) else { return };
+        let location = first.and_then(|one| one.scorer.location.clone());
+        let Some(location) = location.filter(|_| self.is_too_much) else { return };
         let reason = match is_by_meta {
             true => format!(
                 "`meta` makes more than {MOST_SCORERS} scorers of this suite, and a suite has at most {MOST_SCORERS}"
             ),
             false => format!("a suite has at most {MOST_SCORERS} scorers"),
         };
-        self.wrong(&place, reason, None);
+        self.wrong(&location, reason, None);
     }
 
     /// Whether this scorer has the name of one that is laid out, which is said with whose results one of them scores: a name
@@ -160,14 +160,14 @@ impl Laying<'_> {
         let other = self.laid.iter().find(|other| other.id == scorer.id);
         // Of the same subject, it is named twice, which is a mistake of its own.
         let other = other.filter(|other| other.subject != scorer.subject);
-        let (Some(other), Some(place)) = (other, &scorer.place) else { return false };
+        let (Some(other), Some(location)) = (other, &scorer.location) else { return false };
         let id = &scorer.id;
         let subject = scorer.subject.as_ref().or(other.subject.as_ref());
         let subject = subject.map_or("", ScorerId::as_str);
         let reason = format!(
             "two scorers are called `{id}`: one of them scores the results of `{subject}`, which names it in `meta`"
         );
-        self.wrong(place, reason, None);
+        self.wrong(location, reason, None);
         true
     }
 
@@ -186,10 +186,10 @@ impl Laying<'_> {
                 way.reverse();
                 return Some(way);
             }
-            for place in self.written[at].meta.iter().filter_map(|(name, _)| self.place_of(name)) {
-                if !reached.contains(&place) {
-                    came_from[place] = Some(at);
-                    reached.push(place);
+            for next in self.written[at].meta.iter().filter_map(|(name, _)| self.index_of(name)) {
+                if !reached.contains(&next) {
+                    came_from[next] = Some(at);
+                    reached.push(next);
                 }
             }
             next += 1;

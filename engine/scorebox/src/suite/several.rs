@@ -13,14 +13,14 @@ use crate::{
 };
 
 use super::{
-    Mistake, Place, ScorerId, SuiteJudge, entry::Entry, reading::one_line, trust::TrustPolicy,
+    Location, Mistake, ScorerId, SuiteJudge, entry::Entry, reading::one_line, trust::TrustPolicy,
 };
 
 /// What a file says, with what it includes.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) name: Option<String>,
-    pub(super) seed: Option<(String, Place)>,
+    pub(super) seed: Option<(String, Location)>,
     pub(super) target: Option<Named>,
     pub(super) judges: BTreeMap<String, SuiteJudge>,
     pub(super) policies: Vec<TrustPolicy>,
@@ -33,11 +33,11 @@ impl Written {
     pub(super) fn called_like_the_target(&self) -> Option<Mistake> {
         let target = self.target.as_ref()?;
         let scorer = self.scorers.iter().find(|scorer| scorer.id == target.id)?;
-        let (id, at) = (&target.id, &target.place);
+        let (id, at) = (&target.id, &target.location);
         let reason = one_line(&format!(
             "two scorers are called `{id}`: this one and that of `[target]` ({at}); give this one another name, or leave out `[target]`"
         ));
-        Some(Mistake { place: scorer.place.clone(), reason, advice: None })
+        Some(Mistake { location: scorer.location.clone(), reason, advice: None })
     }
 }
 
@@ -46,7 +46,7 @@ impl Written {
 pub(super) struct Named {
     pub(super) id: ScorerId,
     pub(super) key: String,
-    pub(super) place: Place,
+    pub(super) location: Location,
     pub(super) entry: Entry,
 }
 
@@ -84,11 +84,11 @@ impl Merging<'_> {
         all
     }
 
-    fn add_seed(&mut self, all: &mut Written, seed: Option<(String, Place)>, own: &Written) {
-        if let (Some((first, at)), Some((other, place)), None) = (&all.seed, &seed, &own.seed)
+    fn add_seed(&mut self, all: &mut Written, seed: Option<(String, Location)>, own: &Written) {
+        if let (Some((first, at)), Some((other, location)), None) = (&all.seed, &seed, &own.seed)
             && first != other
         {
-            self.differ("`seed` differs", at, place);
+            self.differ("`seed` differs", at, location);
         }
         all.seed = all.seed.take().or(seed);
     }
@@ -117,8 +117,8 @@ impl Merging<'_> {
                 continue;
             }
             self.are_judges_unclear = true;
-            if let (Some(at), Some(place)) = (first.place.clone(), &judge.place) {
-                self.differ(&format!("the judge `{name}` differs"), &at, place);
+            if let (Some(at), Some(location)) = (first.location.clone(), &judge.location) {
+                self.differ(&format!("the judge `{name}` differs"), &at, location);
             }
         }
     }
@@ -153,15 +153,15 @@ impl Merging<'_> {
         first.entry.is_unclear = true;
         let keys: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
         let differs = format!("{what} differs in {}", keys.join(", "));
-        self.differ(&differs, &first.place, &other.place);
+        self.differ(&differs, &first.location, &other.location);
     }
 
-    fn differ(&mut self, what: &str, first: &Place, place: &Place) {
+    fn differ(&mut self, what: &str, first: &Location, location: &Location) {
         let reason = one_line(&format!(
             "{what} from what `{first}` says; `{}` includes both, and does not say which holds",
             self.file.display()
         ));
-        self.mistakes.push(Mistake { place: place.clone(), reason, advice: None });
+        self.mistakes.push(Mistake { location: location.clone(), reason, advice: None });
     }
 
     fn uses(&self, named: &Named) -> Reference {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::sandbox::Grants;
 
 use super::{
-    Place,
+    Location,
     document::Node,
     entry::{grants, size},
     parse_bytes,
@@ -31,7 +31,7 @@ pub struct TrustPolicy {
     /// The most bytes of a component.
     pub max_bytes: Option<u64>,
     /// Where it is written.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
 }
 
 impl TrustPolicy {
@@ -66,7 +66,7 @@ impl TrustPolicy {
     /// The same, written in this file at this line and column.
     #[must_use]
     pub fn at(mut self, file: PathBuf, line: usize, column: usize) -> TrustPolicy {
-        self.place = Some(Place { file, line, column });
+        self.location = Some(Location { file, line, column });
         self
     }
 
@@ -85,8 +85,8 @@ impl TrustPolicy {
 }
 
 /// Reads `[policy]`.
-pub(super) fn policy(reading: &mut Reading<'_>, node: &Node, place: Place) -> TrustPolicy {
-    let mut policy = TrustPolicy { place: Some(place), ..TrustPolicy::default() };
+pub(super) fn policy(reading: &mut Reading<'_>, node: &Node, location: Location) -> TrustPolicy {
+    let mut policy = TrustPolicy { location: Some(location), ..TrustPolicy::default() };
     for (key, member) in reading.members(node, "policy", "of `policy`", &KEYS) {
         let node = &member.node;
         match key {

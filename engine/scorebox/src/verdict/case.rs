@@ -72,7 +72,30 @@ pub struct CaseVerdict {
     pub skips_itself: bool,
 }
 
+/// The verdict of a case as other programs read it: none if the case passed in a run of which no scorer can fail a case.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ShownVerdict {
+    /// Whether it passed.
+    pub verdict: Option<Verdict>,
+    /// As in [`CaseVerdict`].
+    pub regressions: u32,
+    /// As in [`CaseVerdict`].
+    pub score: Option<f64>,
+    /// As in [`CaseVerdict`].
+    #[serde(rename = "incomplete", skip_serializing_if = "std::ops::Not::not")]
+    pub is_incomplete: bool,
+}
+
 impl CaseVerdict {
+    /// What is shown of it; `decides`: a scorer of the run can fail a case. If none can, each case passes, which says nothing.
+    pub fn shown(&self, decides: bool) -> ShownVerdict {
+        let CaseVerdict { verdict, regressions, score, is_incomplete, .. } = *self;
+        let verdict = Some(verdict).filter(|verdict| decides || *verdict != Verdict::Passed);
+        ShownVerdict { verdict, regressions, score, is_incomplete }
+    }
+
     /// This verdict, with so many regressions and this score.
     pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
         let has_failure = matches!(verdict, Verdict::Failed);

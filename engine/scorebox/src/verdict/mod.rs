@@ -21,7 +21,7 @@ mod run;
 mod share;
 
 pub use broken::Broken;
-pub use case::{CaseTally, CaseVerdict, Counted, Verdict};
+pub use case::{CaseTally, CaseVerdict, Counted, ShownVerdict, Verdict};
 pub use figure::{apart, exact, figure, mean_beside, score_beside};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
 pub use requirements::{Requirements, ScorerMean};

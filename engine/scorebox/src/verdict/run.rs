@@ -213,13 +213,13 @@ mod tests {
     fn the_rate_of_an_unfinished_run_is_of_the_cases_that_every_scorer_has_seen() {
         let (mut whole, mut unfinished) = (RunTally::default(), RunTally::default());
         let effort = Effort { latency_ms: Some(10.0), cost_usd: None };
-        for place in 0..60 {
-            let passes = place % 9 < 7;
+        for index in 0..60 {
+            let passes = index % 9 < 7;
             let verdict = if passes { Verdict::Passed } else { Verdict::Failed };
             whole.add(case(verdict, 0), effort);
             let late = if passes { Verdict::Undecided } else { Verdict::Failed };
             let late = CaseVerdict { is_incomplete: true, score: Some(0.0), ..case(late, 0) };
-            match place < 18 {
+            match index < 18 {
                 true => unfinished.add(case(verdict, 0), effort),
                 false => unfinished.add(late, Effort { latency_ms: Some(1e9), cost_usd: None }),
             }

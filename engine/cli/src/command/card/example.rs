@@ -18,7 +18,7 @@ pub(super) async fn scored(
     let (example, outcomes) = match ExampleRun::of(anatomy, component, sandbox).await {
         ExampleRun::None => return CardExample::Missing,
         ExampleRun::NeedsGrants => {
-            return CardExample::NotScored("it would need what is granted".to_owned());
+            return CardExample::NotScored("it needs a grant, and is tried without one".to_owned());
         }
         ExampleRun::Unusable(reason) => return CardExample::NotScored(reason),
         ExampleRun::Scored { example, outcomes } => (example, outcomes),

@@ -113,10 +113,10 @@ pub(crate) fn changes(comparison: &Comparison) -> Option<Table> {
     ]);
     let mut has_rows = false;
     for (name, scores) in named(comparison) {
-        for (place, change) in scores.changes.iter().enumerate() {
+        for (index, change) in scores.changes.iter().enumerate() {
             has_rows = true;
             table.row([
-                if place == 0 { cell(name, 48) } else { String::new() },
+                if index == 0 { cell(name, 48) } else { String::new() },
                 score(change.a),
                 score(change.b),
                 difference(change.difference),

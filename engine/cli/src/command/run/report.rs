@@ -25,7 +25,7 @@ use crate::{
     output::{self, Format, Out},
     report::{
         self,
-        of_the_run::{self, OfTheRun},
+        summaries::{self, ScorerSummary},
     },
     run_end, words,
 };
@@ -132,7 +132,7 @@ struct Summary<'a> {
     scorers: &'a [Aggregate],
     #[serde(skip_serializing_if = "<[CallCounts]>::is_empty")]
     judges: &'a [CallCounts],
-    summaries: Vec<OfTheRun<'a>>,
+    summaries: Vec<ScorerSummary<'a>>,
 }
 
 /// What the user wants to see.
@@ -149,8 +149,8 @@ pub(super) struct Asked<'a> {
     pub judges: &'a JudgeCounts,
 }
 
-/// What was reported.
-pub(super) struct Told {
+/// What was printed.
+pub(super) struct Printed {
     /// Scores of the run that are errors.
     pub errors: u64,
     /// Scorers whose words on the whole run are errors.
@@ -160,7 +160,7 @@ pub(super) struct Told {
 }
 
 /// Prints the summary, the verdict, and what is wrong.
-pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Told, Failure> {
+pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Printed, Failure> {
     let (format, database) = (asked.format, asked.database);
     let mut decision = Decision::of_run(store, &run.run, asked.requirements, asked.strict)?;
     if asked.intervals {
@@ -184,7 +184,8 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
             if !judges.is_empty() {
                 write!(out, "\n{}", report::judge::table(&judges))?;
             }
-            said.iter().try_for_each(|said| write!(out, "\n{}", of_the_run::said(said)))
+            said.iter()
+                .try_for_each(|said| write!(out, "\n{}", summaries::said(said, record.state)))
         }
         Format::Json => output::json(out, &summary),
         Format::Jsonl => output::json_line(out, &summary),
@@ -196,14 +197,14 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         let methods = report::interval::methods(aggregates.iter().map(|it| it.interval));
         methods.iter().for_each(|line| words::say(line));
         say_totals(run, database);
-        words::limit_hints(of_the_run::error_kinds(&said));
+        words::limit_hints(summaries::error_kinds(&said));
         report::judge::left_out(asked.judges).iter().for_each(|line| words::say(line));
     }
     report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
     say_bad_cases(run);
     // A run that ended early is judged when it is whole.
     let broken = if run.stopped.is_none() { broken.clone() } else { Vec::new() };
-    run_end::say_what_is_wrong(store, &record, aggregates, &broken, database)?;
+    run_end::say_what_is_wrong(store, &record, aggregates, decided, &broken, database)?;
     if format == Format::Table {
         decision.say_verdict();
     }
@@ -215,7 +216,7 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     if !broken.is_empty() {
         decision.say_broken(&run.run, database);
     }
-    Ok(Told { errors, summary_errors: of_the_run::errors(&said), broken })
+    Ok(Printed { errors, summary_errors: summaries::errors(&said), broken })
 }
 
 fn summary<'a>(
@@ -242,7 +243,7 @@ fn summary<'a>(
         broken: &[],
         scorers,
         judges: &[],
-        summaries: summaries.iter().map(OfTheRun::new).collect(),
+        summaries: summaries.iter().map(ScorerSummary::new).collect(),
     }
 }
 

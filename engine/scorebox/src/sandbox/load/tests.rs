@@ -55,9 +55,9 @@ fn with_broken_data(component: &[u8]) -> Vec<u8> {
     });
     let mut broken = component.to_vec();
     // Behind the number of segments and the first one's kind.
-    let place = data.unwrap() + 2;
-    assert_eq!(broken[place], 0x41, "i32.const");
-    broken[place] = 0x02;
+    let offset = data.unwrap() + 2;
+    assert_eq!(broken[offset], 0x41, "i32.const");
+    broken[offset] = 0x02;
     broken
 }
 

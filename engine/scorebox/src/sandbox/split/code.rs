@@ -135,10 +135,10 @@ pub(super) fn code_module(
     let mut code = CodeSection::new();
     let (types_before, functions_before) =
         (number(main.types.len())?, number(main.function_count())?);
-    for (accessor, place) in accessors.iter().zip(0..) {
+    for (accessor, index) in accessors.iter().zip(0..) {
         types.ty().function([], [accessor.result()]);
-        functions.function(types_before + place);
-        exports.export(&accessor.name, ExportKind::Func, functions_before + place);
+        functions.function(types_before + index);
+        exports.export(&accessor.name, ExportKind::Func, functions_before + index);
         code.function(&accessor.body());
     }
     let imports = state_imports(main);

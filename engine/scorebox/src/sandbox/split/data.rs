@@ -46,7 +46,7 @@ impl Shape {
         Ok(Shape { pages: memory.initial, most_pages: memory.maximum, globals, shim })
     }
 
-    /// The globals that change, by their places among all.
+    /// The globals that change, by their indices among all.
     pub(in super::super) fn changing(&self) -> impl Iterator<Item = (u32, Kind)> {
         let globals = (0..).zip(&self.globals).filter(|(_, global)| global.mutable);
         globals.map(|(index, global)| (index, global.kind))
@@ -92,9 +92,9 @@ impl Shape {
             exports.export(&global_name(index), ExportKind::Global, index);
         }
         let mut data = DataSection::new();
-        for (place, bytes) in segments {
-            let place = ConstExpr::i32_const(place.cast_signed());
-            data.active(0, &place, bytes.iter().copied());
+        for (offset, bytes) in segments {
+            let offset = ConstExpr::i32_const(offset.cast_signed());
+            data.active(0, &offset, bytes.iter().copied());
         }
         let mut module = Module::new();
         match &self.shim {
@@ -155,7 +155,7 @@ fn stretches(memory: &[u8]) -> Vec<(u32, &[u8])> {
             _ => stretches.push((from, to)),
         }
     }
-    // A 32-bit memory has no place beyond 32 bits.
+    // A 32-bit memory has no offset beyond 32 bits.
     let placed =
         |(from, to): (usize, usize)| Some((u32::try_from(from).ok()?, memory.get(from..to)?));
     stretches.into_iter().filter_map(placed).collect()

@@ -56,7 +56,7 @@ pub(super) struct CoreModule<'a> {
     /// How many of them change.
     changing: usize,
     pub(super) exports: Vec<Export<'a>>,
-    /// The data segments that are put into memory 0 at a constant place, with it.
+    /// The data segments that are put into memory 0 at a constant offset, with it.
     pub(super) segments: Vec<(u32, &'a [u8])>,
     /// Data segments of any other kind.
     other_segments: usize,
@@ -116,8 +116,8 @@ impl<'a> CoreModule<'a> {
             Payload::DataSection(segments) => {
                 for segment in segments {
                     let segment = segment?;
-                    match place(&segment.kind)? {
-                        Some(place) => self.segments.push((place, segment.data)),
+                    match offset(&segment.kind)? {
+                        Some(offset) => self.segments.push((offset, segment.data)),
                         None => self.other_segments += 1,
                     }
                 }
@@ -195,7 +195,7 @@ impl<'a> CoreModule<'a> {
             return refuse("has passive data segments");
         }
         let end = memory.initial.saturating_mul(PAGE_BYTES);
-        let within = |(place, data): &(u32, &[u8])| u64::from(*place) + data.len() as u64 <= end;
+        let within = |(offset, data): &(u32, &[u8])| u64::from(*offset) + data.len() as u64 <= end;
         if !self.segments.iter().all(within) {
             return refuse("has data segments beyond its memory");
         }
@@ -260,7 +260,7 @@ fn constant(global: &wasmparser::Global<'_>) -> Result<Option<Global>, NotSplit>
 }
 
 /// Where a segment is put into memory 0; `None` if that is not written there, or it is passive.
-fn place(kind: &DataKind<'_>) -> Result<Option<u32>, NotSplit> {
+fn offset(kind: &DataKind<'_>) -> Result<Option<u32>, NotSplit> {
     let DataKind::Active { memory_index: 0, offset_expr } = kind else { return Ok(None) };
     Ok(match only_operator(offset_expr)? {
         Some(Operator::I32Const { value }) => Some(value.cast_unsigned()),

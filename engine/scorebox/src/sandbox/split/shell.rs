@@ -296,7 +296,7 @@ fn add_accessors(
     aliases.alias(Alias::CoreInstanceExport { instance, kind, name: memory });
     let bytes = outside.types;
     types.defined_type().list(ComponentValType::Primitive(PrimitiveValType::U8));
-    for (accessor, place) in accessors.iter().zip(0..) {
+    for (accessor, index) in accessors.iter().zip(0..) {
         let name = &accessor.name;
         aliases.alias(Alias::CoreInstanceExport { instance, kind: ExportKind::Func, name });
         let nothing: [(&str, ComponentValType); 0] = [];
@@ -308,8 +308,8 @@ fn add_accessors(
         types.function().params(nothing).result(Some(result));
         let memory =
             accessor.answers_bytes().then_some(CanonicalOption::Memory(outside.core_memories));
-        functions.lift(outside.core_functions + place, bytes + 1 + place, memory);
-        items.push((name, ComponentExportKind::Func, outside.functions + place));
+        functions.lift(outside.core_functions + index, bytes + 1 + index, memory);
+        items.push((name, ComponentExportKind::Func, outside.functions + index));
     }
     shell.section(&aliases).section(&types).section(&functions);
     let mut instances = ComponentInstanceSection::new();

@@ -404,16 +404,16 @@ fn bits_of_globals(module: &[u8]) -> Vec<[u64; 2]> {
 fn a_data_module_has_all_of_a_memory_but_its_zeros() {
     let shape = split(&component("(data (i32.const 5) \"five\")")).unwrap().shape;
     let mut memory = vec![0; 3 * 65_536];
-    for place in [0, 4095, 4096, 100_000, 3 * 65_536 - 1] {
-        memory[place] = 9;
+    for offset in [0, 4095, 4096, 100_000, 3 * 65_536 - 1] {
+        memory[offset] = 9;
     }
     let data = shape.data(&Contents { memory: memory.clone(), globals: Vec::new() }).unwrap();
     let module = CoreModule::read(&data).unwrap();
     assert_eq!(module.memories[0].initial, 3);
     let mut filled = vec![0; memory.len()];
-    for (place, bytes) in &module.segments {
-        let place = *place as usize;
-        filled[place..place + bytes.len()].copy_from_slice(bytes);
+    for (offset, bytes) in &module.segments {
+        let offset = *offset as usize;
+        filled[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
     assert_eq!(filled, memory);
     assert!(data.len() < 20_000, "{}", data.len());
@@ -427,16 +427,16 @@ fn bytes_that_are_cut_off_or_changed_are_split_or_refused_and_what_is_split_is_v
     let mut tried = 0;
     // The ends of a component, if its structure stands; its middle is code.
     let structure = (0..400).chain(component.len() - 3000..component.len());
-    for place in structure.step_by(37) {
+    for offset in structure.step_by(37) {
         for value in [0, 1, 0x40, 0x7f, 0xff] {
             let mut changed = component.clone();
-            changed[place] = value;
+            changed[offset] = value;
             if let Ok(split) = split(&changed) {
                 must_be_valid(&split);
             }
             tried += 1;
         }
-        if let Ok(split) = split(&component[..place]) {
+        if let Ok(split) = split(&component[..offset]) {
             must_be_valid(&split);
         }
     }
@@ -478,9 +478,9 @@ fn whatever_byte_is_changed_what_shares_a_digest_shares_a_shell() {
     let (_, component) = built_ins().min_by_key(|(_, bytes)| bytes.len()).unwrap();
     let (digest, whole) = (digest_but_data(&component).unwrap(), split(&component).unwrap());
     let (mut shared, mut tried) = (0, 0);
-    for place in (0..component.len()).step_by(component.len() / 400) {
+    for offset in (0..component.len()).step_by(component.len() / 400) {
         let mut changed = component.clone();
-        changed[place] ^= 1;
+        changed[offset] ^= 1;
         tried += 1;
         if digest_but_data(&changed) != Some(digest) {
             continue;
@@ -489,7 +489,7 @@ fn whatever_byte_is_changed_what_shares_a_digest_shares_a_shell() {
         assert_eq!(
             (split.shell, split.shape),
             (whole.shell.clone(), whole.shape.clone()),
-            "{place}"
+            "{offset}"
         );
         shared += 1;
     }

@@ -89,7 +89,7 @@ fn json_of_the_same_shape_is_the_same_suite() {
 }
 
 #[test]
-fn mistakes_in_json_have_their_places() {
+fn mistakes_in_json_have_their_locations() {
     let text = "{\"scorers\": {\n  \"a\": {\"use\": 1},\n  \"a\": {\"grants\": [\"wasy\"]}\n}}";
     assert_eq!(
         suite(&[("s.json", text)]).unwrap_err(),
@@ -361,12 +361,12 @@ fn what_published_scorers_must_be_is_gathered_from_all_files_of_a_suite() {
     assert_eq!(base.registries.as_deref(), Some(&["a.test".to_owned()][..]));
     assert_eq!(base.denied_grants, [Grant::Wasi, Grant::Judge].into_iter().collect());
     assert_eq!((base.max_bytes, own.max_bytes), (Some(1 << 20), Some(4096)));
-    assert!(base.place.as_ref().unwrap().to_string().ends_with("base.toml:1:2"));
+    assert!(base.location.as_ref().unwrap().to_string().ends_with("base.toml:1:2"));
     assert_eq!((own.signers.clone(), own.registries.clone()), (None, None));
 }
 
 #[test]
-fn what_is_wrong_with_a_policy_has_its_place() {
+fn what_is_wrong_with_a_policy_has_its_location() {
     let text = format!(
         "[policy]\nsigner = []\nsigners = [\"{SIGNER}\", \"RWshort\"]\nregistries = \"a.test\"\n\
          deny-grants = [\"network\"]\nmax-size = \"large\"\n"

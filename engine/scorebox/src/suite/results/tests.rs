@@ -58,7 +58,7 @@ fn a_scorer_may_score_its_own_results_once() {
 }
 
 #[test]
-fn a_circle_of_scorers_is_refused_once_with_its_place() {
+fn a_circle_of_scorers_is_refused_once_with_its_location() {
     insta::assert_snapshot!(
         mistakes("[scorers.a]\nmeta = ['b']\n[scorers.b]\nmeta = ['c']\n[scorers.c]\nmeta = ['a', 'c']\n"),
         @"suite:2:9: `meta` leads in a circle: `a` scored by `b` scored by `c` scored by `a`"
@@ -181,7 +181,7 @@ fn a_target_is_never_replaced_by_a_scorer_of_its_name() {
 }
 
 #[test]
-fn what_is_wrong_with_a_target_has_its_place() {
+fn what_is_wrong_with_a_target_has_its_location() {
     insta::assert_snapshot!(mistakes("[target]\nmeta = ['a']\n[scorers.a]\n"), @"
     suite:1:2: `target` needs `use`: the scorer whose results are scored
     suite:2:1: unknown key `meta`; the keys of `target` are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`

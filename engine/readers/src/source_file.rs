@@ -1,22 +1,22 @@
-//! Where a reader reads: a path, and the name that stands in ids and origins. Opens nothing.
+//! The file that a reader reads: its path, and the name that stands in ids and origins. Opens nothing.
 
 use std::path::{Path, PathBuf};
 
 use scorebox::case::Mapping;
 
-/// Where a reader reads, and what it says of where a case came from.
+/// A file or a folder that a reader reads, and its name in what is said about where a case came from.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SourceFile {
     pub path: PathBuf,
     /// The name of the file, without its folders, so that a case is the same on every machine.
     pub file: String,
     pub mapping: Mapping,
 }
 
-impl Place {
+impl SourceFile {
     /// The file at `path`, whose lines are read with `mapping`.
-    pub(crate) fn of(path: &Path, mapping: Mapping) -> Place {
-        Place { path: path.to_owned(), file: file_name(path), mapping }
+    pub(crate) fn of(path: &Path, mapping: Mapping) -> SourceFile {
+        SourceFile { path: path.to_owned(), file: file_name(path), mapping }
     }
 
     /// The name of the file without its last suffix, for ids.

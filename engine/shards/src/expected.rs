@@ -5,41 +5,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    failure::Failure,
-    report::{count, counted, one_line},
-};
+use crate::error::ShardError;
 
 /// Missing shards that are named.
 const MOST_NAMED: usize = 10;
 /// The most shards that can be expected.
-pub(super) const MOST_EXPECTED: u64 = 10_000_000;
+pub const MOST_EXPECTED_SHARDS: u64 = 10_000_000;
 
-/// Refuses another number of shards than `expected`, and names those that are missing if their names have numbers.
-pub(super) fn must_be_all(shards: &[PathBuf], expected: u64) -> Result<(), Failure> {
+/// Refuses another number of shards than `expected`, which is at most [`MOST_EXPECTED_SHARDS`], and names those that are missing if
+/// their names have numbers.
+///
+/// # Errors
+/// [`ShardError::NotAll`].
+pub fn must_be_all(shards: &[PathBuf], expected: u64) -> Result<(), ShardError> {
     let there = shards.len() as u64;
     if there == expected {
         return Ok(());
     }
-    let shards_there = counted(there, "shard is", "shards are");
-    let failure = Failure::new(format!(
-        "{shards_there} there, and {} expected",
-        counted(expected, "is", "are")
-    ));
-    let missing = missing(shards, expected);
-    Err(match missing.get(..MOST_NAMED.min(missing.len())) {
-        Some([]) | None => {
-            failure.hint("nothing was written; name all shards of the run, once each")
-        }
-        Some(named) => {
-            let more = match missing.len() - named.len() {
-                0 => String::new(),
-                more => format!(" and {} more", count(more as u64)),
-            };
-            let named = one_line(&named.join(", "), 400);
-            failure.hint(format!("nothing was written; missing: {named}{more}"))
-        }
-    })
+    let all = missing(shards, expected.min(MOST_EXPECTED_SHARDS));
+    let named = all.get(..MOST_NAMED.min(all.len())).filter(|named| !named.is_empty());
+    let missing = named.map(|named| match all.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    });
+    Err(ShardError::NotAll { there, expected, missing })
 }
 
 /// The names of the missing shards, if the others are numbered from 0 or 1; else none.
@@ -99,6 +88,21 @@ mod tests {
         assert_eq!(missing_of(&names, 4), ["part-00001.parquet", "part-00002.parquet"]);
         assert_eq!(missing_of(&["s1.parquet", "s3.parquet"], 3), ["s2.parquet"]);
         assert_eq!(missing_of(&["é0"], 2), ["é1"]);
+    }
+
+    #[test]
+    fn of_many_missing_shards_the_first_are_named() {
+        let shards = ["s0.parquet".into(), "s14.parquet".into()];
+        must_be_all(&shards, 2).unwrap();
+        let Err(ShardError::NotAll { there: 2, expected: 15, missing }) = must_be_all(&shards, 15)
+        else {
+            panic!("two of fifteen")
+        };
+        let missing = missing.unwrap();
+        assert!(missing.starts_with("s1.parquet, s2.parquet, "), "{missing}");
+        assert!(missing.ends_with("s10.parquet and 3 more"), "{missing}");
+        let said = must_be_all(&shards[..1], 3).unwrap_err();
+        assert_eq!(said.to_string(), "1 shard is there, and 3 are expected");
     }
 
     #[test]
