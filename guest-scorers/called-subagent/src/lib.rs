@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(score(json!({"name": "researcher", "count": 2})).score, Some(1.0));
         let more = score(json!({"name": "researcher", "max": 1}));
         assert_eq!(more.score, Some(0.0));
-        let reason = "`researcher` was called 2 times; wanted: exactly 1; called: ";
+        let reason = "`researcher` was called 2 times; wanted: 1 to 1 (`min` is 1 unless you say otherwise); called: ";
         assert!(more.reason.unwrap().starts_with(reason));
         assert_eq!(score(json!({"name": "writer"})).score, Some(0.0));
     }
