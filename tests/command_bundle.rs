@@ -190,10 +190,10 @@ fn every_command_that_takes_a_suite_takes_a_bundle() {
     let shown = sh_elsewhere(&there, "scorebox suite show suite.tar").exits_with(0);
     assert_snapshot!(shown.stdout, @r#"
     scorer       use                                     config            severity  threshold  sampling  nodes  when           grants
-    exact-match  exact-match                             {}                -         -          -         -      -
-    f1           ../scorers/word-f1.wasm                 {}                -         -          -         -      -
+    exact-match  exact-match                             {}                -         -          - - -
+    f1           ../scorers/word-f1.wasm                 {}                -         -          - - -
     script       ./grade.js                              {"most":"1"}      -         -          -         -      .output != ""
-    published    oci://registry.test/team/word-f1:0.1.0  {"minimum":0.75}  -         -          -         -      -
+    published    oci://registry.test/team/word-f1:0.1.0  {"minimum":0.75}  -         -          - - -
     "#);
     let checked = sh_elsewhere(&there, "scorebox suite check suite.tar").exits_with(0);
     assert!(checked.stdout.contains("published    word-f1"), "{checked}");

@@ -177,8 +177,8 @@ fn a_target_that_breaks_keeps_the_error_with_the_item_and_goes_on() {
     let output = folder.sh(run).exits_with(1);
     assert_snapshot!(output.stdout, @"
     scorer        scored  n/a  skipped  errors  mean  0 … 1     p50  min  max fuel time
-    broken             0    0        0       3     -              -    -    -     -     -
-    broken.judge       0    0        3       0     -              -    -    -     -     -
+    broken             0    0        0       3     -              -    -    - - -
+    broken.judge       0    0        3       0     -              -    -    - - -
     ");
     let kept = folder
         .rows("SELECT case_id, status, score, error_kind FROM scores WHERE scorer_id = 'broken'");

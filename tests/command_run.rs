@@ -300,7 +300,7 @@ fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
     let command = "scorebox run -s ./misbehave.wasm --config misbehave='{\"then\": \"fail\"}' answers.jsonl -j 1";
     assert_snapshot!(folder.sh(&format!("{command} --run-id r")), @"
     scorer     scored  n/a  errors  mean  0 … 1     p50  min  max fuel time
-    misbehave       0    0     400     -              -    -    -     -     -
+    misbehave       0    0     400     -              -    -    - - -
     [stderr]
 
     run r: 400 cases, 400 scores in [time]

@@ -75,7 +75,7 @@ severity = "gate"
     assert_snapshot!(folder.sh("scorebox run both.toml both.jsonl --run-id r -q --max-errors 5"), @"
     scorer  scored  n/a  errors    mean  0 … 1        p50     min     max fuel time
     said         1    0       0  0.0000  █         0.0000  0.0000  0.0000 [fuel] [time]
-    right        0    0       1       -                 -       -       -      -         -
+    right        0    0       1       -                 -       -       - - -
     [stderr]
 
     run r: 1 case, 2 scores in [time]

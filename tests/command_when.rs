@@ -156,7 +156,7 @@ fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
     assert_snapshot!(folder.sh("scorebox suite show s.toml").stdout, @r#"
     scorer   use       config           severity  threshold  sampling  nodes  when                    grants
     english  contains  {"value":"yes"}  -         -          -         -      .metadata.lang == "en"
-    all      length    {"max":3}        -         -          -         -      -
+    all      length    {"max":3}        -         -          - - -
     "#);
     folder.sh("head -n 2 cases.jsonl | scorebox run s.toml - --run-id r -q").exits_with(0);
     folder.write("s.toml", SUITE.replace("\"en\"", "\"fr\""));

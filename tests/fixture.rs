@@ -126,6 +126,8 @@ fn filters(folder: &Path) -> insta::Settings {
     // What a score costs, which another SDK changes: in a table, as JSON, where it differs, in `inspect`.
     settings.add_filter(r"(?m) +fuel time$", " fuel time");
     settings.add_filter(r" +[\d.,]+( [kMGT])? \[time\]", " [fuel] [time]");
+    // Of what did not score, as wide as the times above.
+    settings.add_filter(r"(?m)((?: +-){3}) +- +-$", "$1 - -");
     settings.add_filter(r#""(fuel|meanFuel)": \d{1,9}\b(\.\d+)?"#, r#""$1": [fuel]"#);
     settings.add_filter(r#""memoryBytes": \d{6,7}\b"#, r#""memoryBytes": [memory]"#);
     settings.add_filter(r"(different  fuel) +\d+ +\d+", "$1 [fuel] [fuel]");
