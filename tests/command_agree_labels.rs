@@ -259,7 +259,7 @@ fn labels_are_all_of_one_part_of_the_cases() {
 
 #[test]
 fn labels_are_where_most_cases_have_one() {
-    // The metadata of the first case has a stray label, and that of others something that is none; both parts have grades of all.
+    // The metadata of the first case has a stray label, and that of others something that is not a label; both parts have grades of all.
     let folder = run_of(HIGHER, |n| {
         let (label, stray) = (u8::from(n >= 20), if n == 0 { "1" } else { "[]" });
         format!(

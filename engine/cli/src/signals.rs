@@ -83,7 +83,7 @@ impl Signals {
         Ok(Signals { listening: Listening::begin()?, first: None })
     }
 
-    /// The exit code that stands for the next request. A signal that only says the first one again is none.
+    /// The exit code that stands for the next request. A signal that only repeats the first one is not a request.
     pub(crate) async fn next(&mut self) -> Option<Exit> {
         loop {
             let (exit, now) = (self.listening.next().await?, Instant::now());

@@ -132,7 +132,7 @@ impl Index {
         Ok(Exit::Done)
     }
 
-    /// The index in the existing file; `None` if there is none.
+    /// The index in the existing file; `None` if there is no such file.
     fn before(&self) -> Result<Option<Document>, Failure> {
         let is_missing = matches!(
             self.output.symlink_metadata(),

@@ -105,7 +105,7 @@ impl Store {
         })
     }
 
-    /// Forgets the summaries of a run that goes on: they are not of the rows that come.
+    /// Deletes the summaries of a run that continues: they do not cover the rows that follow.
     pub(super) fn forget_summaries(&self, run: RunKey) -> Result<(), StoreError> {
         let sql =
             "DELETE FROM summaries WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)";

@@ -19,7 +19,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Of these pairs of a score and its label, which are finite numbers. `None` if there are none, and if an error is larger than
+    /// Of these pairs of a score and its label, which are finite numbers. `None` without pairs, and if an error is larger than
     /// numbers can be.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Errors> {
         let errors = || pairs.iter().map(|(score, label)| score - label);
