@@ -111,7 +111,7 @@ fn suite(text: &str) -> String {
 fn a_wrong_key_of_a_suite_file_has_its_line_and_column_and_the_key_meant() {
     assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfg = {}\n"), @"
     [stderr]
-    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `on`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
     hint: did you mean `config`?
     [exit code 2]
     ");

@@ -36,7 +36,7 @@ fn receipt(folder: &Folder) -> Value {
 fn a_receipt_names_the_judge_and_the_calls_that_the_score_stands_on() {
     let folder = with_a_receipt();
     let receipt = receipt(&folder);
-    assert_eq!(receipt["version"], 2);
+    assert_eq!(receipt["version"], 3);
     assert_eq!(receipt["judge"]["provider"], "openai");
     assert_eq!(receipt["judge"]["model"], "tiny");
     let listed = folder.sh("scorebox calls r --format json").json();
@@ -138,18 +138,24 @@ fn what_a_receipt_says_of_its_judge_and_its_calls_is_checked() {
 }
 
 #[test]
-fn a_receipt_of_version_1_is_read() {
+fn a_receipt_of_an_older_version_is_read() {
     let folder = with_a_receipt();
     sh(&folder, "scorebox run -s json-valid cases.jsonl -q --run-id plain").exits_with(0);
     let plain = "scorebox verify --receipt plain:json-valid:0:0:c0 > plain.json";
     folder.sh(plain).exits_with(0);
-    let version_1 = "sed 's/\"version\": 2,/\"version\": 1,/' plain.json > old.json";
-    folder.sh(version_1).exits_with(0);
-    let old = fs::read_to_string(folder.path("old.json")).unwrap();
-    assert!(old.starts_with("{\n  \"version\": 1,"), "{old}");
-    // What version 1 had not is not in the receipt of a score without a judge.
-    assert!(!old.contains("\"judge\"") && !old.contains("\"calls\""), "{old}");
-    folder.sh("scorebox verify --trust-cache --check old.json --case case.json").exits_with(0);
+    for version in [1, 2] {
+        let older =
+            format!("sed 's/\"version\": 3,/\"version\": {version},/' plain.json > old.json");
+        folder.sh(&older).exits_with(0);
+        let old = fs::read_to_string(folder.path("old.json")).unwrap();
+        assert!(old.starts_with(&format!("{{\n  \"version\": {version},")), "{old}");
+        // What older versions had not is not in the receipt of a score of the output without a judge.
+        assert!(
+            ["judge", "calls", "on"].iter().all(|key| !old.contains(&format!("\"{key}\""))),
+            "{old}"
+        );
+        folder.sh("scorebox verify --trust-cache --check old.json --case case.json").exits_with(0);
+    }
 
     let mut judged = receipt(&folder);
     judged["version"] = json!(1);

@@ -20,7 +20,7 @@ fn all_mistakes_are_reported_at_once_each_with_its_hint() {
     assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
     assert_snapshot!(said[0], @"
     [stderr]
-    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `on`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
     hint: did you mean `config`?
     error: suite.toml:5:19: `fuel` must be a whole number; found a boolean
     error: suite.toml:6:11: `workspaces` is not a grant: `wasi` or `workspace` or `judge`
@@ -76,7 +76,7 @@ confg = {}
     error: suite.toml:11:13: scorer `exact-match`: the threshold 7 is not on the scorer's scale, which is 0 to 1
     error: suite.toml:12:10: scorer `schema-adherence` (built-in): invalid-config: `schema` is not a usable JSON Schema: want boolean or object, but got number
     error: suite.toml:14:9: `nodes` must be a list; found a number
-    error: suite.toml:16:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
+    error: suite.toml:16:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `on`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
     hint: did you mean `config`?
     [exit code 2]
     "#);

@@ -295,7 +295,7 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
     folder.sh("scorebox verify --receipt r:exact-match:0:0:q2 > receipt.json").exits_with(0);
     assert_snapshot!(folder.sh("cat receipt.json"), @r#"
     {
-      "version": 2,
+      "version": 3,
       "scoreId": "r:exact-match:0:0:q2",
       "component": {
         "digest": "[digest]",
@@ -411,7 +411,7 @@ fn what_a_receipt_claims_is_checked_or_named_as_unproved() {
 fn what_is_not_a_receipt_or_does_not_exist_is_reported() {
     let folder = with_a_run();
     folder.write("empty.json", "{}");
-    folder.write("newer.json", "{\"version\": 3}");
+    folder.write("newer.json", "{\"version\": 4}");
     let told = [
         "scorebox verify nowhere",
         "scorebox verify --receipt r:exact-match:0:0:nowhere",
@@ -444,7 +444,7 @@ fn what_is_not_a_receipt_or_does_not_exist_is_reported() {
     [exit code 2]
     $ scorebox verify --check newer.json --case cases.jsonl
     [stderr]
-    error: a receipt of version 3; this scorebox reads versions 1 to 2
+    error: a receipt of version 4; this scorebox reads versions 1 to 3
     hint: use the scorebox that wrote it
     [exit code 2]
     "#);

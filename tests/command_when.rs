@@ -154,9 +154,9 @@ fn a_path_to_a_key_that_scorers_do_not_see_is_refused_with_the_one_that_is_meant
 fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
     let folder = folder(SUITE);
     assert_snapshot!(folder.sh("scorebox suite show s.toml").stdout, @r#"
-    scorer   use       config           severity  threshold  sampling  nodes  when                    grants
-    english  contains  {"value":"yes"}  -         -          -         -      .metadata.lang == "en"
-    all      length    {"max":3}        -         -          - - -
+    scorer   use       config           on  severity  threshold  sampling  nodes  when                    grants
+    english  contains  {"value":"yes"}  -   -         -          -         -      .metadata.lang == "en"
+    all      length    {"max":3}        -   -         -          - - -
     "#);
     folder.sh("head -n 2 cases.jsonl | scorebox run s.toml - --run-id r -q").exits_with(0);
     folder.write("s.toml", SUITE.replace("\"en\"", "\"fr\""));

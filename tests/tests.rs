@@ -80,6 +80,7 @@ mod command_migrate;
 mod command_names;
 /// `scorebox new`: what it makes works.
 mod command_new;
+mod command_on;
 mod command_options;
 /// `[policy]`, in a suite and in the user's configuration, and `--locked`.
 mod command_policy;

@@ -291,6 +291,7 @@ pub(crate) fn what_ran(
                             dt { "configuration" } dd { code { (spec.config_digest) } }
                             dt { "scale" } dd { (spec.scale.as_str()) ", " (spec.direction.as_str()) }
                             dt { "weight" } dd { (figure::tick(spec.weight)) @if spec.required { ", required" } }
+                            @if let Some(on) = &spec.output_from { dt { "on" } dd { code { (Said::line(on, 400)) } } }
                             @if let Some(nodes) = &spec.nodes_json { dt { "nodes" } dd { code { (Said::line(nodes, 400)) } } }
                             @if let Some(sampling) = &spec.sampling_json { dt { "sampling" } dd { code { (Said::line(sampling, 400)) } } }
                             @if let Some(judge) = &spec.judge_json { dt { "judge" } dd { code { (Said::line(judge, 1000)) } } }

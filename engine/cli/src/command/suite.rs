@@ -145,8 +145,18 @@ fn in_keys_of_rows(mut plan: Value) -> Value {
 
 /// What is said about each scorer, before any is loaded.
 fn plan_table(suite: &Resolved) -> Table {
-    let columns =
-        ["scorer", "use", "config", "severity", "threshold", "sampling", "nodes", "when", "grants"];
+    let columns = [
+        "scorer",
+        "use",
+        "config",
+        "on",
+        "severity",
+        "threshold",
+        "sampling",
+        "nodes",
+        "when",
+        "grants",
+    ];
     let mut table = Table::new(&columns.map(|title| (title, Align::Left)));
     for scorer in &suite.scorers {
         let uses = match &scorer.uses {
@@ -159,6 +169,7 @@ fn plan_table(suite: &Resolved) -> Table {
             scorer.id.to_string(),
             uses,
             output::cell(scorer.config.as_str(), 60),
+            said(scorer.output_from.as_ref().map(|pointer| output::cell(pointer.as_str(), 40))),
             said(scorer.policy.severity.map(|severity| severity.as_str().to_owned())),
             said(scorer.policy.threshold.map(report::score)),
             said(scorer.selection.sampling_json()),

@@ -90,13 +90,13 @@ impl Pair {
         if (one.scale, one.direction) != (other.scale, other.direction) {
             return None;
         }
-        let digests = |it: &ScorerSpec| (it.component_digest, it.config_digest);
+        let is = |it: &ScorerSpec| (it.component_digest, it.config_digest, it.output_from.clone());
         Some(Pair {
             scorer_id: one.scorer_id.clone(),
             index_a,
             index_b,
             policies: [one.policy(), other.policy()],
-            same_scorer: digests(one) == digests(other),
+            same_scorer: is(one) == is(other),
             same_judge: one.asks_judge_like(other.judge_json.as_deref()),
             same_policy: one.policy().counts_as(&other.policy()),
             changes_verdicts: true,

@@ -135,7 +135,11 @@ impl ScorerChange {
     pub fn between(before: &ScorerSpec, now: &ScorerSpec) -> Vec<ScorerChange> {
         let same = [
             (ScorerChange::Component, before.component_digest == now.component_digest),
-            (ScorerChange::Configuration, before.config_digest == now.config_digest),
+            (
+                ScorerChange::Configuration,
+                (before.config_digest, &before.output_from)
+                    == (now.config_digest, &now.output_from),
+            ),
             (ScorerChange::Judge, before.asks_judge_like(now.judge_json.as_deref())),
             (ScorerChange::Scale, before.scale == now.scale),
             (ScorerChange::Direction, before.direction == now.direction),

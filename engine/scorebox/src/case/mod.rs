@@ -13,7 +13,7 @@
 //! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how it gets there;
 //!   `unmatched_rules`: mappings that find nothing.
 //! - `checks`, `depth`, `reasons`: what the values must be, and mean.
-//! - `record`: the case; `builder`: one of single values; `trace_context`: the trace that it belongs to.
+//! - `record`: the case; `builder`: one of single values; `case_pointer`: a value in it; `trace_context`: the trace that it belongs to.
 //! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole source.
 //!
 //! The rules, in one place:
@@ -30,6 +30,7 @@
 //! - A bad line is a [`BadCase`] and the next line follows; a [`SourceError`] ends the reading.
 
 mod builder;
+mod case_pointer;
 mod checks;
 mod decode;
 mod depth;
@@ -59,6 +60,7 @@ mod trace_context;
 mod unmatched_rules;
 
 pub use builder::CaseBuilder;
+pub use case_pointer::{BadCasePointer, CasePointer};
 #[cfg(feature = "store")]
 pub(crate) use checks::usage_of;
 pub use checks::{MAX_ID_BYTES, MAX_REPEAT};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use crate::{
+    case::CasePointer,
     digest::Digest,
     row::Answer,
     sandbox::LoadedScorer,
@@ -101,6 +102,10 @@ impl Unit for RunUnit {
 
     fn scorer(&self) -> &LoadedScorer {
         &self.scorers[self.scorer_index].scorer
+    }
+
+    fn output_from(&self) -> Option<&CasePointer> {
+        self.scorers[self.scorer_index].output_from.as_ref()
     }
 
     fn begins(&self) {

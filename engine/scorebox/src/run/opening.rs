@@ -22,7 +22,7 @@ use super::{
     keeping::{Keeper, Unstored},
     message::RunScorers,
     reading::Cases,
-    reuse::Reuse,
+    reuse::{Given, Reuse},
     same_plan::must_be_the_same,
     selecting::Selecting,
 };
@@ -130,7 +130,12 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
             && ready.subject.is_none()
             && ready.condition.is_none()
     });
-    let reads = reads.map(|(index, (ready, key))| (index, *key, ready.scorer.info().reads));
+    let reads = reads.map(|(index, (ready, scorer))| Given {
+        index,
+        scorer: *scorer,
+        output_from: ready.output_from.clone(),
+        reads: ready.scorer.info().reads,
+    });
     Ok(Reuse::new(index, reads.collect()))
 }
 
@@ -205,6 +210,7 @@ pub(super) fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
         required: ready.policy.is_required(),
         sampling_json: ready.selection.sampling_json(),
         nodes_json: ready.selection.nodes_json(),
+        output_from: ready.output_from.as_ref().map(ToString::to_string),
         subject: ready.subject.as_ref().map(ToString::to_string),
         condition: ready.condition.as_ref().map(|condition| ConditionSpec {
             component_digest: condition.scorer.digest(),

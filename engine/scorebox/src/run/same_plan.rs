@@ -1,6 +1,7 @@
 //! Whether a run that is to be resumed has the scorers that it began with. Reads no row.
 
 use crate::{
+    case::CasePointer,
     store::{RunRecord, ScorerRecord},
     suite::{Sampling, ScorerId},
 };
@@ -43,6 +44,9 @@ pub(super) fn must_be_the_same(
         }
         if spec.nodes_json != selection.nodes_json() {
             return differs(format!("the nodes of `{}` have changed", now.id));
+        }
+        if spec.output_from.as_deref() != now.output_from.as_ref().map(CasePointer::as_str) {
+            return differs(format!("`on` of `{}` has changed", now.id));
         }
         let asked = |ready: &ReadyCondition| {
             (ready.scorer.digest(), ready.scorer.config().as_str().to_owned())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::{
-    case::Case,
+    case::{Case, CasePointer},
     component_bytes::ComponentBytes,
     contract::ScorerInfo,
     registry::{Origin, Reference, Registry, ScorerSource},
@@ -34,6 +34,8 @@ pub struct ReadyScorer {
     pub component: ComponentBytes,
     /// What it was granted.
     pub grants: Grants,
+    /// Where in a case the value is that it is given as the output; `None`: the case's output.
+    pub output_from: Option<CasePointer>,
     /// Which cases it is for.
     pub selection: Selection,
     /// What decides for which of them, by what they hold.
@@ -195,6 +197,7 @@ async fn load(
             origin: source.origin,
             component: source.component,
             grants: scorer.grants,
+            output_from: scorer.output_from,
             selection: scorer.selection,
             condition,
             subject: scorer.subject,

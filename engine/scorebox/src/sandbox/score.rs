@@ -57,6 +57,11 @@ impl Outcome {
         Outcome::of_nothing(Err(ScoreError::new(ErrorKind::TaskFailed, message)))
     }
 
+    /// That of a case that lacks what the scorer is to be given, for this reason: nothing ran.
+    pub(crate) fn of_no_input(why: String) -> Outcome {
+        Outcome::of_nothing(Err(ScoreError::new(ErrorKind::InvalidInput, why)))
+    }
+
     /// That of a score for which nothing ran.
     fn of_nothing(result: Result<ScoreResult, ScoreError>) -> Outcome {
         Outcome {

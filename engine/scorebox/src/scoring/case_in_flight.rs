@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    case::{Case, Key},
+    case::{Case, CasePointer, Key},
     contract::{Fields, ScorerInput},
     digest::Digest,
     judge::{Halt, Recording},
@@ -62,7 +62,7 @@ impl CaseInFlight {
     ) -> Result<bool, Box<Outcome>> {
         // A condition asks no judge.
         let asking = Halt::default();
-        let (outcome, _) = self.score(condition, Vec::new(), workspaces, &asking).await;
+        let (outcome, _) = self.score(condition, None, Vec::new(), workspaces, &asking).await;
         let no_answer = match &outcome.result {
             Ok(result) => match result.score {
                 None | Some(0.0) => return Ok(false),
@@ -83,6 +83,19 @@ impl CaseInFlight {
         &self.case
     }
 
+    /// The value that a scorer is given as the output.
+    ///
+    /// # Errors
+    /// An outcome without a result, because there is none.
+    pub(crate) fn value_at(&self, pointer: &CasePointer) -> Result<&str, Box<Outcome>> {
+        let why = match pointer.find(&self.case) {
+            Ok(Some(value)) => return Ok(value),
+            Ok(None) => format!("`on`: the case has no value at `{pointer}`"),
+            Err(reason) => format!("`on`: what is at `{pointer}` cannot be read: {reason}"),
+        };
+        Err(Box::new(Outcome::of_no_input(why)))
+    }
+
     /// The digest of what a scorer that reads `reads` is given, with the files whose digest is `files`. Scorers that
     /// are given the same share it.
     pub(crate) fn input_digest(&self, reads: Fields, files: Option<Digest>) -> Digest {
@@ -97,19 +110,33 @@ impl CaseInFlight {
         digest
     }
 
-    /// Scores the case, with answers of a judge that are known already; returns the digest of what the scorer was given as well. If the scorer reads
-    /// files, the case takes one of the places for `workspaces` until it is dropped. `asking` ends the waiting of questions that were
-    /// not sent.
+    /// The digest of what a scorer that reads `reads` is given, with this output in place of the case's.
+    pub(crate) fn input_digest_of(
+        &self,
+        output: &str,
+        reads: Fields,
+        files: Option<Digest>,
+    ) -> Digest {
+        ScorerInput { output, ..self.case.scorer_input(reads) }.digest(files)
+    }
+
+    /// Scores the case, or one value of it as the `output`, with answers of a judge that are known already; returns the digest of what the
+    /// scorer was given as well. If the scorer reads files, the case takes one of the places for `workspaces` until it is dropped. `asking`
+    /// ends the waiting of questions that were not sent.
     pub(crate) async fn score(
         &self,
         scorer: &LoadedScorer,
+        output: Option<&str>,
         answers: Vec<Arc<Recording>>,
         workspaces: &Arc<Semaphore>,
         asking: &Halt,
     ) -> (Outcome, Digest) {
         let reads = scorer.info().reads;
-        let input =
-            ScorerInput { workspace: self.folder.as_ref(), ..self.case.scorer_input(reads) };
+        let input = ScorerInput {
+            output: output.unwrap_or_else(|| self.case.output()),
+            workspace: self.folder.as_ref(),
+            ..self.case.scorer_input(reads)
+        };
         if self.folder.is_some() && scorer.reads_workspace() {
             // Never closed. Units are taken case by case, so that a case that has a place can always end.
             self.place
@@ -117,7 +144,10 @@ impl CaseInFlight {
                 .await;
         }
         let outcome = scorer.score_until(input, answers, asking).await;
-        let input_digest = self.input_digest(reads, outcome.files);
+        let input_digest = match output {
+            Some(output) => self.input_digest_of(output, reads, outcome.files),
+            None => self.input_digest(reads, outcome.files),
+        };
         (outcome, input_digest)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
+    case::CasePointer,
     digest::Digest,
     judge::Recording,
     sandbox::{LoadedScorer, Outcome},
@@ -21,6 +22,8 @@ pub(crate) trait Unit: Sized + Send + Sync + 'static {
     fn scorer(&self) -> &LoadedScorer;
     /// Why there is nothing to score: the task of the case failed. If so, the scorer is not run.
     fn failure(&self) -> Option<&str>;
+    /// Where in the case the value is that the scorer is given as the output; `None`: the case's output.
+    fn output_from(&self) -> Option<&CasePointer>;
     /// What decides whether the scorer is for the case.
     fn condition(&self) -> Option<&LoadedScorer>;
     /// The units that score what was just computed.

@@ -167,7 +167,11 @@ async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>, asking: &Halt)
         return failed(why);
     }
     unit.begins();
-    let score = case.score(unit.scorer(), unit.answers(), workspaces, asking);
+    let output = match unit.output_from().map(|pointer| case.value_at(pointer)).transpose() {
+        Ok(output) => output,
+        Err(outcome) => return Computed::NotRun(*outcome),
+    };
+    let score = case.score(unit.scorer(), output, unit.answers(), workspaces, asking);
     let (outcome, input_digest) = score.await;
     Computed::Outcome(outcome, input_digest)
 }

@@ -83,6 +83,10 @@ const SCORERS_SINCE_2: &str = "
 const JUDGES: &str = "
     SELECT scorer_id, judge_json FROM scorers WHERE run = ?1 AND judge_json IS NOT NULL ORDER BY scorer";
 
+/// As [`JUDGES`].
+const OUTPUTS: &str = "
+    SELECT scorer_id, output_from FROM scorers WHERE run = ?1 AND output_from IS NOT NULL ORDER BY scorer";
+
 const SESSIONS: &str = "
     SELECT engine_version, wasmtime_version, host, started_at_ms
     FROM sessions WHERE run = ?1 ORDER BY session";
@@ -273,7 +277,7 @@ impl Store {
             ),
         };
         written.text(name);
-        for (table, sql) in tables.iter().chain(&[("judge", JUDGES)]) {
+        for (table, sql) in tables.iter().chain(&[("judge", JUDGES), ("output", OUTPUTS)]) {
             self.bounded(|| {
                 let mut query = self.conn.prepare_cached(sql)?;
                 let columns = query.column_count();

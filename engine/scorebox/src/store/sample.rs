@@ -60,6 +60,7 @@ pub(super) fn scorer(id: &str) -> ScorerSpec {
         required: false,
         sampling_json: None,
         nodes_json: None,
+        output_from: None,
         subject: None,
         condition: None,
         frozen: true,

@@ -21,6 +21,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
     include_str!("migrations/0010.sql"),
+    include_str!("migrations/0011.sql"),
 ];
 
 /// What a file holds.
@@ -179,6 +180,7 @@ mod tests {
         include_str!("fixtures/0008.sql"),
         include_str!("fixtures/0009.sql"),
         include_str!("fixtures/0010.sql"),
+        include_str!("fixtures/0011.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
-        for version in [4, 5, 6, 7, 8, 9, 10] {
+        for version in [4, 5, 6, 7, 8, 9, 10, 11] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("old.db");
             let old = Connection::open(&path).unwrap();
@@ -259,6 +261,7 @@ mod tests {
             "UPDATE scorers SET required = 1 WHERE scorer = 2",
             "UPDATE scorers SET sampling_json = '{}' WHERE scorer = 2",
             "UPDATE scorers SET nodes_json = '[]' WHERE scorer = 2",
+            "UPDATE scorers SET output_from = '/output' WHERE scorer = 2",
             "UPDATE cases SET skip_reason = '' WHERE ordinal = 1",
             "UPDATE cases SET error = '' WHERE ordinal = 1",
         ] {

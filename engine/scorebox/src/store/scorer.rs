@@ -68,6 +68,8 @@ pub struct ScorerSpec {
     pub sampling_json: Option<String>,
     /// The nodes whose cases it is for, as a JSON array of globs; none: all.
     pub nodes_json: Option<String>,
+    /// Where in a case the value is that it is given as the output, as a JSON Pointer; none: the case's output.
+    pub output_from: Option<String>,
     /// The id of the scorer whose results it scores; none: it scores the cases.
     pub subject: Option<String>,
     /// What decides which cases it is for, by what they hold; none: all.
@@ -208,13 +210,13 @@ pub(super) fn insert_scorer(
              info_json, scale, direction, severity, threshold, frozen, grants_json,
              declared_severity, declared_threshold, softened, weight, required, sampling_json,
              nodes_json, subject, condition_digest, condition_config_json, condition_limits_json,
-             judge_json)
+             judge_json, output_from)
          VALUES (:run, :scorer_id, :name, :component_id, :component_version,
              :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
              :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json,
              :declared_severity, :declared_threshold, :softened, :weight, :required,
              :sampling_json, :nodes_json, :subject, :condition_digest, :condition_config_json,
-             :condition_limits_json, :judge_json)",
+             :condition_limits_json, :judge_json, :output_from)",
         named_params! {
             ":run": run,
             ":scorer_id": scorer.scorer_id,
@@ -245,6 +247,7 @@ pub(super) fn insert_scorer(
             ":condition_config_json": condition.map(|condition| &condition.config_json),
             ":condition_limits_json": condition.map(|condition| &condition.limits_json),
             ":judge_json": scorer.judge_json,
+            ":output_from": scorer.output_from,
         },
     )?;
     Ok(ScorerKey(change.last_insert_rowid()))
@@ -282,8 +285,8 @@ fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
         spec: from_columns!(row, ScorerSpec {
             scorer_id, name, component_id, component_version, component_digest, component_origin,
             config_json, config_digest, limits_json, grants_json, info_json, scale, direction,
-            severity, threshold, softened, weight, required, sampling_json, nodes_json, subject,
-            judge_json, frozen;
+            severity, threshold, softened, weight, required, sampling_json, nodes_json, output_from,
+            subject, judge_json, frozen;
             condition: condition,
             component: None,
             declared_severity: declared_severity,

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::{
+    case::CasePointer,
     contract::Severity,
     judge::{JudgeChoice, Jury},
     registry::Reference,
@@ -24,10 +25,11 @@ use super::{
 const MOST_LEVELS: usize = 120;
 
 /// The keys of an entry.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "use",
     "name",
     "config",
+    "on",
     "limits",
     "grants",
     "severity",
@@ -59,6 +61,8 @@ pub(super) struct Entry {
     pub(super) uses_location: Option<Location>,
     pub(super) name: Option<String>,
     pub(super) config: Option<ScorerConfig>,
+    /// Where in a case its output is, as `on`.
+    pub(super) output_from: Option<CasePointer>,
     pub(super) limits: LimitOverrides,
     pub(super) grants: Option<Grants>,
     /// How its scores count, as the entry says it.
@@ -117,6 +121,7 @@ impl Entry {
                 }
                 "name" => entry.name = reading.text(node, key),
                 "config" => entry.config = config(reading, node),
+                "on" => entry.output_from = output_from(reading, node),
                 "limits" => entry.limits = limits(reading, node),
                 "grants" => entry.grants = Some(grants(reading, node, key)),
                 "severity" => {
@@ -175,6 +180,7 @@ impl Entry {
             uses_location: self.uses_location.or(base.uses_location),
             name: self.name.or(base.name),
             config: self.config.or(base.config),
+            output_from: self.output_from.or(base.output_from),
             limits: self.limits.over(&base.limits),
             grants: self.grants.or(base.grants),
             policy: self.policy.over(base.policy),
@@ -215,6 +221,11 @@ fn config(reading: &mut Reading<'_>, node: &Node) -> Option<ScorerConfig> {
         }
     }
     is_whole.then(|| ScorerConfig::new(&object))
+}
+
+fn output_from(reading: &mut Reading<'_>, node: &Node) -> Option<CasePointer> {
+    let written = reading.text(node, "on")?;
+    reading.said(&node.span, written.parse())
 }
 
 fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {

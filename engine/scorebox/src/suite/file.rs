@@ -363,13 +363,15 @@ fn target(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<N
 impl Named {
     fn resolved(self) -> results::Written {
         let uses = self.uses();
-        let Entry { name, config, limits, grants, policy, default_policy, .. } = self.entry;
+        let Entry { name, config, output_from, limits, grants, policy, default_policy, .. } =
+            self.entry;
         let Entry {
             uses_location, policy_location, sampling, nodes, condition, judge, meta, ..
         } = self.entry;
         let scorer = SuiteScorer {
             name,
             config: config.unwrap_or_default(),
+            output_from,
             limits: limits.apply(Limits::default()),
             grants: grants.unwrap_or_default(),
             selection: Selection { sampling: sampling.unwrap_or_default(), nodes },

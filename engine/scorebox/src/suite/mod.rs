@@ -45,6 +45,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
+    case::CasePointer,
     digest::Digest,
     judge::{JudgeChoice, JudgeIdentity},
     registry::{Reference, ScorerSource},
@@ -114,6 +115,8 @@ pub struct SuiteScorer {
     pub name: Option<String>,
     /// Its configuration.
     pub config: ScorerConfig,
+    /// Where in a case the value is that it is given as the output; none: the case's output.
+    pub output_from: Option<CasePointer>,
     /// What one of its scores may use.
     pub limits: Limits,
     /// What it may import.
@@ -355,6 +358,7 @@ impl SuiteScorer {
             brought: None,
             name: None,
             config: ScorerConfig::default(),
+            output_from: None,
             limits: Limits::default(),
             grants: Grants::NONE,
             judge: JudgeChoice::default(),
@@ -387,6 +391,13 @@ impl SuiteScorer {
     #[must_use]
     pub fn with_config(mut self, config: ScorerConfig) -> SuiteScorer {
         self.config = config;
+        self
+    }
+
+    /// The same with this [`output_from`](SuiteScorer::output_from).
+    #[must_use]
+    pub fn with_output_from(mut self, output_from: impl Into<Option<CasePointer>>) -> SuiteScorer {
+        self.output_from = output_from.into();
         self
     }
 
@@ -466,6 +477,7 @@ impl SuiteScorer {
             ("nodes", value(self.selection.nodes_json())),
             ("when", self.condition.as_ref().map(|it| it.expression.as_str().into())),
             ("of", self.subject.as_ref().map(|subject| subject.as_str().into())),
+            ("on", self.output_from.as_ref().map(|pointer| pointer.as_str().into())),
         ];
         for (key, value) in said {
             if let Some(value) = value {

@@ -234,6 +234,7 @@ fn differences(one: &Entry, other: &Entry) -> Vec<&'static str> {
     let alike = [
         ("name", one.name == other.name),
         ("config", one.config == other.config),
+        ("on", one.output_from == other.output_from),
         ("limits", one.limits == other.limits),
         ("grants", one.grants == other.grants),
         ("severity", count_alike(|one, other| one.severity == other.severity)),

@@ -6,6 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 use crate::{
+    case::CasePointer,
     judge::{Halt, Recording},
     row::{Answer, Status},
     sandbox::LoadedScorer,
@@ -35,6 +36,7 @@ struct StoredUnit {
     failure: Option<String>,
     scorer: Arc<LoadedScorer>,
     condition: Option<Arc<LoadedScorer>>,
+    output_from: Option<Arc<CasePointer>>,
     record: ScoreRecord,
     stored: Answer,
     /// The answers of a judge that the stored score is based on.
@@ -56,6 +58,10 @@ impl Unit for StoredUnit {
 
     fn condition(&self) -> Option<&LoadedScorer> {
         self.condition.as_deref()
+    }
+
+    fn output_from(&self) -> Option<&CasePointer> {
+        self.output_from.as_deref()
     }
 
     fn answers(&self) -> Vec<Arc<Recording>> {
@@ -216,7 +222,18 @@ fn begun(
         && case.as_ref().is_some_and(|case| case.case().workspace().is_some());
     let scorer = Arc::clone(rescorer.for_score(names_files, &stored)?);
     let (case, condition) = (case.clone(), rescorer.condition().cloned());
-    Ok(StoredUnit { number, case, failure, scorer, condition, record, stored, answers })
+    let output_from = rescorer.output_from().cloned();
+    Ok(StoredUnit {
+        number,
+        case,
+        failure,
+        scorer,
+        condition,
+        output_from,
+        record,
+        stored,
+        answers,
+    })
 }
 
 fn compared(row: Finished<StoredUnit>) -> Verdict {

@@ -52,6 +52,8 @@ struct Planned {
     when: Value,
     /// Whose results it scores.
     of: Value,
+    /// Where in a case its output is from.
+    on: Value,
     /// What decides the answers of the judge that it asks; null if it asks none, or a program gave the judge.
     judge: Value,
     /// How its scores count: as they are stored; `None` if the plan says what it may not.
@@ -63,8 +65,10 @@ impl std::fmt::Display for Planned {
         let Planned { id, name, config, limits, grants, .. } = self;
         let name = name.as_deref().unwrap_or(id);
         write!(f, "{id} ({name}), config {config}, limits {limits}, grants {grants}")?;
-        let Planned { sampling, nodes, when, of, policy, .. } = self;
-        for (what, said) in [("sampling", sampling), ("nodes", nodes), ("when", when), ("of", of)] {
+        let Planned { sampling, nodes, when, of, on, policy, .. } = self;
+        for (what, said) in
+            [("sampling", sampling), ("nodes", nodes), ("when", when), ("of", of), ("on", on)]
+        {
             if !said.is_null() {
                 write!(f, ", {what} {said}")?;
             }
@@ -99,6 +103,7 @@ impl Planned {
                 }
             }),
             of: spec.subject.clone().map_or(Value::Null, Value::from),
+            on: spec.output_from.clone().map_or(Value::Null, Value::from),
             judge: spec.judge_json.as_deref().map_or(Value::Null, json),
             policy: Some(spec.policy()),
         }
@@ -108,7 +113,7 @@ impl Planned {
         let of = |it: &Planned| (it.config.clone(), it.limits.clone(), it.grants.clone());
         let same_name = planned.name.as_ref().or(self.own_name.as_ref()) == self.name.as_ref();
         let cases =
-            |it: &Planned| (it.sampling.clone(), it.nodes.clone(), it.when.clone(), it.of.clone());
+            |it: &Planned| [&it.sampling, &it.nodes, &it.when, &it.of, &it.on].map(Value::clone);
         let same_cases = cases(self) == cases(planned);
         let same_policy = match (&self.policy, &planned.policy) {
             (Some(stored), Some(planned)) => stored.counts_as(planned),
@@ -149,6 +154,7 @@ fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
         nodes: scorer["nodes"].clone(),
         when: scorer["when"].clone(),
         of: scorer["of"].clone(),
+        on: scorer["on"].clone(),
         judge: scorer["judge"].clone(),
         policy: stored.get(index).and_then(|stored| planned_policy(scorer, &stored.spec)),
     };

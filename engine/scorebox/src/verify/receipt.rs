@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     advice::{Advice, Advised, Thing},
-    case::Case,
+    case::{Case, CasePointer},
     component_bytes::ComponentBytes,
     contract::{CONTRACT_VERSION, ScorerInfo, ScorerInput},
     digest::Digest,
@@ -23,8 +23,9 @@ use super::{
 };
 
 /// The version of the format that is written.
-const VERSION: u32 = 2;
-/// The oldest version that is read. It names no calls of judges; for other scores it says the same.
+const VERSION: u32 = 3;
+/// The oldest version that is read. It names no calls of judges; for other scores it says the same. No version before 3 says which value
+/// of the case was scored, which was its output.
 const OLDEST_VERSION: u32 = 1;
 
 /// What is needed to compute one score again, and what it was.
@@ -32,7 +33,7 @@ const OLDEST_VERSION: u32 = 1;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Of this format: 2, or 1 of one that has neither `judge` nor `calls`.
+    /// Of this format: 3, or 2 of one that has no `on`, or 1 of one that has neither `judge` nor `calls` either.
     pub version: u32,
     /// The score.
     pub score_id: String,
@@ -52,6 +53,9 @@ pub struct Receipt {
     /// The calls of the judge that the score is based on, in the order in which they were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ReceiptCall>,
+    /// Where in the case the value is that it was given as the output, as a JSON Pointer; `None`: the case's output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// The digest of what it was given of the case.
     pub input_digest: Digest,
     /// The scorebox that ran it.
@@ -163,6 +167,7 @@ impl Receipt {
                 .transpose()
                 .map_err(damaged)?,
             calls: record.row.answer.calls.iter().map(ReceiptCall::from).collect(),
+            on: spec.output_from,
             input_digest,
             engine_version: record.engine_version.clone(),
             wasmtime_version: record.wasmtime_version.clone(),
@@ -244,8 +249,11 @@ impl Receipt {
         let answer = (&self.answer).into();
         let scorer = rescorer.for_score(case.workspace().is_some(), &answer)?;
         let folder = case.task_folder();
-        let input = case.scorer_input(scorer.info().reads);
-        let input = ScorerInput { workspace: folder.as_ref(), ..input };
+        let input = ScorerInput {
+            output: self.output_of(case)?,
+            workspace: folder.as_ref(),
+            ..case.scorer_input(scorer.info().reads)
+        };
         let outcome = scorer.score_knowing(input, answers).await;
         if let Some(verdict) = recorded_calls::asked_otherwise(self.calls.len(), &outcome) {
             return Ok(verdict);
@@ -268,6 +276,20 @@ impl Receipt {
         let config = ScorerConfig::new(&object);
         must_be_same("configuration", self.config_digest, config.digest())?;
         Ok(config)
+    }
+
+    /// What the scorer was given as the output.
+    fn output_of<'c>(&self, case: &'c Case) -> Result<&'c str, Verdict> {
+        let Some(on) = &self.on else { return Ok(case.output()) };
+        let pointer: CasePointer =
+            on.parse().map_err(|error| Verdict::not_verifiable(format!("its `on`: {error}")))?;
+        match pointer.find(case) {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => {
+                Err(Verdict::different("value of the case", on.clone(), "nothing".to_owned()))
+            }
+            Err(reason) => Err(Verdict::not_verifiable(format!("the case at `{on}`: {reason}"))),
+        }
     }
 
     /// Refuses a score whose contract is another one, or whose answers of a judge are not named.

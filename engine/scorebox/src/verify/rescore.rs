@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     advice::{Advice, Thing},
-    case::{Case, Key},
+    case::{Case, CasePointer, Key},
     component_bytes::ComponentBytes,
     contract::ScorerInfo,
     digest::Digest,
@@ -28,6 +28,8 @@ pub(super) struct Rescorer {
     loaded: Result<Arc<LoadedScorer>, Verdict>,
     /// What decides which cases it is for, by what they hold.
     condition: Option<Arc<LoadedScorer>>,
+    /// Where in a case the value is that it is given as the output.
+    output_from: Option<Arc<CasePointer>>,
     /// The scorer whose results it scores.
     subject: Option<ScorerKey>,
     /// Which cases it is for.
@@ -43,7 +45,7 @@ impl Rescorer {
 
     fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
         let (condition, subject, selection) = (None, None, Selection::default());
-        Rescorer { loaded, condition, subject, selection, seed: None }
+        Rescorer { loaded, condition, output_from: None, subject, selection, seed: None }
     }
 
     /// Loads what a run stored of one of its scorers. Samples are drawn with the run's seed.
@@ -98,11 +100,12 @@ impl Rescorer {
         sandbox: &Sandbox,
     ) -> Result<Rescorer, StoreError> {
         let rescorer = Stored::of(spec).load(store, sandbox).await?;
-        Ok(Rescorer::new(
+        let as_described = Rescorer::new(
             rescorer
                 .loaded
                 .and_then(|loaded| described_otherwise(spec, &loaded).map_or(Ok(loaded), Err)),
-        ))
+        );
+        Ok(as_described.given_as(spec))
     }
 
     /// Loads another component with the configuration, the limits and the grants of a scorer of a run.
@@ -111,7 +114,15 @@ impl Rescorer {
         component: &ComponentBytes,
         sandbox: &Sandbox,
     ) -> Rescorer {
-        Stored::of(spec).load_of(component, sandbox).await
+        Stored::of(spec).load_of(component, sandbox).await.given_as(spec)
+    }
+
+    /// The same, given what the scorer of a run is given.
+    fn given_as(self, spec: &ScorerSpec) -> Rescorer {
+        match spec.output_from.as_deref().map(str::parse).transpose() {
+            Ok(pointer) => Rescorer { output_from: pointer.map(Arc::new), ..self },
+            Err(error) => Rescorer::unusable(format!("its `on` is damaged: {error}")),
+        }
     }
 
     /// Loads a component that is the right one.
@@ -157,6 +168,11 @@ impl Rescorer {
     /// The scorer that decides which cases it is for.
     pub(super) fn condition(&self) -> Option<&Arc<LoadedScorer>> {
         self.condition.as_ref()
+    }
+
+    /// Where in a case the value is that it is given as the output.
+    pub(super) fn output_from(&self) -> Option<&Arc<CasePointer>> {
+        self.output_from.as_ref()
     }
 
     /// The scorer whose results it scores.

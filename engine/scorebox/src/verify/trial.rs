@@ -134,7 +134,14 @@ impl Trying {
             Ok(answers) => answers.into_iter().map(Arc::new).collect(),
             Err(unrecorded) => return Ok(Err(recorded_calls::verdict(&unrecorded))),
         };
-        let (outcome, _) = case.score(scorer, answers, &self.workspaces, &Halt::default()).await;
+        let pointer = self.rescorer.output_from();
+        let outcome = match pointer.map(|pointer| case.value_at(pointer)).transpose() {
+            Ok(output) => {
+                let asking = Halt::default();
+                case.score(scorer, output, answers, &self.workspaces, &asking).await.0
+            }
+            Err(outcome) => *outcome,
+        };
         let asks_otherwise =
             matches!(&outcome.result, Err(error) if error.kind == ErrorKind::JudgeNotRecorded);
         let computed = Answer::from(outcome);

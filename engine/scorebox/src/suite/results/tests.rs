@@ -184,7 +184,7 @@ fn a_target_is_never_replaced_by_a_scorer_of_its_name() {
 fn what_is_wrong_with_a_target_has_its_location() {
     insta::assert_snapshot!(mistakes("[target]\nmeta = ['a']\n[scorers.a]\n"), @"
     suite:1:2: `target` needs `use`: the scorer whose results are scored
-    suite:2:1: unknown key `meta`; the keys of `target` are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`
+    suite:2:1: unknown key `meta`; the keys of `target` are `use`, `name`, `config`, `on`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`
     ");
     insta::assert_snapshot!(mistakes("target = 'bleu'\n[scorers.a]\n"), @"suite:1:10: `target` must be a table; found a text");
 }

@@ -1,0 +1,147 @@
+//! A JSON Pointer into a case: which of its values a scorer is given as its output. Reads no suite and runs no scorer.
+
+use std::{fmt, str::FromStr};
+
+use super::{error::BadCaseReason, key::Key, pointer::Pointer, record::Case};
+use crate::{contract::Field, suggest::closest};
+
+/// A JSON Pointer (RFC 6901) whose first part is the output, or another part of a case that scorers can read, in any of its spellings:
+/// `/output/summary`, `/trace/0/content`, `/expected`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CasePointer {
+    key: Key,
+    pointer: Pointer,
+}
+
+/// Why a text is no [`CasePointer`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadCasePointer {
+    /// It is no JSON Pointer.
+    #[error("`{0}` is not a JSON Pointer, such as `/output/summary`: {1}")]
+    NotAPointer(String, &'static str),
+    /// It begins with something else.
+    #[error("`{pointer}` is not in what scorers are given of a case{}; a pointer begins with one of {}",
+        did_you_mean(.closest), beginnings())]
+    NotAPart {
+        /// The pointer.
+        pointer: String,
+        /// The beginnings that were probably meant, the best first.
+        closest: Vec<String>,
+    },
+}
+
+impl CasePointer {
+    /// The pointer as it was written.
+    pub fn as_str(&self) -> &str {
+        self.pointer.as_str()
+    }
+
+    /// The value there, as the JSON that was read; `None` if the case has none.
+    ///
+    /// # Errors
+    /// An object on the way has a key twice.
+    pub fn find<'c>(&self, case: &'c Case) -> Result<Option<&'c str>, BadCaseReason> {
+        let value = match self.key {
+            Key::Output => Some(case.output()),
+            key => case.raw(key),
+        };
+        match value {
+            Some(value) => {
+                self.pointer.find_below_first(value.trim()).map_err(|fault| fault.reason)
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+impl FromStr for CasePointer {
+    type Err = BadCasePointer;
+
+    fn from_str(text: &str) -> Result<CasePointer, BadCasePointer> {
+        let pointer = Pointer::parse(text)
+            .map_err(|why| BadCasePointer::NotAPointer(text.to_owned(), why))?;
+        let first = pointer.first().unwrap_or_default();
+        let known = parts().find(|key| key.spellings().contains(&first));
+        match known {
+            Some(key) => Ok(CasePointer { key, pointer }),
+            None => {
+                let closest = closest(first, parts().map(Key::name));
+                let pointer = text.to_owned();
+                Err(BadCasePointer::NotAPart { pointer, closest })
+            }
+        }
+    }
+}
+
+impl fmt::Display for CasePointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a pointer can begin with.
+fn parts() -> impl Iterator<Item = Key> {
+    std::iter::once(Key::Output).chain(Field::ALL.into_iter().map(Key::from))
+}
+
+fn beginnings() -> String {
+    parts().map(|key| format!("`/{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(closest: &[String]) -> String {
+    match closest.first() {
+        Some(name) => format!(" (did you mean `/{name}`?)"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(pointer: &str, case: &str) -> Option<String> {
+        let case = Case::from_json(case).unwrap();
+        pointer.parse::<CasePointer>().unwrap().find(&case).unwrap().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_value_of_a_case_is_found_as_it_was_written() {
+        let case = r#"{"output": {"summary": "short", "parts": [1.0, null]}, "reference": "long"}"#;
+        for (pointer, value) in [
+            ("/output/summary", Some(r#""short""#)),
+            ("/output/parts/0", Some("1.0")),
+            ("/output/parts/1", Some("null")),
+            ("/output/parts/2", None),
+            ("/expected", Some(r#""long""#)),
+            ("/groundTruth", Some(r#""long""#)),
+            ("/context/0", None),
+        ] {
+            assert_eq!(find(pointer, case).as_deref(), value, "{pointer}");
+        }
+        let whole = find("/output", case);
+        assert_eq!(whole.as_deref(), Some(r#"{"summary": "short", "parts": [1.0, null]}"#));
+    }
+
+    #[test]
+    fn what_scorers_are_not_given_is_refused() {
+        let refused = |text: &str| text.parse::<CasePointer>().unwrap_err().to_string();
+        assert_eq!(
+            refused("output"),
+            "`output` is not a JSON Pointer, such as `/output/summary`: it does not start with `/`"
+        );
+        assert!(refused("/otput/x").starts_with(
+            "`/otput/x` is not in what scorers are given of a case (did you mean `/output`?); \
+             a pointer begins with one of `/output`, `/input`, "
+        ));
+        for other in ["", "/", "/id", "/turns/0", "/workspace"] {
+            assert!(refused(other).contains("is not in what scorers are given"), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_on_the_way_is_an_error() {
+        let case = Case::from_json(r#"{"output": {"a": 1, "a": 2}}"#).unwrap();
+        assert!("/output/a".parse::<CasePointer>().unwrap().find(&case).is_err());
+    }
+}
