@@ -70,6 +70,9 @@ pub struct CaseVerdict {
     /// Whether the case itself says that it is not to be judged.
     #[serde(skip)]
     pub skips_itself: bool,
+    /// The verdict if a soft regression fails a case too.
+    #[serde(skip)]
+    pub if_strict: Verdict,
 }
 
 /// The verdict of a case as other programs read it: none if the case passed in a run of which no scorer can fail a case.
@@ -100,7 +103,19 @@ impl CaseVerdict {
     pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
         let has_failure = matches!(verdict, Verdict::Failed);
         let is_incomplete = matches!(verdict, Verdict::Undecided);
-        CaseVerdict { verdict, regressions, score, has_failure, is_incomplete, skips_itself: false }
+        let if_strict = match verdict {
+            Verdict::Passed | Verdict::Undecided if regressions > 0 => Verdict::Failed,
+            other => other,
+        };
+        CaseVerdict {
+            verdict,
+            regressions,
+            score,
+            has_failure,
+            is_incomplete,
+            skips_itself: false,
+            if_strict,
+        }
     }
 
     /// Whether the case counts in rates and means. A case that a scorer has no row for does not, even if it failed or is errored: if
@@ -112,13 +127,11 @@ impl CaseVerdict {
         }
     }
 
-    /// The verdict if a soft regression fails a case too.
+    /// The verdict if a soft regression fails a case too, and so does the error of a scorer that might have regressed.
     #[must_use]
     pub fn strict(self) -> CaseVerdict {
-        let can_fail = matches!(self.verdict, Verdict::Passed | Verdict::Undecided);
-        let fails = can_fail && self.regressions > 0;
         CaseVerdict {
-            verdict: if fails { Verdict::Failed } else { self.verdict },
+            verdict: self.if_strict,
             has_failure: self.has_failure || self.regressions > 0,
             ..self
         }
@@ -134,11 +147,10 @@ pub struct CaseTally {
     is_skipped: bool,
     /// Scorers that have said nothing yet.
     missing: u32,
-    /// Scorers that could decide, and skip the case or do not apply to it.
-    spared: u32,
-    /// Scorers that could decide, and have a score or an error.
-    asked: u32,
-    errors: u32,
+    /// Scorers that can fail a case.
+    deciders: Deciders,
+    /// Those that can if a soft regression fails a case too.
+    deciders_if_strict: Deciders,
     failures: u32,
     regressions: u32,
     weighted: f64,
@@ -146,6 +158,32 @@ pub struct CaseTally {
     /// The same sums, of weights that are multiplied by `DOWN`.
     weighted_down: f64,
     weights_down: f64,
+}
+
+/// What scorers that can decide against a case have for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Deciders {
+    /// Those that skip it or do not apply to it.
+    spared: u32,
+    /// Those that have a score.
+    scored: u32,
+    /// Those that have no score because of an error.
+    errors: u32,
+}
+
+impl Deciders {
+    fn add(&mut self, counted: Counted<'_>) {
+        match counted {
+            Counted::Skipped | Counted::Nothing => self.spared += 1,
+            Counted::Score(..) => self.scored += 1,
+            Counted::Error => self.errors += 1,
+        }
+    }
+
+    /// Whether all leave the case alone.
+    fn spare_it(&self) -> bool {
+        self.spared > 0 && self.scored == 0 && self.errors == 0
+    }
 }
 
 impl CaseTally {
@@ -179,32 +217,29 @@ impl CaseTally {
                 policy.standing(score, assertions)
             }
         };
-        if policy.decides() {
-            match counted {
-                Counted::Skipped | Counted::Nothing => self.spared += 1,
-                Counted::Score(..) | Counted::Error => self.asked += 1,
-            }
+        let assertions = match counted {
+            Counted::Score(_, assertions) => assertions,
+            Counted::Nothing | Counted::Skipped | Counted::Error => &[],
+        };
+        if policy.can_fail(false) || assertions.iter().any(|it| policy.is_gate(it)) {
+            self.deciders.add(counted);
+        }
+        if policy.can_fail(true) || assertions.iter().any(Policy::is_deciding) {
+            self.deciders_if_strict.add(counted);
         }
         match standing {
-            Standing::Holds => {}
+            Standing::Holds | Standing::Errored => {}
             Standing::Regressed => self.regressions += 1,
             Standing::Failed => self.failures += 1,
-            Standing::Errored => self.errors += 1,
         }
         standing
     }
 
     /// The verdict.
     pub fn verdict(&self) -> CaseVerdict {
-        let is_unjudged = self.spared > 0 && self.asked == 0 && self.regressions == 0;
-        let verdict = match (self.errors, self.failures, self.is_skipped, self.missing) {
-            (1.., ..) => Verdict::Errored,
-            (_, 1.., ..) => Verdict::Failed,
-            (_, _, true, _) => Verdict::Skipped,
-            (.., 1..) => Verdict::Undecided,
-            _ if is_unjudged => Verdict::Skipped,
-            _ => Verdict::Passed,
-        };
+        let verdict = self.verdict_of(&self.deciders, self.failures);
+        let failures = self.failures + self.regressions;
+        let if_strict = self.verdict_of(&self.deciders_if_strict, failures);
         let score = (self.weights > 0.0).then(|| match self.weights.is_finite() {
             true => self.weighted / self.weights,
             false => self.weighted_down / self.weights_down,
@@ -213,7 +248,19 @@ impl CaseTally {
             has_failure: self.failures > 0,
             is_incomplete: self.missing > 0,
             skips_itself: self.is_skipped,
+            if_strict,
             ..CaseVerdict::of(verdict, self.regressions, score)
+        }
+    }
+
+    fn verdict_of(&self, deciders: &Deciders, failures: u32) -> Verdict {
+        match (deciders.errors, failures, self.is_skipped, self.missing) {
+            (1.., ..) => Verdict::Errored,
+            (_, 1.., ..) => Verdict::Failed,
+            (_, _, true, _) => Verdict::Skipped,
+            (.., 1..) => Verdict::Undecided,
+            _ if deciders.spare_it() => Verdict::Skipped,
+            _ => Verdict::Passed,
         }
     }
 }
@@ -278,6 +325,18 @@ mod tests {
     }
 
     #[test]
+    fn an_error_of_a_scorer_that_might_have_regressed_is_no_pass_where_regressions_fail() {
+        let soft = policy(Severity::Soft, 0.5);
+        let measures =
+            Policy::declared(Severity::Soft, None, Direction::HigherIsBetter, Scale::Unit);
+        assert_eq!(verdict(&[(soft, Counted::Error)]).strict().verdict, Verdict::Errored);
+        assert_eq!(verdict(&[(measures, Counted::Error)]).strict().verdict, Verdict::Passed);
+        let regressed = [(soft, Counted::Error), (soft, Counted::Score(0.0, &[]))];
+        let strict = verdict(&regressed).strict();
+        assert_eq!((strict.verdict, strict.has_failure), (Verdict::Errored, true));
+    }
+
+    #[test]
     fn a_skipped_case_is_skipped_unless_something_of_it_failed() {
         assert_eq!(CaseTally::skipped().verdict().verdict, Verdict::Skipped);
         let mut tally = CaseTally::skipped();
@@ -291,13 +350,39 @@ mod tests {
         let measures =
             Policy::declared(Severity::Soft, None, Direction::HigherIsBetter, Scale::Unit);
         let (good, skipped) = (Counted::Score(1.0, &[]), Counted::Skipped);
-        assert_eq!(verdict(&[(gate, skipped), (soft, good)]).verdict, Verdict::Passed);
+        let by_a_soft_one = verdict(&[(gate, skipped), (soft, good)]);
+        assert_eq!(by_a_soft_one.verdict, Verdict::Skipped);
+        assert_eq!(by_a_soft_one.strict().verdict, Verdict::Passed);
+        let regressed = verdict(&[(gate, skipped), (soft, Counted::Score(0.0, &[]))]);
+        assert_eq!((regressed.verdict, regressed.regressions), (Verdict::Skipped, 1));
+        assert_eq!(regressed.strict().verdict, Verdict::Failed);
+        assert_eq!(verdict(&[(gate, skipped), (soft, Counted::Error)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(gate, skipped), (measures, good)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(gate, skipped), (soft, skipped)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(measures, skipped)]).verdict, Verdict::Passed);
         assert_eq!(verdict(&[(gate, Counted::Nothing), (soft, skipped)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(gate, Counted::Nothing)]).verdict, Verdict::Skipped);
-        assert_eq!(verdict(&[(gate, Counted::Nothing), (soft, good)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(soft, skipped)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(soft, skipped)]).strict().verdict, Verdict::Skipped);
+    }
+
+    #[test]
+    fn a_gate_among_the_assertions_of_a_score_decides_as_a_gate_does() {
+        let gate = policy(Severity::Gate, 1.0);
+        let measures =
+            Policy::declared(Severity::Soft, None, Direction::HigherIsBetter, Scale::Unit);
+        let holds = [Assertion {
+            name: "cited".into(),
+            score: 1.0,
+            severity: Some(Severity::Gate),
+            threshold: None,
+            reason: None,
+        }];
+        let rows = [(gate, Counted::Skipped), (measures, Counted::Score(0.3, &holds))];
+        assert_eq!(verdict(&rows).verdict, Verdict::Passed);
+        let softened = measures.softening_assertions(true);
+        let rows = [(gate, Counted::Skipped), (softened, Counted::Score(0.3, &holds))];
+        assert_eq!(verdict(&rows).verdict, Verdict::Skipped);
     }
 
     #[test]
