@@ -54,8 +54,11 @@ fn raters_who_left_out_a_case_count_where_two_have_a_label() {
     Fleiss' kappa           -0.3333
     Krippendorff's alpha     0.0667
     ");
-    let words = "among raters: 2 cases have 3 labels, and Fleiss' kappa is over these; 1 case has another number";
+    let words = "among raters: 2 cases have 3 labels, and Fleiss' kappa is over these; 1 case has another number; 2 cases have fewer \
+                 than two that can be read\n";
     assert!(shown.stderr.contains(words), "{shown}");
+    let json = folder.sh("scorebox agree s --with /label --raters /by --format json").json();
+    assert_eq!((&json["raters"]["cases"], &json["raters"]["without"]), (&3.into(), &2.into()));
 }
 
 #[test]
@@ -84,4 +87,18 @@ fn a_scorer_that_favours_a_group_is_found_out() {
     let bias = folder.sh(line).exits_with(0).json()["bias"].clone();
     assert!(bias["rho"].as_f64().unwrap() > 0.5 && bias["p"].as_f64().unwrap() < 1e-6, "{bias}");
     assert_eq!(bias["groups"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn cases_that_do_not_say_their_group_are_counted_and_left_out() {
+    let folder = scored(&[
+        (0.1, r#"{"label":0,"system":"a"}"#),
+        (0.9, r#"{"label":1,"system":"b"}"#),
+        (0.8, r#"{"label":1}"#),
+        (0.2, r#"{"label":0,"system":[]}"#),
+    ]);
+    let said = folder.sh("scorebox agree s --with /label --by /system").exits_with(0).stderr;
+    assert!(said.contains("2 cases have nothing readable at /system\n"), "{said}");
+    let json = folder.sh("scorebox agree s --with /label --by /system --format json").json();
+    assert_eq!(json["bias"]["without"], 2);
 }

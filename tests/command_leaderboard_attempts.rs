@@ -97,7 +97,7 @@ fn what_cannot_be_read_beside_the_metadata_counts_as_absent_except_succeeded() {
         format!("{{\"output\": 1, {own}, \"metadata\": {{{metadata}}}}}\n")
     };
     let succeeded = r#""succeeded": true"#;
-    let ada = r#""entrant": "ada", "app": {"name": "chat"}, "tenant": ["t"], "challenge": 1.5, "rating": "n/a", "created_at": "2026-01-01", "tokens_total": "?", "tokensTotal": 7, "elapsed_ms": {}, "latencyMs": 40"#;
+    let ada = r#""entrant": "ada", "app": {"name": "chat"}, "tenant": ["t"], "challenge": 1.5, "rating": "n/a", "created_at": "today", "tokens_total": "?", "tokensTotal": 7, "elapsed_ms": {}, "latencyMs": 40"#;
     let bob = r#""entrant": "bob", "app_id": "chat", "rating": 9, "created_at": 5"#;
     let cases = [
         line(ada, succeeded),
@@ -164,6 +164,31 @@ fn a_table_has_points_if_its_rows_are_the_metadata() {
     folder.sh("scorebox run attempts.csv -s points=weighted -q --run-id unmapped").exits_with(1);
 }
 
+/// Milliseconds are what dify has; tables and people have dates.
+#[test]
+fn a_time_that_is_written_as_a_date_is_a_time() {
+    let folder = Folder::new();
+    folder.write(
+        "attempts.csv",
+        "output,entrant,succeeded,created_at\n\
+         a,ada,true,2026-11-01T10:00:00Z\n\
+         b,bob,true,2026-11-01T11:30:00+02:00\n\
+         c,cyd,true,2026-11-01\n\
+         d,dan,true,1793491200001\n",
+    );
+    folder.sh("scorebox run attempts.csv -s json-valid -q --map metadata=").exits_with(0);
+    let ranked = folder.sh("scorebox leaderboard --strategy first --format json").json();
+    let of = |key: &str| -> Vec<_> {
+        ranked.as_array().unwrap().iter().map(|it| it[key].clone()).collect()
+    };
+    assert_eq!(of("entrant"), ["cyd", "dan", "bob", "ada"]);
+    let times =
+        [1_793_491_200_000.0, 1_793_491_200_001.0, 1_793_525_400_000.0, 1_793_527_200_000.0];
+    assert_eq!(of("createdAt"), times);
+    let shown = folder.sh("scorebox leaderboard --strategy first").exits_with(0);
+    assert!(shown.stdout.contains("2026-11-01 09:30:00"), "{shown}");
+}
+
 /// An attempt that says `"maybe"` has not said whether it succeeded: its verdict must not stand in.
 #[test]
 fn an_attempt_of_which_something_cannot_be_read_is_not_ranked_and_counted() {
@@ -176,7 +201,7 @@ fn an_attempt_of_which_something_cannot_be_read_is_not_ranked_and_counted() {
         attempt("ada", r#""succeeded": "maybe", "rating": 10"#),
         attempt("bob", r#""succeeded": true, "rating": 9"#),
         attempt("cyd", r#""succeeded": true, "rating": "high""#),
-        attempt("dan", r#""succeeded": true, "rating": 8, "created_at": "2026-01-01""#),
+        attempt("dan", r#""succeeded": true, "rating": 8, "created_at": "2026-01-32""#),
         attempt("eve", r#""succeeded": 2, "rating": 7"#),
         attempt("fay", r#""succeeded": null, "rating": 6, "challenge": """#),
         attempt("gil", r#""succeeded": "false", "rating": "5""#),

@@ -99,6 +99,11 @@ fn figures_cases_and_tables_of_a_part_of_a_run_come_with_a_warning() {
         "stats --format json",
         "cases",
         "cases --format jsonl",
+        "scores",
+        "scores --format jsonl",
+        "repeats",
+        "repeats --format json",
+        "repeats --cases --format jsonl",
         "export -o r.csv",
         "report csv=c.csv",
     ] {
@@ -107,10 +112,44 @@ fn figures_cases_and_tables_of_a_part_of_a_run_come_with_a_warning() {
     }
     folder.write("cases.jsonl", cases().replace("oops\n", ""));
     folder.sh("scorebox run suite.toml cases.jsonl -q --resume r").exits_with(0);
-    for command in ["stats", "cases", "export -o w.csv", "report csv=w.csv"] {
+    for command in ["stats", "cases", "scores", "repeats", "export -o w.csv", "report csv=w.csv"] {
         let said = folder.sh(&format!("scorebox {command}")).exits_with(0).stderr;
         assert!(!said.contains("warning"), "{command}: {said}");
     }
+}
+
+#[test]
+fn figures_in_json_say_how_far_their_run_has_come() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", cases());
+    folder.write("suite.toml", "[scorers.labels]\nuse = \"label-distribution\"\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(2);
+    let figures = |options: &str| {
+        folder.sh(&format!("scorebox stats --format json {options}")).exits_with(0).json()[0]
+            .clone()
+    };
+    assert_eq!(figures("r")["state"], "stopped");
+    folder.write("cases.jsonl", cases().replace("oops\n", ""));
+    folder.sh("scorebox run suite.toml cases.jsonl -q --resume r").exits_with(0);
+    let whole = figures("r");
+    assert_eq!((&whole["state"], whole["summary"].is_object()), (&"finished".into(), true));
+    // Several runs have no state.
+    assert_eq!(figures("--all-runs").get("state"), None);
+}
+
+#[test]
+fn a_summary_of_a_part_of_a_run_is_so_far_in_markdown_too() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", cases().replace("oops\n", ""));
+    folder.sh("scorebox run cases.jsonl -s labels=label-distribution -q").exits_with(0);
+    let heading = |title: &str| {
+        let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
+        assert!(markdown.contains(&format!("### labels of the run{title}\n\n")), "{markdown}");
+    };
+    heading("");
+    let interrupted = "UPDATE runs SET state = 'interrupted'";
+    folder.database("scorebox.db").execute_batch(interrupted).unwrap();
+    heading(" so far");
 }
 
 /// `/dev/full` takes nothing.

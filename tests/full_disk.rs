@@ -155,7 +155,7 @@ fn a_file_that_is_not_written_whole_is_not_there_and_the_one_before_it_stays() {
     for command in WRITING {
         let full = limited(ROOM, &command.replace("FILE", "new"));
         // `card` has a database meanwhile, in a temporary folder.
-        let why = ["File too large", "card.db: disk I/O error"];
+        let why = ["File too large", "cannot keep the scores in the temporary folder"];
         assert!(why.iter().any(|why| full.stderr.contains(why)), "{command}: {full}");
         assert_eq!(names_beside_the_database(&folder), before, "{command}");
         let (_, ending) = command.rsplit_once('.').unwrap();
@@ -180,6 +180,27 @@ fn a_file_that_is_not_written_whole_is_not_there_and_the_one_before_it_stays() {
         assert!(full.stderr.contains("File too large"), "{command}: {full}");
         assert_eq!(names_beside_the_database(&folder), before, "{command}");
     }
+}
+
+#[test]
+fn a_temporary_folder_without_room_is_named_with_what_to_do() {
+    let folder = Folder::new();
+    let card = "exec scorebox card exact-match --cases answers.jsonl -o new.html";
+    let full =
+        folder.sh(&format!("mkdir tmp; export TMPDIR=tmp; trap '' XFSZ; ulimit -f {ROOM}; {card}"));
+    let full = full.exits_with(2).stderr;
+    assert!(
+        full.starts_with("error: cannot keep the scores in the temporary folder `tmp`: "),
+        "{full}"
+    );
+    let hint = "hint: make room there, name another folder in TMPDIR, or name a database to keep: --db FILE\n";
+    assert!(full.ends_with(hint), "{full}");
+    let missing = folder.sh(&format!("export TMPDIR=missing; {card}")).exits_with(2).stderr;
+    assert!(missing.ends_with("hint: name a folder that can be written in TMPDIR\n"), "{missing}");
+    // A database that is named is no temporary one.
+    let named = folder.sh(&format!("trap '' XFSZ; ulimit -f {ROOM}; {card} --db own.db"));
+    assert!(!named.exits_with(2).stderr.contains("TMPDIR"));
+    assert!(!folder.path("new.html").exists());
 }
 
 #[test]

@@ -338,7 +338,10 @@ fn database(what: Database) -> Option<&'static str> {
         Database::RemoveCopies => {
             "a reused score refers to its original: remove those runs too, or first"
         }
-        Database::MakeRoom => "make room on the disk; what was committed is safe",
+        // SQLite does not say whether it is the database or a temporary file that it cannot write.
+        Database::MakeRoom => {
+            "make room on its disk and in the folder for temporary files (TMPDIR); what was committed is safe"
+        }
         Database::Recover => {
             "keep a copy, then try `sqlite3 FILE .recover` to save what can be read"
         }
@@ -362,5 +365,11 @@ mod tests {
         for advice in Advice::one_of_each() {
             assert!(words(&advice).is_some_and(|words| !words.is_empty()), "{advice:?}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_may_be_that_of_temporary_files() {
+        let room = words(&Advice::Database(Database::MakeRoom));
+        assert!(room.is_some_and(|words| words.contains("temporary files (TMPDIR)")));
     }
 }

@@ -1,8 +1,11 @@
 //! Why a command ends, and its exit code; why not all of something was written. Prints nothing.
 
-use std::io;
+use std::{env, io};
 
-use scorebox::advice::{Advice, Advised};
+use scorebox::{
+    advice::{Advice, Advised},
+    store::StoreError,
+};
 
 use crate::advice;
 
@@ -47,6 +50,17 @@ impl Failure {
     /// There is no temporary folder to work in.
     pub(crate) fn temporary_folder(error: &io::Error) -> Failure {
         Failure::new(format!("cannot make a temporary folder: {error}"))
+            .hint("name a folder that can be written in TMPDIR")
+    }
+
+    /// A database that goes with the command does not take the scores, or does not give them back.
+    pub(crate) fn temporary_database(error: &StoreError) -> Failure {
+        let folder = env::temp_dir();
+        Failure::new(format!(
+            "cannot keep the scores in the temporary folder `{}`: {error}",
+            folder.display()
+        ))
+        .hint("make room there, or name another folder in TMPDIR")
     }
 
     /// All that is wrong, messages with their hints; `None` if nothing is.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use scorebox::{
-    aggregate::AgreementOptions,
+    aggregate::{AgreementError, AgreementOptions},
     contract::ScorerInfo,
     judge::Judges,
     registry::{Origin, Reference, ScorerSource},
@@ -305,7 +305,8 @@ impl Card {
             .which(WhichRun::New(id))
             .store(kept.path())
             .jobs(self.jobs.count());
-        let report = must_be_whole(runtime.block_on(watched(request, signalled))?)?;
+        let report = runtime.block_on(watched(request, signalled))?;
+        let report = must_be_whole(report, &kept)?;
         left_out.say();
         if let Some(failure) = unmatched.failure() {
             return Err(Ended::Failed(failure));
@@ -316,7 +317,11 @@ impl Card {
 
     fn page(&self, known: Known, scored: Option<&Scored>) -> Result<Made, Failure> {
         let Known { source, anatomy, suite, info, example, .. } = known;
-        let store = scored.map(|scored| Store::open_read_only(scored.kept.path())).transpose()?;
+        let open = |scored: &Scored| {
+            let store = Store::open_read_only(scored.kept.path());
+            store.map_err(|error| scored.kept.failure(error))
+        };
+        let store = scored.map(open).transpose()?;
         let labels = self.with.as_deref().map(|with| {
             let options = AgreementOptions::new(labels_at(with));
             (with, options.with_positive(self.positive.positive()))
@@ -353,7 +358,7 @@ impl Card {
         };
         let _waiting = store.as_ref().map(|it| Waiting::counting("reading scores", it.rows_read()));
         let mut written = Vec::new();
-        let scored = page.write(&mut written).map_err(why)?;
+        let scored = page.write(&mut written).map_err(|error| why(error, scored))?;
         Ok(Made { page: written, example, scored })
     }
 
@@ -418,9 +423,12 @@ async fn watched(
 }
 
 /// Refuses a run that ended before its last case.
-fn must_be_whole(report: Result<RunReport, RunError>) -> Result<RunReport, Ended> {
+fn must_be_whole(report: Result<RunReport, RunError>, kept: &Kept) -> Result<RunReport, Ended> {
     let report = match report {
         Err(RunError::Stopped) => return Err(Ended::Interrupted),
+        Err(RunError::Store(error) | RunError::BrokeOff { error, .. }) => {
+            return Err(Ended::Failed(kept.failure(error)));
+        }
         report => report?,
     };
     let (message, advice) = match &report.stopped {
@@ -438,11 +446,16 @@ fn must_be_whole(report: Result<RunReport, RunError>) -> Result<RunReport, Ended
     Err(Ended::Failed(Failure { hint, ..Failure::new(message) }))
 }
 
-fn why(error: CardError) -> Failure {
-    match error {
-        CardError::Store(error) => error.into(),
-        CardError::Agreement(error) => error.into(),
-        error => Failure::new(error.to_string()),
+/// Why there is no page of these scores.
+fn why(error: CardError, scored: Option<&Scored>) -> Failure {
+    match (error, scored) {
+        (
+            CardError::Store(error) | CardError::Agreement(AgreementError::Store(error)),
+            Some(scored),
+        ) => scored.kept.failure(error),
+        (CardError::Store(error), None) => error.into(),
+        (CardError::Agreement(error), _) => error.into(),
+        (error, _) => Failure::new(error.to_string()),
     }
 }
 

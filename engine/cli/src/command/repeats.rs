@@ -120,9 +120,13 @@ impl Repeats {
             .with_ks(&ks)
             .with_scorers(scorers);
         match self.cases {
-            true => self.list_cases(&store, run.spec.id.as_str(), options),
-            false => self.show_run(&store, run.spec.id.as_str(), options),
+            true => self.list_cases(&store, run.spec.id.as_str(), options)?,
+            false => self.show_run(&store, run.spec.id.as_str(), options)?,
         }
+        if let Some(unfinished) = report::unfinished(&run) {
+            words::warn(&unfinished);
+        }
+        Ok(Exit::Done)
     }
 
     fn show_run(
@@ -130,7 +134,7 @@ impl Repeats {
         store: &Store,
         run: &str,
         options: RepeatOptions<'_>,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<(), Failure> {
         let waiting = Waiting::counting("reading attempts", store.rows_read());
         let repeats = repeats(store, run, options, |_| true)?;
         drop(waiting);
@@ -149,7 +153,7 @@ impl Repeats {
         if self.format == Format::Table {
             say_of_run(run, &repeats, self.scorer.is_some());
         }
-        Ok(Exit::Done)
+        Ok(())
     }
 
     /// Verdicts and scorers, a row for each k.
@@ -199,7 +203,7 @@ impl Repeats {
         store: &Store,
         run: &str,
         options: RepeatOptions<'_>,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<(), Failure> {
         let reducers = if self.scorer.is_some() { self.reducers() } else { &[] };
         let columns = columns(options.ks, reducers);
         let columns: Vec<_> =
@@ -218,7 +222,7 @@ impl Repeats {
         if self.format == Format::Table {
             words::page_of(page.found(), self.skip, page.shown(), "cases");
         }
-        Ok(Exit::Done)
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use scorebox::{
     aggregate::Decisive,
     row::{Answer, Row, Status},
     sandbox::ErrorKind,
-    store::{ScoreFilter, ScoreRecord, ScorerRecord, Store},
+    store::{RunRecord, ScoreFilter, ScoreRecord, ScorerRecord, Store},
     verdict::{Policy, Standing},
 };
 
@@ -72,23 +72,26 @@ pub(crate) struct Scores {
 impl Scores {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let filter = self.filter(&store)?;
+        let record = self.database.run(self.run.as_deref(), &store)?;
+        let filter = self.filter(&record);
         let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
         drop(waiting);
         store.snapshot(|store| self.show(store, &filter))?;
+        if let Some(unfinished) = report::unfinished(&record) {
+            words::warn(&unfinished);
+        }
         Ok(Exit::Done)
     }
 
-    fn filter(&self, store: &Store) -> Result<ScoreFilter, Failure> {
-        let run = self.database.run(self.run.as_deref(), store)?;
-        Ok(ScoreFilter::of_run(run.spec.id.as_str())
+    fn filter(&self, run: &RunRecord) -> ScoreFilter {
+        ScoreFilter::of_run(run.spec.id.as_str())
             .with_node(self.node.clone())
             .with_scorer(self.scorer.clone())
             .with_case(self.case.clone())
             .with_failed(self.failed)
             .with_errors(self.errors)
-            .with_below(self.below))
+            .with_below(self.below)
     }
 
     fn show(&self, store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {

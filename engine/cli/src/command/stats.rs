@@ -81,8 +81,7 @@ impl Stats {
         let decided = self.decided(&store, &filter)?;
         let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
-        let state = run.as_ref().map_or(RunState::Finished, |run| run.state);
-        self.print(&aggregates, &summaries, state)?;
+        self.print(&aggregates, &summaries, run.as_ref().map(|run| run.state))?;
         if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
             words::warn(&unfinished);
         }
@@ -112,15 +111,16 @@ impl Stats {
         &self,
         aggregates: &[Aggregate],
         summaries: &[SummaryRecord],
-        state: RunState,
+        state: Option<RunState>,
     ) -> Result<(), Failure> {
         output::stdout(|out| match self.format {
             Format::Table => {
                 write!(out, "{}", table(aggregates, self.ci))?;
+                let state = state.unwrap_or(RunState::Finished);
                 summaries.iter().try_for_each(|it| write!(out, "\n{}", summaries::said(it, state)))
             }
             format => {
-                let with_summary = |aggregate| OfScorer::new(aggregate, summaries);
+                let with_summary = |aggregate| OfScorer::new(aggregate, summaries, state);
                 let scorers: Vec<_> = aggregates.iter().map(with_summary).collect();
                 output::list(out, format == Format::Jsonl, &scorers)
             }
@@ -165,12 +165,14 @@ impl Stats {
     }
 }
 
-/// The figures of a scorer as JSON, with its summary of the run.
+/// The figures of a scorer as JSON, with its summary of the run and how far the run has come, unless they are of several runs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OfScorer<'a> {
     #[serde(flatten)]
     aggregate: &'a Aggregate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<RunState>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,10 +180,15 @@ struct OfScorer<'a> {
 }
 
 impl<'a> OfScorer<'a> {
-    fn new(aggregate: &'a Aggregate, summaries: &'a [SummaryRecord]) -> OfScorer<'a> {
+    fn new(
+        aggregate: &'a Aggregate,
+        summaries: &'a [SummaryRecord],
+        state: Option<RunState>,
+    ) -> OfScorer<'a> {
         let of_it = summaries.iter().find(|it| it.scorer_id == aggregate.scorer_id);
         OfScorer {
             aggregate,
+            state,
             summary: of_it.and_then(summaries::summary),
             summary_error: of_it.and_then(summaries::error),
         }

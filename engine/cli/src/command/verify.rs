@@ -16,7 +16,7 @@ use scorebox::{
     store::{RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
     verify::{Receipt, VerifyRequest, verify, verify_root},
 };
-use scorebox_shards::{Named, Shards, sample_of_shards, shard_files};
+use scorebox_shards::{Named, ShardError, Shards, sample_of_shards, shard_files};
 use tempfile::TempDir;
 
 use self::showing::{Findings, Scope};
@@ -264,7 +264,11 @@ impl Verify {
         let cases = self.sample.unwrap_or(u64::MAX);
         let database = folder.path().join(SAMPLE);
         let run = sample_of_shards(&shards, cases, self.seed, &database, &setup::registry());
-        Ok(Some((folder, run.map_err(shards::failure)?)))
+        let run = run.map_err(|error| match error {
+            ShardError::Store(error) => Failure::temporary_database(&error),
+            error => shards::failure(error),
+        })?;
+        Ok(Some((folder, run)))
     }
 
     fn request(&self, store: &Store, run: &RunId, jobs: usize) -> Result<VerifyRequest, Failure> {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -56,7 +57,7 @@ pub struct Entered {
     pub tokens_total: Option<f64>,
     /// How long it took, in milliseconds.
     pub elapsed_ms: Option<f64>,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was made, in milliseconds since 1970 UTC.
     pub created_at: Option<f64>,
     /// The keys that its metadata has twice, or of which it has a value of another type than they have; beside the metadata, only
     /// `succeeded` of another type. It is not ranked then: what it says is not known.
@@ -94,18 +95,21 @@ impl Entered {
             }
         };
         // What cannot be read beside the metadata may be there for another purpose: it is as if it were absent.
-        let mut figure = |key| match stated.in_metadata(key).first().copied().map(number) {
-            Some(None) => {
-                not_read(key);
-                None
+        let mut figure = |key, read: fn(&RawValue) -> Option<f64>| {
+            let in_metadata = stated.in_metadata(key).first().copied();
+            match in_metadata.map(read) {
+                Some(None) => {
+                    not_read(key);
+                    None
+                }
+                Some(figure) => figure,
+                None => stated.values(key).into_iter().find_map(read),
             }
-            Some(number) => number,
-            None => stated.values(key).into_iter().find_map(number),
         };
-        let rating = figure(RATING);
-        let tokens_total = figure(TOKENS_TOTAL);
-        let elapsed_ms = figure(ELAPSED_MS);
-        let created_at = figure(CREATED_AT);
+        let rating = figure(RATING, number);
+        let tokens_total = figure(TOKENS_TOTAL, number);
+        let elapsed_ms = figure(ELAPSED_MS, number);
+        let created_at = figure(CREATED_AT, time);
         // The verdict must not stand in for what cannot be read, wherever it is.
         let succeeded = match stated.values(SUCCEEDED).first().copied().map(flag) {
             _ if case.error.is_some() => Some(false),
@@ -181,6 +185,20 @@ fn number(raw: &RawValue) -> Option<f64> {
     serde_json::from_str::<f64>(&words(raw)).ok().filter(|number| number.is_finite())
 }
 
+/// A time in milliseconds since 1970 UTC: such a number, a time of RFC 3339, or a date, whose day begins in UTC. A time that does not say
+/// how far its zone is from UTC is not known.
+fn time(raw: &RawValue) -> Option<f64> {
+    let words = words(raw);
+    let timestamp = || words.parse::<Timestamp>().ok();
+    let date = || {
+        let is_alone = words.len() == "2026-11-01".len();
+        let date = words.parse::<Date>().ok().filter(|_| is_alone)?;
+        date.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp())
+    };
+    let named = || timestamp().or_else(date).map(|time| time.as_millisecond() as f64);
+    number(raw).or_else(named)
+}
+
 /// `true` or `false`, or 1 or 0 as databases and tables write them (`1.0`); pandas writes `True`, and R `TRUE`.
 fn flag(raw: &RawValue) -> Option<bool> {
     match (words(raw).to_ascii_lowercase().as_str(), number(raw)) {
@@ -194,4 +212,38 @@ fn flag(raw: &RawValue) -> Option<bool> {
 fn total_tokens(usage: &Usage) -> Option<f64> {
     let sum = || Some(usage.input_tokens?.saturating_add(usage.output_tokens?));
     usage.total_tokens.or_else(sum).map(|tokens| tokens as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_of_milliseconds_a_time_with_its_zone_or_a_day() {
+        let time = |json: &str| time(serde_json::from_str(json).unwrap());
+        for (json, ms) in [
+            ("1730000000000", 1_730_000_000_000.0),
+            (r#""1730000000000""#, 1_730_000_000_000.0),
+            (r#""2026-11-01T10:00:00Z""#, 1_793_527_200_000.0),
+            (r#"" 2026-11-01t12:00:00.250+02:00 ""#, 1_793_527_200_250.0),
+            (r#""2026-11-01 10:00:00+00:00""#, 1_793_527_200_000.0),
+            (r#""2026-11-01""#, 1_793_491_200_000.0),
+        ] {
+            assert_eq!(time(json), Some(ms), "{json}");
+        }
+        let long = format!("\"2026-11-01{}\"", " ".repeat(LONGEST_FIGURE));
+        for json in [
+            r#""2026-11-01T10:00:00""#,
+            r#""2026-11-31""#,
+            r#""2026-11""#,
+            r#""20261101T10""#,
+            r#""01/11/2026""#,
+            r#""yesterday""#,
+            r#""""#,
+            "[]",
+            &long,
+        ] {
+            assert_eq!(time(json), None, "{json}");
+        }
+    }
 }

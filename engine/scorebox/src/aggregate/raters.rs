@@ -22,7 +22,9 @@ pub struct RaterAgreement {
     pub at: Vec<String>,
     /// Cases with two labels or more; with or without a score.
     pub cases: u64,
-    /// The number of labels that most of these have.
+    /// Cases with one label or none that can be read, which say nothing of agreement.
+    pub without: u64,
+    /// The number of labels that most of the cases with two or more have.
     pub raters: u64,
     /// Cases with so many labels, which Fleiss' kappa is over.
     pub rated_by_all: u64,
@@ -40,13 +42,15 @@ pub(super) struct Rating<'p> {
     words: Words,
     categories: HashMap<(bool, u64), usize>,
     raters: agreement::Raters,
+    /// Cases that were read.
+    read: u64,
 }
 
 impl<'p> Rating<'p> {
     /// Labels at these pointers.
     pub(super) fn new(at: &'p [Pointer]) -> Rating<'p> {
         let raters = agreement::Raters::default();
-        Rating { at, words: Words::default(), categories: HashMap::new(), raters }
+        Rating { at, words: Words::default(), categories: HashMap::new(), raters, read: 0 }
     }
 
     /// Adds what is readable of a case.
@@ -64,6 +68,7 @@ impl<'p> Rating<'p> {
         let indices: Vec<usize> =
             ratings.into_iter().filter_map(|value| self.category(value)).collect();
         self.raters.add(&indices);
+        self.read += 1;
     }
 
     fn category(&mut self, value: Value) -> Option<usize> {
@@ -85,6 +90,7 @@ impl<'p> Rating<'p> {
         Some(RaterAgreement {
             at: at.to_vec(),
             cases: self.raters.cases(),
+            without: self.read - self.raters.cases(),
             raters: raters as u64,
             rated_by_all,
             same: self.raters.same(),

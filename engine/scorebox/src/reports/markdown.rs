@@ -71,7 +71,7 @@ pub(super) fn write(
     }
     writeln!(out, "{}", scorers(&aggregates, &decided, options.intervals))?;
     for summary in store.summaries(run.key)? {
-        writeln!(out, "{}", of_the_run(&summary))?;
+        writeln!(out, "{}", of_the_run(&summary, run.state))?;
     }
     let asked = VerdictOptions { node: None, strict: options.strict };
     if let Some(repeats) = repeated_verdicts(store, options.run, asked)?
@@ -183,23 +183,25 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) 
     table
 }
 
-/// What a scorer says about all cases together. In lines of JSON nothing ends the block.
-fn of_the_run(record: &SummaryRecord) -> String {
+/// What a scorer says about all cases together, or about those that are stored so far. In lines of JSON nothing ends the block.
+fn of_the_run(record: &SummaryRecord, state: RunState) -> String {
     let name = escaped(&record.scorer_id, MOST_NAME_BYTES);
+    let so_far = if state == RunState::Finished { "" } else { " so far" };
+    let title = format!("### {name} of the run{so_far}");
     match &record.summary_json {
         Some(json) => match indented_json(json) {
             Some(lines) => {
                 let lines = visible_json(&lines);
                 let lines = cut(&lines, MOST_SUMMARY_BYTES);
-                format!("### {name} of the run\n\n```json\n{lines}\n```\n")
+                format!("{title}\n\n```json\n{lines}\n```\n")
             }
-            None => format!("### {name} of the run\n\n{}\n", escaped(json, MOST_SUMMARY_BYTES)),
+            None => format!("{title}\n\n{}\n", escaped(json, MOST_SUMMARY_BYTES)),
         },
         None => {
             let kind = record.error_kind.as_deref().unwrap_or_default();
             let message = record.error_message.as_deref().unwrap_or_default();
             let why = escaped(&format!("{kind}: {message}"), MOST_REASON_BYTES);
-            format!("### {name} of the run\n\nAn error: {why}\n")
+            format!("{title}\n\nAn error: {why}\n")
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::io;
 
 use crate::{
+    aggregate::{VerdictOptions, decides},
     row::Status,
     store::{ScoreRecord, Store},
 };
@@ -45,24 +46,27 @@ pub(super) fn write(
     options: ReportOptions<'_>,
     out: &mut dyn io::Write,
 ) -> Result<(), ReportError> {
+    let how = VerdictOptions { node: None, strict: options.strict };
+    let decides = decides(store, options.run, how)?;
     let mut table = csv::Writer::from_writer(out);
     table.write_record(COLUMNS).map_err(io_error)?;
     for_each_case(store, options, |case| {
         case.rows.iter().try_for_each(|record| {
-            table.write_record(values(case, record)).map_err(io_error)?;
+            table.write_record(values(case, record, decides)).map_err(io_error)?;
             Ok(())
         })
     })?;
     Ok(table.flush()?)
 }
 
-/// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty.
-fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len()] {
+/// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty, and so is the verdict of a case that passed
+/// if no scorer `decides` whether one does.
+fn values(case: &ReportedCase<'_>, record: &ScoreRecord, decides: bool) -> [String; COLUMNS.len()] {
     let number = |value: Option<f64>| value.map_or_else(String::new, cell_number);
     let integer = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let text =
         |text: Option<&String>| text.map_or_else(String::new, |it| cell_text(it).into_owned());
-    let (row, verdict) = (&record.row, case.decided.verdict);
+    let (row, verdict) = (&record.row, case.decided.verdict.shown(decides));
     let answer = &row.answer;
     let error = answer.error.as_ref();
     let against = case.decided.against.iter().find(|against| against.scorer_id == row.scorer_id);
@@ -74,7 +78,7 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len
         text(row.node_id.as_ref()),
         row.iteration.to_string(),
         row.attempt.to_string(),
-        verdict.verdict.as_str().to_owned(),
+        verdict.verdict.map_or_else(String::new, |it| it.as_str().to_owned()),
         number(verdict.score),
         text(Some(&row.scorer_id)),
         answer.status.as_str().to_owned(),

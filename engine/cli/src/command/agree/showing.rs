@@ -145,15 +145,18 @@ pub(crate) fn raters(raters: &RaterAgreement) -> Table {
 
 /// Whose labels those are.
 pub(crate) fn rater_words(raters: &RaterAgreement) -> String {
-    let RaterAgreement { cases, raters, rated_by_all, .. } = raters;
-    let all = format!("{} have {raters} labels", counted(*rated_by_all, "case", "cases"));
-    match cases - rated_by_all {
-        0 => format!("among raters: {all}"),
-        others => {
-            let others = counted(others, "case has", "cases have");
-            format!("among raters: {all}, and Fleiss' kappa is over these; {others} another number")
-        }
+    let RaterAgreement { cases, without, raters, rated_by_all, .. } = raters;
+    let all = counted(*rated_by_all, "case has", "cases have");
+    let mut words = format!("among raters: {all} {raters} labels");
+    if let others @ 1.. = cases - rated_by_all {
+        let others = counted(others, "case has", "cases have");
+        words.push_str(&format!(", and Fleiss' kappa is over these; {others} another number"));
     }
+    if *without > 0 {
+        let without = counted(*without, "case has", "cases have");
+        words.push_str(&format!("; {without} fewer than two that can be read"));
+    }
+    words
 }
 
 /// The groups of cases, and how much the scorer favours each.

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use scorebox::digest::Digesting;
+use scorebox::{digest::Digesting, store::StoreError};
 use scorebox_pages::CardFile;
 use tempfile::TempDir;
 
@@ -86,6 +86,16 @@ impl Kept {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Why it does not take the scores, or does not give them back. What nobody named is not known by its path.
+    pub(super) fn failure(&self, error: StoreError) -> Failure {
+        match self.is_named() {
+            true => error.into(),
+            false => Failure::temporary_database(&error).hint(
+                "make room there, name another folder in TMPDIR, or name a database to keep: --db FILE",
+            ),
+        }
     }
 
     /// Whether the user named it.
