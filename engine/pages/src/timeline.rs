@@ -73,7 +73,7 @@ fn of_step(trace: &Trace, step: &Step, began: Option<f64>, most: usize) -> Marku
             _ => "",
         },
         StepKind::ToolCall(call) if call.status() != Status::Failed => "tool",
-        StepKind::SubAgent(call) if call.status != Status::Failed => "tool",
+        StepKind::SubAgent(call) if trace.ending_of(call) != Status::Failed => "tool",
         StepKind::ToolCall(_) | StepKind::SubAgent(_) | StepKind::Error { .. } => "bad",
         _ => "",
     };
@@ -93,7 +93,7 @@ fn of_step(trace: &Trace, step: &Step, began: Option<f64>, most: usize) -> Marku
                         }
                     }
                     StepKind::ToolCall(call) => (tool(call, step, began, most)),
-                    StepKind::SubAgent(call) => (agent(call, step, began, most)),
+                    StepKind::SubAgent(call) => (agent(call, trace.ending_of(call), (step, began), most)),
                     StepKind::SkillLoad { skill, .. } => {
                         p.who { "skill " b { (Said::line(skill, 200)) } (when(step, began)) }
                     }
@@ -168,9 +168,14 @@ fn tool(call: &ToolCall, step: &Step, began: Option<f64>, most: usize) -> Markup
     }
 }
 
-fn agent(call: &SubAgentCall, step: &Step, began: Option<f64>, most: usize) -> Markup {
+fn agent(
+    call: &SubAgentCall,
+    ending: Status,
+    (step, began): (&Step, Option<f64>),
+    most: usize,
+) -> Markup {
     html! {
-        p.who { "agent " b { (Said::line(&call.name, 200)) } (outcome(call.status)) (when(step, began)) }
+        p.who { "agent " b { (Said::line(&call.name, 200)) } (outcome(ending)) (when(step, began)) }
         @if let Some(url) = &call.remote_url { p.small.aside { "at " (Said::line(url, 300)) } }
         @if let Some(input) = &call.input {
             pre.block tabindex="0" aria-label="input" { (Said::most(&words(input), most)) }
@@ -227,6 +232,16 @@ mod tests {
         .map(|said| html.find(said).unwrap_or_else(|| panic!("{said}: {html}")));
         assert!(offsets.is_sorted(), "{html}");
         assert!(html.contains("<li class=\"bad\">"), "a call that failed is marked: {html}");
+    }
+
+    #[test]
+    fn an_agent_behind_a_tool_call_ends_as_the_call_does() {
+        let trace = CHAT
+            .replace("\"cancel\"", "\"Task\"")
+            .replace(r#"{\"order\": 7}"#, r#"{\"subagent_type\": \"explore\"}"#);
+        let html = timeline(&trace, 1000, MOST_STEPS).into_string();
+        let agent = html.split("agent <b>explore</b>").nth(1).unwrap_or_else(|| panic!("{html}"));
+        assert!(agent.split("</p>").next().unwrap().contains("failed"), "{html}");
     }
 
     #[test]
