@@ -52,7 +52,9 @@ def test_a_scorer_that_does_not_apply_gives_none_and_never_0():
 def test_a_score_that_should_be_there_and_is_not_raises(same):
     error = refused(same.score, "Paris")
     assert error.kind == "invalid-input"
-    assert error.message == "the case has no `groundTruth`, which this scorer needs"
+    assert error.message == (
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    )
     assert refused(misbehaving("panic").score, 1).kind == "trap"
     assert refused(misbehaving("fail").score, 1).message == "was told to fail"
 

@@ -101,7 +101,7 @@ fn without_answer(key: &str, is_object: bool) -> ScoreError {
         false => "`input` is the question".to_owned(),
     };
     ScoreError::invalid_input(format!(
-        "there is no correct answer: {place}, and the case has no ground truth"
+        "there is no correct answer: {place}, and the case has no `groundTruth`"
     ))
 }
 

@@ -64,14 +64,14 @@ fn keys_may_be_others_and_the_answer_may_be_the_ground_truth() {
     let error = score(json!({"q": "why?"}), json!(null)).unwrap_err();
     assert_eq!(
         error.message(),
-        "there is no correct answer: `input` has nothing under `a`, and the case has no ground truth"
+        "there is no correct answer: `input` has nothing under `a`, and the case has no `groundTruth`"
     );
     let error = score(json!({"a": "b"}), json!(null)).unwrap_err();
     assert_eq!(error.message(), "there is no question: `input` has nothing under `q`");
     let error = score(json!("how?"), json!(null)).unwrap_err();
     assert_eq!(
         error.message(),
-        "there is no correct answer: `input` is the question, and the case has no ground truth"
+        "there is no correct answer: `input` is the question, and the case has no `groundTruth`"
     );
 }
 

@@ -96,7 +96,9 @@ fn without_a_reference_there_is_no_score() {
     let error = scorer.score(&Case::new(json!("x"))).unwrap_err();
     assert_eq!(
         error,
-        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+        ScoreError::invalid_input(
+            "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+        )
     );
     let error = scorer.score(&Case::new(json!("x")).with_ground_truth(json!([]))).unwrap_err();
     assert_eq!(

@@ -72,7 +72,7 @@ impl Scorer for CalledSubagent {
         let Self { name, url, status, often } = self;
         let matches = |call: &&&SubAgentCall| {
             name.is(&call.name)
-                && status.is_none_or(|status| call.status == status)
+                && status.is_none_or(|status| trace.ending_of(call) == status)
                 && (url.as_ref()).is_none_or(|url| url.is(call.remote_url.as_deref().unwrap_or("")))
         };
         let number = calls.iter().filter(matches).count();
@@ -90,7 +90,8 @@ impl Scorer for CalledSubagent {
         }
         if !holds {
             reason.push_str(&format!("; wanted: {often}"));
-            let others: Vec<_> = calls.iter().map(|call| shown(call)).collect();
+            let others: Vec<_> =
+                calls.iter().map(|call| shown(call, trace.ending_of(call))).collect();
             if !others.is_empty() {
                 reason.push_str(&format!("; called: {}", excerpt(&others.join(", "), 160)));
             }
@@ -99,10 +100,10 @@ impl Scorer for CalledSubagent {
     }
 }
 
-fn shown(call: &SubAgentCall) -> String {
+fn shown(call: &SubAgentCall, ending: Status) -> String {
     match &call.remote_url {
-        Some(url) => format!("{} ({}, {url})", call.name, call.status.name()),
-        None => format!("{} ({})", call.name, call.status.name()),
+        Some(url) => format!("{} ({}, {url})", call.name, ending.name()),
+        None => format!("{} ({})", call.name, ending.name()),
     }
 }
 
@@ -154,6 +155,25 @@ mod tests {
             score(json!({"name": "researcher", "status": "failed", "count": 1})).score,
             Some(1.0)
         );
+    }
+
+    #[test]
+    fn an_agent_behind_a_tool_call_ends_as_the_call_does() {
+        let score = |status: &str, answer: &str| {
+            let config = json!({"name": "explore", "status": status});
+            let scorer: CalledSubagent = scorebox_sdk::configure(config).unwrap();
+            // OpenAI's messages do not mark failures: the result shows it.
+            let trace = json!([
+                {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function":
+                    {"name": "Task", "arguments": "{\"subagent_type\": \"explore\"}"}}]},
+                {"role": "tool", "tool_call_id": "1", "content": answer}]);
+            scorer.score(&Case::new(json!("done")).with_trace(trace)).unwrap()
+        };
+        assert_eq!(score("completed", "found it").score, Some(1.0));
+        assert_eq!(score("failed", "Error: no").score, Some(1.0));
+        let failed = score("succeeded", "Error: no");
+        assert_eq!(failed.score, Some(0.0));
+        assert!(failed.reason.unwrap().ends_with("called: explore (failed)"));
     }
 
     #[test]

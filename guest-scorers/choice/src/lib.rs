@@ -108,7 +108,7 @@ impl Scorer for Choice {
         let reason = match (marked.is_empty(), marked == *right) {
             (false, true) => format!("marked {marked_names}"),
             (false, false) => format!("marked {marked_names}, right is {right_names}"),
-            (true, true) => "nothing is marked, and nothing is right".to_owned(),
+            (true, true) => "nothing is marked, and nothing should be".to_owned(),
             (true, false) => {
                 format!("no choice found after `ANSWER:`; right is {right_names}")
             }

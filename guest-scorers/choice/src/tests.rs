@@ -44,6 +44,8 @@ fn perhaps_nothing_is_right() {
     assert!(right("ANSWER: ", json!("")));
     assert!(right("None of them.", json!([])));
     assert!(!right("ANSWER: A", json!("")));
+    let none = score(json!({}), "None of them.", json!([]));
+    assert_eq!(none.reason.as_deref(), Some("nothing is marked, and nothing should be"));
 }
 
 #[test]

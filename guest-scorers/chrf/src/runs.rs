@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::hash::Hash;
 
-use scorebox_sdk_texts::likeness::shared;
 use scorebox_sdk_texts::python::is_space;
+use scorebox_sdk_texts::similarity::shared;
 
 /// A text, ready to be taken apart.
 pub(crate) struct RunsOf<'t> {

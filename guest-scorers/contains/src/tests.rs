@@ -110,7 +110,10 @@ fn nothing_to_look_for_is_an_error() {
     );
     assert_eq!(refusal(json!({"value": ""})), "`value` is empty, and would be in every output");
     let scorer: Contains = scorebox_sdk::configure(json!({})).unwrap();
-    assert!(scorer.score(&Case::new(json!("x"))).is_err());
+    assert_eq!(
+        scorer.score(&Case::new(json!("x"))).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
     let empty = Case::new(json!("x")).with_ground_truth(json!([]));
     assert!(scorer.score(&empty).is_err());
 }

@@ -29,7 +29,8 @@ use serde_json::json;
 /// in the total only), and the reason says so. A hard requirement: a gate that only 1 passes, unless
 /// the suite sets another threshold.
 ///
-/// Equals niceeval's `maxCost`.
+/// Equals niceeval's `maxCost`, which also sees the tokens of a cache in a case's own `usage`: for the same
+/// cost, state `costUsd`, or give the usage in a trace.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostBudget {

@@ -118,7 +118,8 @@ impl Scorer for Diff {
                 [only] => format!("`{}` changed", excerpt(only.path(), 120)),
                 [first, more @ ..] => {
                     let path = excerpt(first.path(), 120);
-                    format!("`{path}` and {} more files changed", more.len())
+                    let files = if more.len() == 1 { "file" } else { "files" };
+                    format!("`{path}` and {} more {files} changed", more.len())
                 }
             };
             let name = if empty { "nothing changed" } else { "something changed" };

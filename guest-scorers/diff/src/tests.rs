@@ -40,7 +40,7 @@ fn nothing_changed_or_something_did() {
     assert_eq!(of(config.clone(), unchanged).score, Some(1.0));
     let changed = score(config);
     assert_eq!(changed.score, Some(0.0));
-    assert_eq!(changed.reason.as_deref(), Some("`src/a.ts` and 1 more files changed"));
+    assert_eq!(changed.reason.as_deref(), Some("`src/a.ts` and 1 more file changed"));
     assert_eq!(score(json!({"isEmpty": false})).score, Some(1.0));
 }
 

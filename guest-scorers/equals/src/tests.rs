@@ -64,7 +64,7 @@ fn null_is_an_expected_value_only_among_values() {
     let refused = scorebox_sdk::configure::<Equals>(json!({"value": null})).err().unwrap();
     assert_eq!(
         refused.to_string(),
-        "`value` is null; to expect JSON `null`, write `values = [null]`; to use the ground truth, \
+        "`value` is null; to expect JSON `null`, write `\"values\": [null]`; to use the ground truth, \
          leave the key out"
     );
     let scorer: Equals = scorebox_sdk::configure(json!({"values": [null]})).unwrap();
@@ -118,6 +118,8 @@ fn without_an_expected_value_there_is_no_score() {
     let error = scorer.score(&Case::new(json!("a"))).unwrap_err();
     assert_eq!(
         error,
-        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+        ScoreError::invalid_input(
+            "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+        )
     );
 }

@@ -1,5 +1,5 @@
 //! exact-match: 1 if the output equals the expected answer, else 0. It judges equality only; for
-//! likeness see levenshtein, for numbers in prose numeric-answer and match.
+//! similarity see levenshtein, for numbers in prose numeric-answer and match.
 //!
 //! `mode: normalized` is the exact match of SQuAD (Rajpurkar et al. 2016, arXiv:1606.05250), `mode: words`
 //! that of DROP (Dua et al. 2019, arXiv:1903.00161), which Inspect's `exact` uses.

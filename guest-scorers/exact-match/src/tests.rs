@@ -141,5 +141,8 @@ fn reasons_are_short() {
 fn without_an_expected_answer_there_is_no_score() {
     let scorer: ExactMatch = scorebox_sdk::configure(json!({})).unwrap();
     let error = scorer.score(&Case::new(json!("a"))).unwrap_err();
-    assert!(error.message().contains("`groundTruth`"));
+    assert_eq!(
+        error.message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
 }

@@ -93,10 +93,7 @@ impl Scorer for Factuality {
 }
 
 fn of_expert(case: &Case) -> Result<Part<'_>, ScoreError> {
-    case.require_ground_truth().map_err(|missing| {
-        let hint = "and the configuration has no `value` in its place";
-        ScoreError::invalid_input(format!("{missing}, {hint}"))
-    })
+    case.require_ground_truth().map_err(|missing| missing.nor_configured("`value`"))
 }
 
 scorebox_sdk::export!(Factuality);

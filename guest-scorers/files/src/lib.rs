@@ -49,6 +49,9 @@ pub struct Config {
     negate: Negate,
 }
 
+/// The keys of [`Config`] that take the ground truth's place.
+const EXPECTING_KEYS: &str = "`changed`, `added`, `deleted`, `untouched` or `only`";
+
 /// A list of paths that is there says something: empty, it would hand over to the ground truth without a word.
 fn at_least_one<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
     let paths = Vec::deserialize(given)?;
@@ -91,7 +94,11 @@ impl Scorer for Files {
         let changes = workspace.changes()?;
         let checks = match &self.expected {
             Some(expected) => expected.check(&changes),
-            None => Expected::of(&case.require_ground_truth()?)?.check(&changes),
+            None => {
+                let truth = case.require_ground_truth();
+                let truth = truth.map_err(|missing| missing.nor_configured(EXPECTING_KEYS))?;
+                Expected::of(&truth)?.check(&changes)
+            }
         };
         if checks.is_empty() {
             return Ok(Score::not_applicable("no file is expected to change"));

@@ -154,6 +154,16 @@ fn without_a_word_on_what_changed_there_is_no_score() {
 }
 
 #[test]
+fn without_a_word_on_what_is_expected_there_is_no_score() {
+    let scorer: Files = scorebox_sdk::configure(json!({})).unwrap();
+    assert_eq!(
+        scorer.score(&work()).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `changed`, `added`, \
+         `deleted`, `untouched` or `only` in its place"
+    );
+}
+
+#[test]
 fn an_empty_list_is_refused_and_does_not_mean_the_ground_truth() {
     for key in ["changed", "added", "deleted", "untouched", "only"] {
         let refused = scorebox_sdk::configure::<Files>(json!({key: []})).err().unwrap();

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use scorebox_sdk_texts::likeness::shared;
+use scorebox_sdk_texts::similarity::shared;
 
 /// How many runs two texts have, and how many in common.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rapidfuzz::distance::levenshtein;
-use scorebox_sdk_texts::likeness::{of_edits, of_numbers};
+use scorebox_sdk_texts::similarity::{of_edits, of_numbers};
 use serde_json::{Map, Value};
 
 use crate::compact::compact;
@@ -110,7 +110,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Likeness of the scorer levenshtein.
+/// Similarity of the scorer levenshtein.
 fn alike_texts(left: &str, right: &str) -> f64 {
     of_edits(levenshtein::distance(left.chars(), right.chars()), left, right)
 }

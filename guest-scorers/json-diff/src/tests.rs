@@ -129,6 +129,8 @@ fn without_an_expected_value_there_is_no_score() {
     let error = scorer.score(&Case::new(json!("a"))).unwrap_err();
     assert_eq!(
         error,
-        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+        ScoreError::invalid_input(
+            "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+        )
     );
 }

@@ -180,7 +180,8 @@ impl KeywordCoverage {
         match (self.from, case.ground_truth().is_some(), case.input().is_some()) {
             (Some(from), _, _) => Ok(from == Origin::Input),
             (None, false, false) => Err(ScoreError::invalid_input(
-                "the case has neither `groundTruth` nor `input`; this scorer needs one of them",
+                "the case has neither `groundTruth` nor `input`, of which this scorer needs one, and the \
+                 configuration has no `value` in their place",
             )),
             (None, has_truth, _) => Ok(!has_truth),
         }

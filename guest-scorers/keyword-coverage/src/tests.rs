@@ -193,7 +193,11 @@ fn without_keywords_from_anywhere_there_is_no_score() {
         scorer.score(case).unwrap_err().message().to_owned()
     };
     let case = Case::new(json!("a"));
-    assert!(error(json!({}), &case).contains("neither `groundTruth` nor `input`"));
+    assert_eq!(
+        error(json!({}), &case),
+        "the case has neither `groundTruth` nor `input`, of which this scorer needs one, and the \
+         configuration has no `value` in their place"
+    );
     assert!(error(json!({"from": "input"}), &case).contains("`input`"));
     let both = json!({"from": "input", "value": "a"});
     assert!(scorebox_sdk::configure::<KeywordCoverage>(both).is_err());

@@ -13,7 +13,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonObject,
     JsonSchema, Negate, Score, ScoreError, Scorer, push_count, schemars,
 };
-use scorebox_sdk_texts::likeness::of_edits;
+use scorebox_sdk_texts::similarity::of_edits;
 use serde::Deserialize;
 
 /// How much room a reason gets at first, in bytes: as much as most take.

@@ -1,10 +1,10 @@
 //! list-contains: how well the items of a list match the expected ones, in any order. Items are compared
 //! letter by letter, not by meaning.
 //!
-//! score = sum of the likenesses of the best pairing / number of items of the longer list (or, with
+//! score = sum of the similarities of the best pairing / number of items of the longer list (or, with
 //! `allowExtra`, of the expected one)
 //!
-//! Likeness is that of levenshtein; the pairing is the one of all with the largest sum (linear sum
+//! Similarity is that of levenshtein; the pairing is the one of all with the largest sum (linear sum
 //! assignment), which `assignment` finds. The rule is autoevals' `ListContains`.
 
 mod assignment;
@@ -17,7 +17,7 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Negate, Part, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
-use scorebox_sdk_texts::likeness::of_edits;
+use scorebox_sdk_texts::similarity::of_edits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -86,7 +86,11 @@ impl Scorer for ListContains {
         let output = texts(&list(&case.output())?);
         let expected = match &self.configured {
             Some(lists) => lists.clone(),
-            None => expected_lists(&case.require_ground_truth()?)?,
+            None => expected_lists(
+                &case
+                    .require_ground_truth()
+                    .map_err(|missing| missing.nor_configured("`value`"))?,
+            )?,
         };
         let mut steps = STEP_LIMIT;
         let mut best: Option<Match> = None;
@@ -128,14 +132,14 @@ impl ListContains {
     ) -> Result<Match, ScoreError> {
         let pairs = best_pairs(output, expected, steps)?;
         // The sum of no numbers is -0.
-        let sum = 0.0 + pairs.iter().map(|pair| pair.likeness).sum::<f64>();
+        let sum = 0.0 + pairs.iter().map(|pair| pair.similarity).sum::<f64>();
         let score = match (output.len(), expected.len()) {
             (0, 0) => 1.0,
             (0, _) | (_, 0) => 0.0,
             (_, wanted) if self.allow_extra => (sum / wanted as f64).clamp(0.0, 1.0),
             (items, wanted) => (sum / items.max(wanted) as f64).clamp(0.0, 1.0),
         };
-        let exact = pairs.iter().filter(|pair| pair.likeness == 1.0).count();
+        let exact = pairs.iter().filter(|pair| pair.similarity == 1.0).count();
         let reason = format!(
             "{exact} of {} expected items found in {} items; the best pairing adds up to {sum:.2}",
             expected.len(),
@@ -145,7 +149,7 @@ impl ListContains {
             json!({
                 "output": excerpt(&output[pair.item], 80),
                 "expected": excerpt(&expected[pair.expected], 80),
-                "score": pair.likeness,
+                "score": pair.similarity,
             })
         });
         Ok(Match { score, reason, pairs: shown.collect() })
@@ -156,10 +160,10 @@ impl ListContains {
 struct Pair {
     item: usize,
     expected: usize,
-    likeness: f64,
+    similarity: f64,
 }
 
-/// The pairs whose likenesses add up to the most, in the order of the output.
+/// The pairs whose similarities add up to the most, in the order of the output.
 ///
 /// Equal items are not paired first: what is 2/3 alike with an item on either side may be nothing
 /// alike with each other (`ab`, `aba`, `ba`), so that two such pairs can be worth more.
@@ -181,11 +185,11 @@ fn best_pairs(
     // The pairing is found from the shorter list.
     let turned = output.len() > expected.len();
     let (shorter, longer) = if turned { (expected, output) } else { (output, expected) };
-    let likeness = likenesses(shorter, longer);
-    let pairs = best_pairing(&likeness, steps).ok_or_else(too_many)?;
+    let similarity = similarities(shorter, longer);
+    let pairs = best_pairing(&similarity, steps).ok_or_else(too_many)?;
     let pair = |(row, column): (usize, usize)| {
         let (item, expected) = if turned { (column, row) } else { (row, column) };
-        Pair { item, expected, likeness: likeness[row][column] }
+        Pair { item, expected, similarity: similarity[row][column] }
     };
     let mut pairs: Vec<_> = pairs.into_iter().map(pair).collect();
     pairs.sort_unstable_by_key(|pair| pair.item);
@@ -193,7 +197,7 @@ fn best_pairs(
 }
 
 /// How alike each text is with each of the others.
-fn likenesses(texts: &[String], others: &[String]) -> Vec<Vec<f64>> {
+fn similarities(texts: &[String], others: &[String]) -> Vec<Vec<f64>> {
     let row = |text: &String| {
         // Prepared once for all others: of short texts that is most of the work.
         let prepared = BatchComparator::new(text.chars());

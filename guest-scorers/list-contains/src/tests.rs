@@ -86,7 +86,10 @@ fn a_text_may_hold_the_list() {
         "`output` should be a list, or a text that holds one as JSON, found a string"
     );
     assert!(failure(json!(["a"]), json!({"a": 1})).starts_with("`groundTruth` should be a list"));
-    assert!(scorer.score(&Case::new(json!([]))).is_err());
+    assert_eq!(
+        scorer.score(&Case::new(json!([]))).unwrap_err().message(),
+        "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn negate_turns_the_score_around() {
 }
 
 #[test]
-fn likeness_is_that_of_levenshtein() {
+fn similarity_is_that_of_levenshtein() {
     let texts =
         ["", "a", "kitten", "sitting", "naïve", "\u{1f600}é", &"ab".repeat(70), &"ba".repeat(90)];
     for left in texts {

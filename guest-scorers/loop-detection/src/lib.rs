@@ -6,17 +6,16 @@
 //! checked
 //!
 //! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1). `answers` takes out what
-//! the model said, `likeness` compares it, `cycle` finds what calls itself.
+//! the model said, `similarity` compares it, `cycle` finds what calls itself.
 
 mod answers;
 mod cycle;
-mod likeness;
+mod similarity;
 
 use std::collections::BTreeMap;
 
 use answers::answers;
 use cycle::cycle;
-use likeness::{Budget, likeness};
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
@@ -24,8 +23,9 @@ use scorebox_sdk::{
 use scorebox_sdk_traces::Trace;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use similarity::{Budget, similarity};
 
-/// From this likeness on, two answers count as the same.
+/// From this similarity on, two answers count as the same.
 const SAME: f64 = 0.95;
 
 /// Scores how free a run is of loops, from 1 (no loop) to 0.
@@ -161,7 +161,7 @@ impl LoopDetection {
         let answers = answers(trace);
         let mut worst: Option<(f64, usize)> = None;
         for (index, pair) in answers.windows(2).enumerate() {
-            let found = likeness(&pair[0], &pair[1], self.similarity_threshold, budget);
+            let found = similarity(&pair[0], &pair[1], self.similarity_threshold, budget);
             if found.is_some_and(|found| worst.is_none_or(|(worst, _)| found > worst)) {
                 worst = found.map(|found| (found, index));
             }

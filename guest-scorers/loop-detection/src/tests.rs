@@ -2,7 +2,7 @@
 //! from PyPI and with Python's difflib.
 
 use super::*;
-use crate::likeness::ratio_of;
+use crate::similarity::ratio_of;
 
 const FLOOD: &str = "I will search the archive of the city library for documents on the flood of nineteen fifty three because several witnesses mention photographs taken during the evacuation of the harbour district and nobody catalogued them";
 const FLOOD_AGAIN: &str = "Let me search the archive of the city library for documents on the flood of nineteen fifty three since several witnesses mention photographs taken during the evacuation of the harbour district and nobody ever catalogued those";

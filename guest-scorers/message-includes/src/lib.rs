@@ -139,10 +139,7 @@ impl MessageIncludes {
 
 /// The texts that the ground truth names.
 fn of_ground_truth(case: &Case) -> Result<Vec<TextPattern>, ScoreError> {
-    let truth = case.require_ground_truth().map_err(|missing| {
-        let hint = "and the configuration has no `value` in its place";
-        ScoreError::invalid_input(format!("{missing}, {hint}"))
-    })?;
+    let truth = case.require_ground_truth().map_err(|missing| missing.nor_configured("`value`"))?;
     let values = match truth.value()? {
         Value::Array(values) => values,
         one => vec![one],

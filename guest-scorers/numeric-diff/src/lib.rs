@@ -9,7 +9,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
     Part, Score, ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_texts::likeness::of_numbers;
+use scorebox_sdk_texts::similarity::of_numbers;
 use serde::Deserialize;
 use serde_json::json;
 

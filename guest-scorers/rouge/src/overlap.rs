@@ -1,7 +1,7 @@
 //! How much two sequences of words have in common. A word is a number here.
 
 use rapidfuzz::distance::lcs_seq;
-use scorebox_sdk_texts::likeness::shared;
+use scorebox_sdk_texts::similarity::shared;
 
 /// How many things two texts have, and how many in common.
 #[derive(Debug, Clone, Copy, Default)]

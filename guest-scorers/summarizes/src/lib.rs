@@ -1,5 +1,5 @@
 //! summarizes: a judge compares a summary with an expert summary or, if there is none, says whether it is
-//! true to the text. For likeness in words see rouge.
+//! true to the text. For similarity in words see rouge.
 //!
 //! With an expert summary: A (the expert's is better) 0, B (the output is better) 1. Without: Y (true to the
 //! text) 1, N 0
@@ -89,10 +89,7 @@ impl Scorer for Summarizes {
 
 /// The text of a case that is summarized.
 fn text_of(case: &Case) -> Result<Part<'_>, ScoreError> {
-    case.require_input().map_err(|missing| {
-        let hint = "and the configuration has no `source` in its place";
-        ScoreError::invalid_input(format!("{missing}, {hint}"))
-    })
+    case.require_input().map_err(|missing| missing.nor_configured("`source`"))
 }
 
 scorebox_sdk::export!(Summarizes);

@@ -13,7 +13,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
     Score, ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_texts::likeness::shared;
+use scorebox_sdk_texts::similarity::shared;
 use serde::Deserialize;
 use serde_json::json;
 use words::{normalize_token, words};

@@ -74,7 +74,9 @@ fn without_an_expected_answer_there_is_no_score() {
     let error = scorer.score(&Case::new(json!("x"))).unwrap_err();
     assert_eq!(
         error,
-        ScoreError::invalid_input("the case has no `groundTruth`, which this scorer needs")
+        ScoreError::invalid_input(
+            "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+        )
     );
     let error = scorer.score(&Case::new(json!("x")).with_ground_truth(json!([]))).unwrap_err();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! translation: a judge says whether a translation means the same as one by an expert. For likeness in words
+//! translation: a judge says whether a translation means the same as one by an expert. For similarity in words
 //! see bleu and chrf.
 //!
 //! Y 1, N 0

@@ -23,6 +23,28 @@ impl ScoreError {
         Self::Failed(message.into())
     }
 
+    /// The error of a case that lacks a part, with what the configuration lacks too: the `keys` that could take the part's
+    /// place, in words that can follow "has no": "`names` or `value`".
+    ///
+    /// ```
+    /// # use scorebox_sdk::Case;
+    /// # let case = Case::default();
+    /// let missing = case.require_input().unwrap_err().nor_configured("`source`");
+    /// assert_eq!(
+    ///     missing.message(),
+    ///     "the case has no `input`, which this scorer needs, and the configuration has no `source` in its place"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn nor_configured(self, keys: &str) -> Self {
+        match self {
+            Self::InvalidInput(missing) => Self::InvalidInput(
+                [&missing, ", and the configuration has no ", keys, " in its place"].concat(),
+            ),
+            other => other,
+        }
+    }
+
     /// The message, without the kind.
     #[must_use]
     pub fn message(&self) -> &str {

@@ -41,8 +41,9 @@ pub struct ExpectedValue(pub Option<Value>);
 impl<'de> Deserialize<'de> for ExpectedValue {
     fn deserialize<D: Deserializer<'de>>(given: D) -> Result<Self, D::Error> {
         match Value::deserialize(given)? {
+            // Only a configuration in JSON can have it.
             Value::Null => Err(de::Error::custom(
-                "is null; to expect JSON `null`, write `values = [null]`; to use the ground truth, \
+                "is null; to expect JSON `null`, write `\"values\": [null]`; to use the ground truth, \
                  leave the key out",
             )),
             value => Ok(Self(Some(value))),
@@ -147,7 +148,7 @@ impl<'a> Accepted<'a> {
     /// The configured answers, or else the case's ground truth.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if there is neither.
+    /// [`ScoreError::InvalidInput`] if there is neither; it names both keys.
     pub fn or_ground_truth(
         configured: &'a Option<Accepted<'static>>,
         case: &'a Case,
@@ -155,7 +156,8 @@ impl<'a> Accepted<'a> {
         if let Some(accepted) = configured {
             return Ok(Cow::Borrowed(accepted));
         }
-        let truth = case.require_ground_truth()?;
+        let truth =
+            (case.require_ground_truth()).map_err(|missing| missing.nor_configured("`value`"))?;
         if !truth.is_array() {
             return Ok(Cow::Owned(Self { parts: Parts::One(truth), whole: None }));
         }
@@ -291,7 +293,7 @@ mod tests {
         let refused = serde_json::from_value::<Config>(json!({"value": null})).err().unwrap();
         assert_eq!(
             refused.to_string(),
-            "is null; to expect JSON `null`, write `values = [null]`; to use the ground truth, leave \
+            "is null; to expect JSON `null`, write `\"values\": [null]`; to use the ground truth, leave \
              the key out"
         );
         assert_eq!(texts(&Case::new(json!("x")), json!({"values": [null]})), ["null"]);
@@ -315,7 +317,10 @@ mod tests {
     fn errors_name_the_field() {
         let case = Case::new(json!("x"));
         let error = Accepted::or_ground_truth(&None, &case).unwrap_err();
-        assert!(error.message().contains("`groundTruth`"), "{error}");
+        assert_eq!(
+            error.message(),
+            "the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+        );
         let value = || ExpectedValue(Some(json!(1)));
         let both = Accepted::configured(value(), ExpectedValues(Some(vec![json!(1)])));
         assert_eq!(both.unwrap_err().key(), Some("values"));

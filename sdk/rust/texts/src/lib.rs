@@ -1,11 +1,11 @@
 //! Texts, for scorers that compare them: formulas and rules that several programs share. It reads no
 //! case and decides no score.
 //!
-//! - [`likeness`]: how alike two texts, numbers or lists are
 //! - [`normal`]: a text without what does not matter in an answer
 //! - [`python`]: white space, digits and numbers as Python reads them
+//! - [`similarity`]: how alike two texts, numbers or lists are
 #![deny(missing_docs)]
 
-pub mod likeness;
 pub mod normal;
 pub mod python;
+pub mod similarity;

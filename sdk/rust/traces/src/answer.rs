@@ -8,6 +8,7 @@ use crate::part_types;
 /// What a text holds that may be a trace: its JSON, or its calls with what is said around them. Nothing
 /// for other texts.
 pub(super) fn in_text(text: &str) -> Option<Value> {
+    let text = without_mark(text);
     if text.trim_start().starts_with(['{', '['])
         && let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text)
     {
@@ -28,6 +29,11 @@ pub(super) fn in_text(text: &str) -> Option<Value> {
     }
     items.extend(message(&mut said));
     has_call.then_some(Value::Array(items))
+}
+
+/// A text without the byte order mark that some programs begin a file with: JSON has none.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// A line that is a call, which says so by its type.

@@ -95,12 +95,7 @@ impl ExpectedCalls {
         if let Some(expected) = configured {
             return Ok(Cow::Borrowed(expected));
         }
-        case.require_ground_truth().map_err(|missing| match missing {
-            ScoreError::InvalidInput(missing) => ScoreError::InvalidInput(format!(
-                "{missing}, and the configuration has no {keys} in its place"
-            )),
-            other => other,
-        })?;
+        case.require_ground_truth().map_err(|missing| missing.nor_configured(keys))?;
         Self::from_case(case).map(Cow::Owned)
     }
 
@@ -142,7 +137,7 @@ const WRAPPERS: [&str; 6] = ["role", "messages", "events", "steps", "trajectory"
 fn read_list(value: Value) -> Result<ExpectedRun, String> {
     match value {
         Value::String(name) if !name.trim_start().starts_with(['[', '{']) => {
-            Ok(ExpectedRun { calls: vec![bare(name)], turns: None })
+            of_calls(vec![bare(name)])
         }
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(inside @ (Value::Array(_) | Value::Object(_))) => read_list(inside),
@@ -159,10 +154,19 @@ fn read_list(value: Value) -> Result<ExpectedRun, String> {
             }
         }
         Value::Array(items) if items.iter().all(is_bare) => {
-            let calls = items.into_iter().filter_map(read_bare).collect();
-            Ok(ExpectedRun { calls, turns: None })
+            of_calls(items.into_iter().filter_map(read_bare).collect())
         }
         value => read_trace(value),
+    }
+}
+
+/// A run of these calls alone. One without a name is refused, as in a trace: no run could have it.
+fn of_calls(calls: Vec<ExpectedCall>) -> Result<ExpectedRun, String> {
+    match calls.iter().any(|call| call.name.trim().is_empty()) {
+        true => {
+            Err("has a call with an empty name; name the tool, or leave the call out".to_owned())
+        }
+        false => Ok(ExpectedRun { calls, turns: None }),
     }
 }
 

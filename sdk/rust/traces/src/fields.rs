@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::names::EXIT_CODES;
+use crate::names::{EXIT_CODES, whole};
 use crate::step::{Status, ToolCall};
 use scorebox_sdk::{Usage, excerpt};
 
@@ -196,7 +196,7 @@ pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     let success = ["success", "ok"].iter().find_map(|key| flag(object, key));
     let word = ["status", "state"].iter().find_map(|key| word(object, key));
     let stated = word.map_or(Status::Unknown, status);
-    let code = EXIT_CODES.iter().find_map(|key| object.get(*key)?.as_i64());
+    let code = EXIT_CODES.iter().find_map(|key| whole(object.get(*key)?));
     let failure = error.is_some() || failed == Some(true) || success == Some(false);
     let status = match stated {
         _ if rejected => Status::Rejected,

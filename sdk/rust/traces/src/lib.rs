@@ -331,6 +331,16 @@ impl Trace {
         })
     }
 
+    /// How a call of another agent ended: as the trace states it or, if a tool call started the agent, as that call did,
+    /// whose result may show it; see [`ToolCall::status`].
+    #[must_use]
+    pub fn ending_of(&self, agent: &SubAgentCall) -> Status {
+        match agent.call.and_then(|step| self.steps.get(step)).map(|step| &step.kind) {
+            Some(StepKind::ToolCall(call)) => call.status(),
+            _ => agent.status,
+        }
+    }
+
     /// The skills that were loaded, in order.
     pub fn skills(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter_map(|step| match &step.kind {

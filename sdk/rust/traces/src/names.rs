@@ -190,7 +190,7 @@ fn text_reports_failure(text: &str, levels: usize) -> bool {
 /// The exit code of a command, if the result has one. Of several commands it is that of the
 /// first that failed.
 pub(super) fn exit_code(result: &Value) -> Option<i64> {
-    let code = |value: &Value| EXIT_CODES.iter().find_map(|key| value.get(key)?.as_i64());
+    let code = |value: &Value| EXIT_CODES.iter().find_map(|key| whole(value.get(key)?));
     let of_all = |outputs: &[Value]| {
         let codes = || outputs.iter().filter_map(|part| code(part.get("outcome")?));
         codes().find(|code| *code != 0).or_else(|| codes().next())
@@ -211,6 +211,12 @@ pub(super) fn exit_code(result: &Value) -> Option<i64> {
         }
         _ => None,
     }
+}
+
+/// A whole number, which some programs write with a point: `1.0`.
+pub(super) fn whole(number: &Value) -> Option<i64> {
+    let double = || number.as_f64().filter(|double| double.fract() == 0.0);
+    number.as_i64().or_else(|| double().map(|double| double as i64))
 }
 
 /// The exit code in the first line, into which Codex and Claude Code write it, or in a later one of the lines that Codex

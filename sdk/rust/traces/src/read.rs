@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::answer::without_mark;
 use crate::builder::{Builder, STEP_LIMIT};
 use crate::calls;
 use crate::conversation::Conversation;
@@ -44,6 +45,7 @@ fn read_value(builder: &mut Builder, value: Value, wrappers: usize) -> Result<()
 fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), TraceError> {
     let deeper = wrappers.checked_sub(1);
     let deeper = deeper.ok_or_else(|| TraceError::unknown("it is a text inside a text"))?;
+    let text = without_mark(text);
     match serde_json::from_str(text) {
         Ok(value @ (Value::Array(_) | Value::Object(_))) => read_value(builder, value, deeper),
         _ => {

@@ -236,8 +236,8 @@ pub struct SubAgentCall {
     pub input: Option<Value>,
     /// What it answered; `None` if the trace has no result.
     pub result: Option<Value>,
-    /// How it ended, as the trace states it. An agent that a tool call started ends as that call does,
-    /// and has its result there.
+    /// How it ended, only if the trace itself says so; see [`Trace::ending_of`](crate::Trace::ending_of). An agent that
+    /// a tool call started has its result there.
     pub status: Status,
     /// What went wrong, if the trace states it.
     pub error: Option<String>,

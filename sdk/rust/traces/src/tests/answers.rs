@@ -26,6 +26,17 @@ fn lines_of_a_text_may_be_content_blocks() {
 }
 
 #[test]
+fn a_text_may_begin_with_a_byte_order_mark() {
+    let call = r#"{"type":"tool_use","id":"1","name":"w","input":{}}"#;
+    let called = "call w {} -> nothing (unknown)";
+    assert_eq!(of_text(&format!("\u{feff}[{call}]")), [called]);
+    assert_eq!(of_text(&format!("\u{feff}{call}\nSoon.")), [called, "assistant: Soon."]);
+    let case = scorebox_sdk::Case::new(json!("done"));
+    let lines_of = case.with_trace(json!(format!("\u{feff}{call}\n{call}\n")));
+    assert_eq!(lines(&Trace::of(&lines_of).unwrap()), [called, called]);
+}
+
+#[test]
 fn other_texts_are_no_trace() {
     for text in
         ["No tools needed.", "{\"answer\": 5}", "[1]", "5", "a {\"type\": \"tool_use\"} b", "{"]

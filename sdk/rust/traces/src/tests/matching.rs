@@ -199,6 +199,14 @@ fn what_is_not_a_list_of_calls_is_refused() {
     assert_eq!(configured(Some(json!(5)), None).unwrap_err().key(), Some("value"));
     assert!(configured(Some(json!([])), Some(vec![json!([])])).is_err());
     assert!(configured(None, Some(vec![])).is_err());
+    for nameless in [json!(""), json!(" "), json!(["a", ""]), json!({"name": "", "arguments": {}})]
+    {
+        let case = Case::new(json!(null)).with_ground_truth(nameless);
+        assert_eq!(
+            ExpectedCalls::from_case(&case).unwrap_err().message(),
+            "`groundTruth` has a call with an empty name; name the tool, or leave the call out"
+        );
+    }
 }
 
 #[test]

@@ -160,6 +160,7 @@ fn a_result_shows_a_failure_where_the_trace_states_nothing() {
         json!("error\r\nno"),
         json!("Exit code: 1\n2 failed"),
         json!("Exit code 2"),
+        json!({"exit_code": 1.0}),
         json!([{"type": "text", "text": "Process exited with code 1\nOutput:"}]),
     ];
     for result in failures {
@@ -174,6 +175,7 @@ fn a_result_shows_a_failure_where_the_trace_states_nothing() {
         json!("It says:\nExit code: 1"),
         json!({"error": null, "rows": []}),
         json!("{\"exit_code\": 0}"),
+        json!({"exit_code": 0.0}),
         json!(""),
         json!(null),
     ];

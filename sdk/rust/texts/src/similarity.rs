@@ -13,7 +13,7 @@ use std::hash::Hash;
 /// is long.
 ///
 /// ```
-/// # use scorebox_sdk_texts::likeness::of_edits;
+/// # use scorebox_sdk_texts::similarity::of_edits;
 /// assert_eq!(of_edits(1, "naïve", "naive"), 0.8);
 /// assert_eq!(of_edits(0, "", ""), 1.0);
 /// ```
@@ -32,7 +32,7 @@ pub fn of_edits(edits: usize, left: &str, right: &str) -> f64 {
 /// zeros are equal.
 ///
 /// ```
-/// # use scorebox_sdk_texts::likeness::of_numbers;
+/// # use scorebox_sdk_texts::similarity::of_numbers;
 /// assert_eq!(of_numbers(1.0, 3.0), 0.5);
 /// assert_eq!(of_numbers(-1.0, 1.0), 0.0);
 /// ```
@@ -52,7 +52,7 @@ pub fn of_numbers(output: f64, expected: f64) -> f64 {
 /// often.
 ///
 /// ```
-/// # use scorebox_sdk_texts::likeness::shared;
+/// # use scorebox_sdk_texts::similarity::shared;
 /// assert_eq!(shared(["a", "b", "a"], ["a", "c", "a", "a"]), 2);
 /// ```
 #[must_use]

@@ -87,9 +87,9 @@ impl Budget {
     }
 }
 
-/// The likeness of two answers, 0 to 1; `None` if one is too short. If it cannot reach `least`,
+/// The similarity of two answers, 0 to 1; `None` if one is too short. If it cannot reach `least`,
 /// a smaller number may be returned in its place.
-pub(crate) fn likeness(left: &str, right: &str, least: f64, budget: &mut Budget) -> Option<f64> {
+pub(crate) fn similarity(left: &str, right: &str, least: f64, budget: &mut Budget) -> Option<f64> {
     let (left, right) = (meaningful(left), meaningful(right));
     if left.len() < WORDS || right.len() < WORDS {
         return None;
