@@ -481,6 +481,35 @@ fn text_in_utf_16_is_refused_with_what_converts_it() {
     error: wide.jsonl: it is UTF-16 text, not UTF-8
     hint: `iconv -f utf-16 -t utf-8 FILE` converts a file
     "#);
+    folder.write("unmarked.csv", wide("input,output\n1,2\n"));
+    let wider = "\u{feff}{\"output\": 1}\n".chars().flat_map(|it| u32::from(it).to_le_bytes());
+    folder.write("wider.jsonl", wider.collect::<Vec<u8>>());
+    let refused =
+        folder.sh("scorebox convert unmarked.csv; scorebox convert wider.jsonl; scorebox convert - < wider.jsonl");
+    assert_snapshot!(refused.stderr, @r#"
+    error: unmarked.csv: it is UTF-16LE text, not UTF-8
+    hint: `iconv -f utf-16le -t utf-8 FILE` converts a file
+    error: wider.jsonl: it is UTF-32 text, not UTF-8
+    hint: `iconv -f utf-32 -t utf-8 FILE` converts a file
+    error: <stdin>: this is UTF-32 text, not UTF-8
+    hint: `iconv -f utf-32 -t utf-8 FILE` converts a file
+    "#);
+}
+
+#[test]
+fn what_cannot_be_seen_in_a_file_is_named() {
+    let folder = with_files();
+    folder.write("marked.jsonl", "\u{feff}{\"id\": \"a\", \"output\": 1}\n");
+    let said = folder.sh("cat marked.jsonl marked.jsonl > joined.jsonl; scorebox run joined.jsonl -s exact-match -q 2>&1 | grep -A1 ^error: >&2;
+                          gzip < marked.jsonl | gzip > twice.jsonl; scorebox convert twice.jsonl;
+                          gzip < answers.csv | gzip > twice.csv; scorebox convert twice.csv --from csv");
+    assert_snapshot!(said.stderr, @r#"
+    error: joined.jsonl:2:1: not valid JSON: there is a byte order mark (U+FEFF)
+    hint: files that begin with the mark were joined; `sed 's/^\xEF\xBB\xBF//' FILE` leaves it out
+    error: twice.jsonl: this is data that was compressed twice, not JSON Lines
+    hint: cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd
+    error: twice.csv: it was compressed twice: decompress it once
+    "#);
 }
 
 trait ReplaceAll {

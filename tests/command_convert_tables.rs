@@ -1,5 +1,6 @@
 //! `scorebox convert` of tables: CSV, Parquet, Arrow, and what writes them.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::command_convert::{converted, values, with_files};
@@ -51,6 +52,25 @@ fn tables_of_every_kind_have_the_same_cases() {
             ["test:1", null, "test", 1],
         ])
     );
+}
+
+#[test]
+fn a_cell_that_says_whether_to_skip_may_be_a_number() {
+    let folder = with_files();
+    folder.write(
+        "skip.csv",
+        "id,output,groundTruth,skip\na,x,x,0\nb,x,x,1\nc,x,x,FALSE\nd,x,x,true\ne,x,x,\n",
+    );
+    folder.sh("scorebox run skip.csv -s exact-match -q").exits_with(0);
+    let cases = folder.sh("scorebox cases").exits_with(0);
+    assert_snapshot!(cases.stdout, @r"
+    case  verdict   score  decided by
+    a     -        1.0000
+    b     skipped       -  1
+    c     -        1.0000
+    d     skipped       -
+    e     -        1.0000
+    ");
 }
 
 #[test]

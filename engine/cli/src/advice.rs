@@ -211,7 +211,13 @@ fn convert(conversion: &Conversion) -> Option<String> {
         Conversion::ToUtf8 => {
             "`iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1".into()
         }
-        Conversion::FromUtf16 => "`iconv -f utf-16 -t utf-8 FILE` converts a file".into(),
+        Conversion::FromEncoding { encoding } => {
+            let encoding = encoding.to_ascii_lowercase();
+            format!("`iconv -f {encoding} -t utf-8 FILE` converts a file")
+        }
+        Conversion::WithoutMarks => {
+            r"files that begin with the mark were joined; `sed 's/^\xEF\xBB\xBF//' FILE` leaves it out".into()
+        }
         Conversion::ArrayToLines => {
             "`jq -c '.[]' FILE` writes each element of an array on one line".into()
         }
@@ -334,6 +340,9 @@ fn database(what: Database) -> Option<&'static str> {
         }
         Database::Verify => {
             "nothing was written to the run since then; `scorebox verify` checks what is stored"
+        }
+        Database::VerifyRun => {
+            "`scorebox verify RUN` says what is different; score the cases again in a new run"
         }
         Database::RemoveCopies => {
             "a reused score refers to its original: remove those runs too, or first"

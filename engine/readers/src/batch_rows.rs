@@ -4,7 +4,10 @@
 /// How many rows may be read at once, the most first.
 const CHOICES: [u64; 7] = [4096, 1024, 256, 64, 16, 4, 1];
 /// Bytes of pages that are in memory at once: 64 MiB, or twice as many as the reading of single rows takes.
-const MOST_BYTES: u64 = 64 << 20;
+const USUAL_BYTES: u64 = 64 << 20;
+/// The most bytes of the pages and dictionaries of all columns in memory at once: 2 GiB. Writers end pages and dictionaries at about
+/// 1 MiB each, so these are some five hundred columns of texts that have a full one of both.
+pub(crate) const MOST_BYTES: u64 = 2 << 30;
 /// What a value takes beside the bytes of its page: a view of them, or a number.
 const VALUE_BYTES: u64 = 16;
 
@@ -13,10 +16,19 @@ const VALUE_BYTES: u64 = 16;
 pub(crate) struct Page {
     /// How many values it has; of a dictionary none, because it belongs to the pages behind it.
     pub values: u64,
-    /// Its bytes, decompressed.
+    /// Its bytes, decompressed, and of a dictionary also what its values take beside them.
     pub bytes: u64,
     /// Whether a value may begin as the one before it, and so have more bytes than are written of it.
     pub shares_beginnings: bool,
+}
+
+/// The most of a row in a column of lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LongestRow {
+    /// The values of the row that has most of them.
+    pub values: u64,
+    /// The bytes of the pages, decompressed, that the row begins in, goes on in and ends in for which they are most.
+    pub bytes: u64,
 }
 
 /// What the reading of a column takes, for each of [`CHOICES`].
@@ -27,13 +39,16 @@ pub(crate) struct ColumnBytes {
     value: u64,
     /// The most values a row.
     values_a_row: u64,
+    /// The most bytes of the pages of a row, where that was looked at.
+    row_bytes: u64,
     /// The largest page whose values share their beginnings.
     shared: u64,
     /// The largest dictionary.
     dictionary: u64,
 }
 
-/// Pages of a column, cut into blocks of at least so many rows: any such rows are in two of them that follow each other.
+/// Pages of a column, cut into blocks of at least so many values: any such values are in two of them that follow each other, and a
+/// single one is in one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Blocks {
     values: u64,
@@ -48,7 +63,8 @@ impl Blocks {
         self.bytes = self.bytes.saturating_add(page.bytes);
         self.most = self.most.max(self.before.saturating_add(self.bytes));
         if self.values >= values_of_a_block {
-            *self = Blocks { before: self.bytes, most: self.most, ..Blocks::default() };
+            let before = if values_of_a_block > 1 { self.bytes } else { 0 };
+            *self = Blocks { before, most: self.most, ..Blocks::default() };
         }
     }
 }
@@ -58,7 +74,7 @@ impl ColumnBytes {
     pub(crate) fn new(value_bytes: u64) -> ColumnBytes {
         let value = value_bytes.max(VALUE_BYTES);
         let blocks = [Blocks::default(); CHOICES.len()];
-        ColumnBytes { blocks, value, values_a_row: 1, shared: 0, dictionary: 0 }
+        ColumnBytes { blocks, value, values_a_row: 1, row_bytes: 0, shared: 0, dictionary: 0 }
     }
 
     /// Adds the next page, whose rows have about so many values each.
@@ -72,30 +88,56 @@ impl ColumnBytes {
             self.shared = self.shared.max(page.bytes);
         }
         for (blocks, rows) in self.blocks.iter_mut().zip(CHOICES) {
-            blocks.add(page, rows.saturating_mul(values_a_row));
+            let values = rows.saturating_mul(values_a_row);
+            // A single value has one dictionary, which is counted for itself.
+            if values > 1 || page.values > 0 {
+                blocks.add(page, values);
+            }
         }
     }
 
-    /// A row has so many values.
-    pub(crate) fn has_row_of(&mut self, values: u64) {
-        self.values_a_row = self.values_a_row.max(values);
+    /// No row of a group has more than this one.
+    pub(crate) fn has_row_of(&mut self, longest: LongestRow) {
+        self.values_a_row = self.values_a_row.max(longest.values);
+        self.row_bytes = self.row_bytes.max(longest.bytes);
     }
 
-    fn bytes_of(&self, choice: usize) -> u64 {
+    /// What so many rows take if their lists are as long as the average.
+    fn usual_bytes(&self, choice: usize) -> u64 {
+        self.bytes_with(choice, self.blocks[choice].most)
+    }
+
+    /// What so many rows take if each is as long as the longest that is known.
+    fn most_bytes(&self, choice: usize) -> u64 {
+        let of_longest = CHOICES[choice].saturating_mul(self.row_bytes);
+        self.bytes_with(choice, self.blocks[choice].most.max(of_longest))
+    }
+
+    fn bytes_with(&self, choice: usize, of_pages: u64) -> u64 {
         let values = CHOICES[choice].saturating_mul(self.values_a_row);
         let of_values = values.saturating_mul(self.value.saturating_add(self.shared));
-        self.blocks[choice].most.saturating_add(of_values).saturating_add(self.dictionary)
+        of_pages.saturating_add(of_values).saturating_add(self.dictionary)
     }
 }
 
 /// How many rows of a file with these columns are read at once.
-pub(crate) fn rows_at_once(columns: &[ColumnBytes]) -> usize {
-    let bytes = |choice: usize| {
-        columns.iter().fold(0_u64, |sum, column| sum.saturating_add(column.bytes_of(choice)))
+///
+/// # Errors
+/// The bytes that already a single row takes, if they are more than [`MOST_BYTES`].
+pub(crate) fn rows_at_once(columns: &[ColumnBytes]) -> Result<usize, u64> {
+    let sum = |bytes: &dyn Fn(&ColumnBytes) -> u64| {
+        columns.iter().map(bytes).fold(0_u64, u64::saturating_add)
     };
-    let most = bytes(CHOICES.len() - 1).saturating_mul(2).max(MOST_BYTES);
-    let chosen = (0..CHOICES.len()).find(|choice| bytes(*choice) <= most);
-    usize::try_from(CHOICES[chosen.unwrap_or(CHOICES.len() - 1)]).unwrap_or(1)
+    let usual = |choice: usize| sum(&|column| column.usual_bytes(choice));
+    let most = |choice: usize| sum(&|column| column.most_bytes(choice));
+    let single = CHOICES.len() - 1;
+    if most(single) > MOST_BYTES {
+        return Err(most(single));
+    }
+    let aim = usual(single).saturating_mul(2).max(USUAL_BYTES);
+    let fits = |choice: &usize| usual(*choice) <= aim && most(*choice) <= MOST_BYTES;
+    let chosen = (0..CHOICES.len()).find(fits).unwrap_or(single);
+    Ok(usize::try_from(CHOICES[chosen]).unwrap_or(1))
 }
 
 #[cfg(test)]
@@ -114,11 +156,36 @@ mod tests {
 
     #[test]
     fn many_short_rows_are_read_at_once_and_few_long_ones() {
-        assert_eq!(rows_at_once(&[]), 4096);
-        assert_eq!(rows_at_once(&vec![column(50, 20_000, MIB); 10]), 4096);
+        assert_eq!(rows_at_once(&[]), Ok(4096));
+        assert_eq!(rows_at_once(&vec![column(50, 20_000, MIB); 10]), Ok(4096));
         // Pages of one value.
-        assert_eq!(rows_at_once(&[column(50, 1, 5 * MIB)]), 4);
-        assert_eq!(rows_at_once(&[column(50, 1, 200 * MIB)]), 1);
+        assert_eq!(rows_at_once(&[column(50, 1, 5 * MIB)]), Ok(4));
+        assert_eq!(rows_at_once(&[column(50, 1, 200 * MIB)]), Ok(1));
+    }
+
+    #[test]
+    fn all_columns_together_have_a_bound() {
+        // A page of each is there at once.
+        assert_eq!(rows_at_once(&vec![column(2, 280, 140 * MIB); 14]), Ok(1));
+        let refused = rows_at_once(&vec![column(2, 280, 140 * MIB); 15]);
+        assert!(refused.is_err_and(|bytes| bytes >= 15 * 140 * MIB), "{refused:?}");
+        // Wide tables have pages and dictionaries as writers end them.
+        let mut wide = ColumnBytes::new(0);
+        wide.add(Page { values: 0, bytes: 2 * MIB, shares_beginnings: false }, 1);
+        (0..20).for_each(|_| {
+            wide.add(Page { values: 1000, bytes: MIB, shares_beginnings: false }, 1);
+        });
+        assert!(rows_at_once(&vec![wide; 500]).is_ok());
+    }
+
+    #[test]
+    fn a_row_that_is_far_longer_than_the_average_counts_as_what_it_takes() {
+        let mut lists = column(50, 2_000_000, 4 * MIB);
+        assert_eq!(rows_at_once(&[lists.clone()]), Ok(4096));
+        lists.has_row_of(LongestRow { values: 3, bytes: 100 * MIB });
+        assert_eq!(rows_at_once(&[lists.clone()]), Ok(16));
+        lists.has_row_of(LongestRow { values: 3, bytes: 3000 * MIB });
+        assert!(rows_at_once(&[lists]).is_err());
     }
 
     #[test]
@@ -126,32 +193,32 @@ mod tests {
         let mut column = ColumnBytes::new(0);
         column.add(Page { values: 0, bytes: 30 * MIB, shares_beginnings: false }, 1);
         column.add(Page { values: 60, bytes: 10, shares_beginnings: false }, 1);
-        assert_eq!(rows_at_once(&[column]), 4096);
+        assert_eq!(rows_at_once(&[column]), Ok(4096));
         // One for each row is as much as a text for each row.
         let mut column = ColumnBytes::new(0);
         for _ in 0..60 {
             column.add(Page { values: 0, bytes: 30 * MIB, shares_beginnings: false }, 1);
             column.add(Page { values: 1, bytes: 10, shares_beginnings: false }, 1);
         }
-        assert_eq!(rows_at_once(&[column]), 1);
+        assert_eq!(rows_at_once(&[column]), Ok(1));
     }
 
     #[test]
     fn values_that_share_their_beginnings_may_each_be_as_long_as_a_page() {
         let mut column = ColumnBytes::new(0);
         column.add(Page { values: 20_000, bytes: MIB, shares_beginnings: true }, 1);
-        assert_eq!(rows_at_once(&[column]), 16);
+        assert_eq!(rows_at_once(&[column]), Ok(16));
     }
 
     #[test]
     fn values_of_a_fixed_length_and_lists_count_as_what_they_take() {
         let mut fixed = ColumnBytes::new(MIB);
         fixed.add(Page { values: 5000, bytes: 10, shares_beginnings: false }, 1);
-        assert_eq!(rows_at_once(&[fixed]), 16);
+        assert_eq!(rows_at_once(&[fixed]), Ok(16));
         let mut lists = ColumnBytes::new(0);
         lists.add(Page { values: 10_000_000, bytes: 10, shares_beginnings: false }, 10_000);
-        assert_eq!(rows_at_once(&[lists.clone()]), 256);
-        lists.has_row_of(1_000_000);
-        assert_eq!(rows_at_once(&[lists]), 4);
+        assert_eq!(rows_at_once(&[lists.clone()]), Ok(256));
+        lists.has_row_of(LongestRow { values: 1_000_000, bytes: 10 });
+        assert_eq!(rows_at_once(&[lists]), Ok(4));
     }
 }

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use scorebox::input_file::{open_regular, text_of};
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{columns::Rows, emit::Emit, format::Format, problem::Problem, source_file::SourceFile};
@@ -56,11 +57,16 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
 }
 
 fn put(part: &Part, rows: &mut Rows<'_>, emit: &mut Emit) -> Result<(), Problem> {
-    let file = File::open(&part.path)?;
+    let file = opened(&part.path).map_err(Problem::content)?;
     match part.path.extension().is_some_and(|it| it == "parquet") {
         true => rows.put_parquet(file, emit),
         false => rows.put_arrow(file, emit),
     }
+}
+
+/// A file that the folder has or names, and no user: a pipe, whose writer may never come, is not read.
+fn opened(path: &Path) -> Result<File, String> {
+    open_regular(path).map_err(|error| error.to_string())
 }
 
 fn in_part(part: &Part, problem: Problem) -> Problem {
@@ -141,8 +147,9 @@ fn inner(name: &str) -> Result<&Path, Problem> {
 
 fn read_list<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Problem> {
     let name = path.display().to_string();
-    let text = scorebox::input_file::read_text(path, MOST_LIST_BYTES)
-        .map_err(|error| Problem::content(format!("{name}: {error}")))?;
+    let text = opened(path)
+        .and_then(|file| text_of(file, MOST_LIST_BYTES).map_err(|error| error.to_string()));
+    let text = text.map_err(|why| Problem::content(format!("{name}: {why}")))?;
     serde_json::from_str(&text).map_err(|error| Problem::json(&name, &error))
 }
 
@@ -214,6 +221,9 @@ fn split_of(stem: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use scorebox::case::{CaseReader, Mapping};
+
     use super::*;
 
     #[test]
@@ -254,6 +264,30 @@ mod tests {
         assert!(
             said(r#"[{"filename": "indices.arrow"}]"#).unwrap_err().contains("flatten_indices")
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let path = folder.path().join(name);
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        };
+        make("data.arrow");
+        let list = r#"{"_data_files": [{"filename": "data.arrow"}]}"#;
+        fs::write(folder.path().join("state.json"), list).unwrap();
+        let opened = crate::open(folder.path(), &crate::Settings::new()).unwrap();
+        let mut cases = CaseReader::open(vec![opened.source], Mapping::NONE).unwrap();
+        let said = cases.next_case().unwrap().unwrap_err().to_string();
+        assert!(said.ends_with("data.arrow: this is a pipe, not a file"), "{said}");
+
+        fs::remove_file(folder.path().join("state.json")).unwrap();
+        fs::write(folder.path().join("dataset_dict.json"), r#"{"splits": ["test"]}"#).unwrap();
+        fs::create_dir(folder.path().join("test")).unwrap();
+        make("test/state.json");
+        let said = parts(folder.path()).unwrap_err().to_string();
+        assert!(said.ends_with("state.json: this is a pipe, not a file"), "{said}");
     }
 
     #[test]

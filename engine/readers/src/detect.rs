@@ -72,8 +72,8 @@ pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
     }
     let text = match text::text(path).map_err(unreadable) {
         Ok(text) => text,
-        Err(utf16 @ ReaderError::Unreadable { error: InputFileError::Utf16, .. }) => {
-            return Err(utf16);
+        Err(encoded @ ReaderError::Unreadable { error: InputFileError::Encoded { .. }, .. }) => {
+            return Err(encoded);
         }
         // What cannot be decompressed is for the reader of cases to report.
         Err(_) => return Ok(Format::Cases),

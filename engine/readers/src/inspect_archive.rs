@@ -21,7 +21,7 @@ use crate::{
     lenient_json::LenientJson,
     problem::Problem,
     source_file::SourceFile,
-    text::Allowance,
+    text::{Allowance, too_long},
 };
 
 /// The member of a whole log, and of one whose evaluation did not end.
@@ -134,14 +134,28 @@ fn member<T: serde::de::DeserializeOwned>(
     name: &str,
     left_out: LeftOut,
 ) -> Result<T, Problem> {
+    member_within(MOST_SAMPLE_BYTES, archive, index, name, left_out)
+}
+
+/// The JSON of a member, of at most `most` bytes and what is read ahead.
+fn member_within<T: serde::de::DeserializeOwned>(
+    most: usize,
+    archive: &mut Archive,
+    index: usize,
+    name: &str,
+    left_out: LeftOut,
+) -> Result<T, Problem> {
     let damaged = |error: &dyn std::fmt::Display| {
         Problem::content(format!("`{name}` in the archive is damaged: {error}"))
     };
     let file = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
     let text = decompressed(file).map_err(|error| damaged(&error))?;
-    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
+    let allowance = Allowance::of(most);
     let text = allowance.on(LenientJson::new(text, left_out));
-    serde_json::from_reader(text).map_err(|error| damaged(&error))
+    serde_json::from_reader(text).map_err(|error| match allowance.is_spent() {
+        true => Problem::content(format!("`{name}` in the archive: {}", too_long(most))),
+        false => damaged(&error),
+    })
 }
 
 /// What is in a member. Inspect writes zstd; its older versions deflated.
@@ -193,6 +207,7 @@ mod tests {
     use scorebox::case::{CaseReader, Mapping};
     use zip::{ZipWriter, write::SimpleFileOptions};
 
+    use super::*;
     use crate::{Settings, open};
 
     const HEADER: (&str, &str) = ("header.json", r#"{"eval": {"task": "t", "model": "m"}}"#);
@@ -254,6 +269,24 @@ mod tests {
         assert_eq!(
             read(&archive(&[HEADER, ("samples/a_epoch_1.json", sample)])),
             Ok((vec!["lima \u{fffd}".to_owned()], vec![(why, 1)]))
+        );
+    }
+
+    #[test]
+    fn a_member_that_is_too_large_is_not_called_damaged() {
+        let long = format!("\"{}\"", "x".repeat(2 << 20));
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&archive(&[("long.json", &long)])).unwrap();
+        let said = |most| {
+            let mut archive = opened(file.path()).unwrap();
+            let read = member_within(most, &mut archive, 0, "long.json", LeftOut::default());
+            read.map(|text: String| text.len()).map_err(|problem| problem.to_string())
+        };
+        assert_eq!(said(2 << 20), Ok(2 << 20));
+        assert_eq!(
+            said(1 << 20),
+            Err("`long.json` in the archive: a record has more than 1 MiB, the most that is read"
+                .to_owned())
         );
     }
 

@@ -12,9 +12,9 @@ use parquet::{
 };
 
 use crate::{
-    batch_rows::{ColumnBytes, Page, rows_at_once},
+    batch_rows::{ColumnBytes, MOST_BYTES, Page, rows_at_once},
     record::MOST_RECORD_BYTES,
-    row_values::values_of_longest_row,
+    row_values::longest_row,
     thrift::Walk,
 };
 
@@ -29,8 +29,9 @@ const DELTA_BYTE_ARRAY: i64 = 7;
 /// The fewest bytes of an element of a list in JSON, with its comma.
 const ELEMENT_BYTES: u64 = 2;
 
-/// Refuses a file with a page that claims more than 256 MiB, one whose columns have more bytes than the file, and one with a row
-/// whose lists have more values than fit into the bytes that are read of a row; answers with how many rows of it are read at once.
+/// Refuses a file with a page that claims more than 256 MiB, one whose columns have more bytes than the file, one with a row
+/// whose lists have more values than fit into the bytes that are read of a row, and one of whose rows a single one takes more than
+/// 2 GiB of pages and dictionaries; answers with how many rows of it are read at once.
 ///
 /// # Errors
 /// Why, within a sentence about the file.
@@ -60,9 +61,10 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
                 taken.push(ColumnBytes::new(value_bytes(column)));
             }
             let values_a_row = values_a_row(group, column);
-            headers.check(start, bytes, |page| {
+            headers.check(start, bytes, |header| {
+                let page = header.page(column);
                 taken[index].add(page, values_a_row);
-                bytes_of_lists = bytes_of_lists.saturating_add(element_bytes(column, page.values));
+                bytes_of_lists = bytes_of_lists.saturating_add(list_bytes(column, page));
             })?;
         }
         // With fewer, no row has too many.
@@ -70,10 +72,19 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
             check_longest_row(file, group, &mut taken)?;
         }
     }
-    Ok(rows_at_once(&taken))
+    rows_at_once(&taken).map_err(|bytes| {
+        format!(
+            "a row takes {} MiB of pages and dictionaries of all {} columns at once, and at most {} MiB are read: write smaller \
+             pages (with pyarrow, `write_batch_size=1`), or only the columns that are needed",
+            bytes.div_ceil(1 << 20),
+            taken.len(),
+            MOST_BYTES >> 20
+        )
+    })
 }
 
-/// Refuses a group of rows whose longest row has more values than are read, as far as its columns say that each on its own.
+/// Refuses a group of rows whose longest row has more values than are read, as far as its columns say that each on its own, and
+/// notes how long that row is.
 fn check_longest_row(
     file: &File,
     group: &RowGroupMetaData,
@@ -85,11 +96,12 @@ fn check_longest_row(
         if column.column_descr().max_rep_level() == 0 {
             continue;
         }
-        let values = values_of_longest_row(file, column, rows)?;
-        taken.has_row_of(values);
-        left = left.checked_sub(element_bytes(column, values)).ok_or_else(|| {
+        let longest = longest_row(file, column, rows)?;
+        taken.has_row_of(longest);
+        left = left.checked_sub(element_bytes(column, longest.values)).ok_or_else(|| {
             format!(
-                "a row has {values} values in a list, which are more than {} MiB, the most that is read of a row",
+                "a row has {} values in a list, which are more than {} MiB, the most that is read of a row",
+                longest.values,
                 MOST_RECORD_BYTES >> 20
             )
         })?;
@@ -102,6 +114,28 @@ fn element_bytes(column: &ColumnChunkMetaData, values: u64) -> u64 {
     match column.column_descr().max_rep_level() {
         0 => 0,
         _ => value_bytes(column).max(ELEMENT_BYTES).saturating_mul(values),
+    }
+}
+
+/// The most bytes that a row of lists takes of a page, as far as its header says; of a column without lists none.
+fn list_bytes(column: &ColumnChunkMetaData, page: Page) -> u64 {
+    if column.column_descr().max_rep_level() == 0 {
+        return 0;
+    }
+    let copies = if page.shares_beginnings { page.values } else { 1 };
+    page.bytes.saturating_mul(copies).max(element_bytes(column, page.values))
+}
+
+/// The bytes that each value of a dictionary takes beside its page: as a view of it, or as a number. Those of a fixed length stay
+/// in the page.
+fn entry_bytes(column: &ColumnChunkMetaData) -> u64 {
+    match column.column_type() {
+        Type::BOOLEAN => 1,
+        Type::INT32 | Type::FLOAT => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        Type::INT96 => 12,
+        Type::BYTE_ARRAY => 16,
+        Type::FIXED_LEN_BYTE_ARRAY => 0,
     }
 }
 
@@ -134,12 +168,12 @@ struct Headers<'a> {
 }
 
 impl Headers<'_> {
-    /// Looks at the pages of a column, one after another, and hands each of them over.
+    /// Looks at the pages of a column, one after another, and hands over what the header of each says.
     fn check(
         &mut self,
         mut start: u64,
         mut left: u64,
-        mut take: impl FnMut(Page),
+        mut take: impl FnMut(&Header),
     ) -> Result<(), String> {
         while left > 0 {
             let header = self.header(start, left).map_err(|error| error.to_string())?;
@@ -150,7 +184,7 @@ impl Headers<'_> {
                     header.decompressed
                 ));
             }
-            take(header.page());
+            take(&header);
             let page = u64::try_from(header.compressed).ok();
             let page = page.and_then(|bytes| bytes.checked_add(header.bytes));
             let page =
@@ -189,30 +223,35 @@ struct Header {
     compressed: i64,
     /// How many values it has; of a dictionary none.
     values: i64,
+    /// How many values a dictionary has.
+    entries: i64,
     encoding: i64,
 }
 
 impl Header {
     fn read(bytes: &[u8]) -> Option<Header> {
         let (mut walk, mut decompressed, mut compressed) = (Walk::of(bytes), None, None);
-        let (mut values, mut encoding) = (0, 0);
+        let (mut values, mut entries, mut encoding) = (0, 0, 0);
         walk.structure(|fields, number| match fields {
             [2] => decompressed = Some(number),
             [3] => compressed = Some(number),
             // What headers of data have, in either version.
             [5 | 8, 1] => values = number,
             [5, 2] | [8, 4] => encoding = number,
+            [7, 1] => entries = number,
             _ => {}
         })?;
         let own = bytes.len() - walk.left();
         let (decompressed, compressed) = (decompressed?, compressed?);
-        Some(Header { bytes: own as u64, decompressed, compressed, values, encoding })
+        Some(Header { bytes: own as u64, decompressed, compressed, values, entries, encoding })
     }
 
-    fn page(&self) -> Page {
+    fn page(&self, column: &ColumnChunkMetaData) -> Page {
+        let count = |number: i64| u64::try_from(number).unwrap_or_default();
+        let of_entries = count(self.entries).saturating_mul(entry_bytes(column));
         Page {
-            values: u64::try_from(self.values).unwrap_or_default(),
-            bytes: u64::try_from(self.decompressed).unwrap_or_default(),
+            values: count(self.values),
+            bytes: count(self.decompressed).saturating_add(of_entries),
             shares_beginnings: self.encoding == DELTA_BYTE_ARRAY,
         }
     }
@@ -229,8 +268,19 @@ mod tests {
             0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x28, 0x2c, 0x15, 0x0a, 0x15, 0x0e, 0x00, 0x00,
             0xff,
         ];
-        let read = Header { bytes: 14, decompressed: 300, compressed: 20, values: 5, encoding: 7 };
+        let read = Header {
+            bytes: 14,
+            decompressed: 300,
+            compressed: 20,
+            values: 5,
+            entries: 0,
+            encoding: 7,
+        };
         assert_eq!(Header::read(&header), Some(read));
+        // In field 7 the 16 values of a dictionary.
+        let dictionary =
+            [0x15, 0x04, 0x15, 0xd8, 0x04, 0x15, 0x28, 0x4c, 0x15, 0x20, 0x15, 0x00, 0x00, 0x00];
+        assert_eq!(Header::read(&dictionary).map(|header| header.entries), Some(16));
         assert_eq!(Header::read(&header[..13]), None, "it is cut off");
         assert_eq!(Header::read(&[0x15, 0x00, 0x00]), None, "it lacks the sizes");
     }

@@ -16,8 +16,8 @@ const DAMAGED: &str = "the file is damaged";
 /// A Parquet file, its footer read: it has at most 32 MiB, and each page at most 256 MiB, decompressed.
 ///
 /// Texts are views of its pages, so that one which many rows share is in memory once. As many rows are read at once as have 64
-/// MiB of pages together, or twice as many as the reading of single rows takes; what a list repeats counts on the average, and in
-/// groups of rows with tens of millions of values as often as in the longest row.
+/// MiB of pages together, or twice as many as the reading of single rows takes, and at most 2 GiB; what a list repeats counts on the
+/// average, and in groups of rows with more than 64 MiB of lists as often as in the longest row.
 ///
 /// # Errors
 /// Why it cannot be read, within a sentence about the file.
@@ -112,15 +112,15 @@ mod tests {
     use std::{io::Write as _, sync::Arc};
 
     use arrow_array::{
-        ArrayRef, FixedSizeBinaryArray, Int8Array, ListArray, RecordBatch, StringArray,
+        ArrayRef, FixedSizeBinaryArray, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
     };
     use arrow_buffer::OffsetBuffer;
     use parquet::{
         arrow::{ArrowWriter, arrow_writer::ArrowWriterOptions},
-        basic::Compression,
+        basic::{Compression, Encoding},
         file::{
             metadata::{KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter},
-            properties::WriterProperties,
+            properties::{EnabledStatistics, WriterProperties},
         },
     };
 
@@ -128,8 +128,14 @@ mod tests {
 
     /// A Parquet file with one page, which has `texts`.
     fn written(texts: &[&str]) -> Vec<u8> {
+        written_columns(1, texts)
+    }
+
+    /// A Parquet file with so many columns, each with one page, which has `texts`.
+    fn written_columns(count: usize, texts: &[&str]) -> Vec<u8> {
         let column: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
-        let batch = RecordBatch::try_from_iter([("output", column)]).unwrap();
+        let columns = (0..count).map(|number| (format!("c{number}"), Arc::clone(&column)));
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
@@ -140,26 +146,43 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
-    /// The same, but for the header of the page, which says that the page has two gigabytes once it is decompressed.
-    fn claiming_two_gigabytes(file: &[u8]) -> Vec<u8> {
+    /// The same, but for a number in the headers of all first pages, which begin with the bytes `before`, followed by that number.
+    fn claiming(file: &[u8], before: &[u8], claim: &[u8]) -> Vec<u8> {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes_of(file)).unwrap();
-        // Behind the mark of the file and the page's kind: the field, and its number.
-        assert_eq!(file[..7], *b"PAR1\x15\x00\x15");
-        let end = 7 + file[7..].iter().position(|byte| *byte < 0x80).unwrap() + 1;
-        let claim = [0xfe, 0xff, 0xff, 0xff, 0x0f];
-        let more = i64::try_from(claim.len() - (end - 7)).unwrap();
-        let (group, column) = (metadata.row_group(0), metadata.row_group(0).column(0));
-        let pages = usize::try_from(column.compressed_size()).unwrap();
-        let size = column.compressed_size() + more;
-        let column = column.clone().into_builder().set_total_compressed_size(size);
-        let column = column.build().unwrap();
-        let group = group.clone().into_builder().set_column_metadata(vec![column]);
+        let mut changed = file[..4].to_vec();
+        let columns = metadata.row_group(0).columns().iter().map(|column| {
+            let start = changed.len();
+            let (from, length) = column.byte_range();
+            let (from, length) = (usize::try_from(from).unwrap(), usize::try_from(length).unwrap());
+            let pages = &file[from..from + length];
+            let at = pages.windows(before.len()).position(|bytes| bytes == before).unwrap();
+            let at = at + before.len();
+            let end = at + pages[at..].iter().position(|byte| *byte < 0x80).unwrap() + 1;
+            [&pages[..at], claim, &pages[end..]]
+                .iter()
+                .for_each(|it| changed.extend_from_slice(it));
+            let offset = |number: usize| i64::try_from(number).unwrap();
+            let more = offset(changed.len() - start - length);
+            let dictionary = column.dictionary_page_offset().map(|_| offset(start));
+            let data = offset(start) + column.data_page_offset() - offset(from);
+            let data = if dictionary.is_some() { data + more } else { data };
+            let column = column.clone().into_builder().set_dictionary_page_offset(dictionary);
+            let size = offset(length) + more;
+            column.set_data_page_offset(data).set_total_compressed_size(size).build().unwrap()
+        });
+        let columns = columns.collect();
+        let group = metadata.row_group(0).clone().into_builder().set_column_metadata(columns);
         let metadata = metadata.clone().into_builder();
         let metadata = metadata.set_row_groups(vec![group.build().unwrap()]).build();
-        let mut changed = [&file[..7], &claim, &file[end..4 + pages]].concat();
         ParquetMetaDataWriter::new(&mut changed, &metadata).finish().unwrap();
         changed
     }
+
+    /// What is before the size of a page once it is decompressed: its kind, and the field.
+    const BEFORE_SIZE: &[u8] = &[0x15, 0x00, 0x15];
+    /// Two gigabytes but for a byte, and 250 MiB.
+    const TWO_GIGABYTES: &[u8] = &[0xfe, 0xff, 0xff, 0xff, 0x0f];
+    const QUARTER_GIGABYTE: &[u8] = &[0x80, 0x80, 0x80, 0xfa, 0x01];
 
     fn bytes_of(content: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
@@ -177,9 +200,70 @@ mod tests {
         let mut rows = open_parquet(bytes_of(&file)).unwrap().build().unwrap();
         assert_eq!(rows.next().unwrap().unwrap().num_rows(), 2);
         assert_eq!(
-            refused(&claiming_two_gigabytes(&file)),
+            refused(&claiming(&file, BEFORE_SIZE, TWO_GIGABYTES)),
             "a page claims to have 2147483647 bytes, and 268435456 are read: write smaller pages"
         );
+    }
+
+    #[test]
+    fn a_table_may_have_thousands_of_columns() {
+        let wide = written_columns(3000, &["a"]);
+        assert_eq!(open_parquet(bytes_of(&wide)).map(drop), Ok(()));
+    }
+
+    #[test]
+    fn pages_that_are_too_large_together_are_refused() {
+        let claiming = |columns| {
+            claiming(&written_columns(columns, &["a", "b"]), BEFORE_SIZE, QUARTER_GIGABYTE)
+        };
+        assert_eq!(open_parquet(bytes_of(&claiming(8))).map(drop), Ok(()));
+        assert_eq!(
+            refused(&claiming(9)),
+            "a row takes 2251 MiB of pages and dictionaries of all 9 columns at once, and at most 2048 MiB are read: \
+             write smaller pages (with pyarrow, `write_batch_size=1`), or only the columns that are needed"
+        );
+    }
+
+    #[test]
+    fn a_dictionary_that_claims_more_values_than_are_read_is_refused() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![7, 7]));
+        let batch = RecordBatch::try_from_iter([("output", numbers)]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        let file = writer.into_inner().unwrap();
+        // The header of the dictionary, and in it how many values it has.
+        let said = refused(&claiming(&file, &[0x4c, 0x15], TWO_GIGABYTES));
+        assert!(said.starts_with("a row takes 16385 MiB of pages and dictionaries"), "{said}");
+    }
+
+    #[test]
+    fn each_text_of_a_list_counts_as_its_page_if_it_may_begin_as_the_text_before_it() {
+        let written = |lengths: &[usize]| {
+            let mut texts = vec!["x"; lengths.iter().sum()];
+            let long = "x".repeat(8 << 20);
+            texts[0] = &long;
+            let element = Arc::new(Field::new("element", DataType::Utf8, true));
+            let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+            let texts = Arc::new(StringArray::from(texts));
+            let lists: ArrayRef = Arc::new(ListArray::new(element, offsets, texts, None));
+            let batch = RecordBatch::try_from_iter([("output", lists)]).unwrap();
+            let properties = WriterProperties::builder()
+                .set_dictionary_enabled(false)
+                .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+                .set_data_page_size_limit(16 << 20)
+                .set_statistics_enabled(EnabledStatistics::None)
+                .build();
+            let mut writer =
+                ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+            writer.write(&batch).unwrap();
+            writer.into_inner().unwrap()
+        };
+        assert_eq!(open_parquet(bytes_of(&written(&[10; 300]))).map(drop), Ok(()));
+        // The average is as low, but one row has most of the texts.
+        let mut lengths = [1; 300];
+        lengths[100] = 300;
+        let said = refused(&written(&lengths));
+        assert!(said.starts_with("a row takes 24"), "{said}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! How many values the longest row of a Parquet file has in a column of lists, read from the levels of its pages: a page of a few
-//! bytes may have a hundred million values, and the reader makes room for all that a row has. Reads no value.
+//! How long the longest row of a Parquet file is in a column of lists, read from the levels of its pages: a page of a few
+//! bytes may have a hundred million values, and the reader makes room for all that a row has, and holds all of its pages. Reads no
+//! value.
 
 use std::{fs::File, sync::Arc};
 
@@ -9,21 +10,23 @@ use parquet::{
     file::{metadata::ColumnChunkMetaData, serialized_reader::SerializedPageReader},
 };
 
-/// How many values the longest row has in this column, whose pages were checked. It may panic over a damaged file, as the reader does.
+use crate::batch_rows::LongestRow;
+
+/// The longest row in this column, whose pages were checked. It may panic over a damaged file, as the reader does.
 ///
 /// # Errors
 /// Why that cannot be known, within a sentence about the file.
-pub(crate) fn values_of_longest_row(
+pub(crate) fn longest_row(
     file: &File,
     column: &ColumnChunkMetaData,
     rows: usize,
-) -> Result<u64, String> {
+) -> Result<LongestRow, String> {
     let file = Arc::new(file.try_clone().map_err(|error| error.to_string())?);
     let pages = SerializedPageReader::new(file, column, rows, None);
     let mut pages = pages.map_err(|error| error.to_string())?;
     let most_level = u32::from(column.column_descr().max_rep_level().unsigned_abs());
     let bits = u32::BITS - most_level.leading_zeros();
-    let mut longest = Longest::default();
+    let mut longest = Rows::default();
     while let Some(page) = pages.get_next_page().map_err(|error| error.to_string())? {
         count_page(&page, bits, &mut longest).ok_or("the levels of a page are damaged")?;
     }
@@ -32,23 +35,32 @@ pub(crate) fn values_of_longest_row(
 
 /// A value's level says whether a row begins with it: 0, or how deep in the lists of the row it goes on.
 #[derive(Debug, Default)]
-struct Longest {
-    /// Values of the row so far.
-    now: u64,
-    most: u64,
+struct Rows {
+    /// The bytes of the page.
+    page: u64,
+    /// Of the row so far.
+    now: LongestRow,
+    most: LongestRow,
 }
 
-impl Longest {
+impl Rows {
+    /// A page begins, in which the row goes on, unless its first level is 0.
+    fn begin_page(&mut self, bytes: u64) {
+        self.page = bytes;
+        self.now.bytes = self.now.bytes.saturating_add(bytes);
+    }
+
     fn add(&mut self, level: u64, values: u64) {
         self.now = match level {
-            0 => 1,
-            _ => self.now.saturating_add(values),
+            0 => LongestRow { values: 1, bytes: self.page },
+            _ => LongestRow { values: self.now.values.saturating_add(values), ..self.now },
         };
-        self.most = self.most.max(self.now);
+        self.most.values = self.most.values.max(self.now.values);
+        self.most.bytes = self.most.bytes.max(self.now.bytes);
     }
 }
 
-fn count_page(page: &Page, bits: u32, longest: &mut Longest) -> Option<()> {
+fn count_page(page: &Page, bits: u32, longest: &mut Rows) -> Option<()> {
     let (levels, values) = match page {
         Page::DataPage { buf, num_values, rep_level_encoding: Encoding::RLE, .. } => {
             let (length, rest) = buf.split_first_chunk::<4>()?;
@@ -60,11 +72,12 @@ fn count_page(page: &Page, bits: u32, longest: &mut Longest) -> Option<()> {
         }
         Page::DictionaryPage { .. } => return Some(()),
     };
+    longest.begin_page(page.buffer().len() as u64);
     count_levels(levels, bits, values.into(), longest)
 }
 
 /// Levels of so many bits, in runs of one level and in groups of eight (Parquet's RLE and bit-packing hybrid).
-fn count_levels(mut bytes: &[u8], bits: u32, mut values: u64, longest: &mut Longest) -> Option<()> {
+fn count_levels(mut bytes: &[u8], bits: u32, mut values: u64, longest: &mut Rows) -> Option<()> {
     while values > 0 {
         let header = number(&mut bytes)?;
         if header & 1 == 0 {
@@ -146,17 +159,29 @@ mod tests {
                 let opened =
                     ParquetRecordBatchReaderBuilder::try_new(file.try_clone().unwrap()).unwrap();
                 let column = opened.metadata().row_group(0).column(0);
-                let longest = values_of_longest_row(&file, column, lengths.len()).unwrap();
+                let longest = longest_row(&file, column, lengths.len()).unwrap().values;
                 assert_eq!(longest, *lengths.iter().max().unwrap() as u64, "{lengths:?}");
             }
         }
     }
 
     #[test]
+    fn a_row_has_the_bytes_of_all_pages_that_it_goes_on_in() {
+        let mut rows = Rows::default();
+        for (page, levels) in
+            [(10, vec![0, 0, 1]), (500, vec![1]), (10, vec![1, 0]), (300, vec![0])]
+        {
+            rows.begin_page(page);
+            levels.into_iter().for_each(|level| rows.add(level, 1));
+        }
+        assert_eq!(rows.most, LongestRow { values: 4, bytes: 520 });
+    }
+
+    #[test]
     fn levels_are_runs_and_groups_of_eight() {
         let longest = |bytes: &[u8], bits, values| {
-            let mut longest = Longest::default();
-            count_levels(bytes, bits, values, &mut longest).map(|()| longest.most)
+            let mut longest = Rows::default();
+            count_levels(bytes, bits, values, &mut longest).map(|()| longest.most.values)
         };
         // Three rows of a value, and a run of 200.
         assert_eq!(longest(&[6, 0, 0x90, 3, 1], 1, 203), Some(201));

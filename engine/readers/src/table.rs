@@ -33,15 +33,21 @@ pub fn has_json(key: Key) -> bool {
     JSON_KEYS.contains(&key)
 }
 
-/// What a text in such a column is: the JSON that it is, with Python's and other spellings of truth; else the text itself.
-pub fn json_of_text(text: &str) -> Box<RawValue> {
+/// What a text in the column of such a key is: the JSON that it is, with Python's and other spellings of truth; else the text itself.
+/// A `skip` is never a number, a list or an object, so such a text is the reason, or says that there is none, as 0 does.
+pub fn json_of_text(key: Key, text: &str) -> Box<RawValue> {
     let raw = |json: &str| serde_json::from_str::<Box<RawValue>>(json).ok();
     let value = match text {
         "True" | "TRUE" => raw("true"),
         "False" | "FALSE" => raw("false"),
         text => raw(text),
     };
-    value.map_or_else(|| raw_text(text), on_one_line)
+    let is_reason =
+        |value: &RawValue| key == Key::Skip && !value.get().starts_with(['"', 't', 'f', 'n']);
+    match value.filter(|value| !is_reason(value)) {
+        Some(value) => on_one_line(value),
+        None => raw_text(text),
+    }
 }
 
 /// A text as JSON.
@@ -53,8 +59,8 @@ fn raw_text(text: &str) -> Box<RawValue> {
 /// What is known of a table's columns.
 #[derive(Debug)]
 pub(crate) struct Columns {
-    /// Columns of a text that is JSON.
-    json: Vec<String>,
+    /// Columns of a text that is JSON, each with its key.
+    json: Vec<(Key, String)>,
     /// The columns that the mapping names first, each with its key.
     mapped: Vec<(Key, String)>,
     /// The column of the output, which may have no value.
@@ -68,8 +74,8 @@ impl Columns {
     pub(crate) fn of(mapping: &Mapping) -> Columns {
         let column = |key: Key| mapping.pointer(key).and_then(column_of);
         let json = JSON_KEYS.into_iter().flat_map(|key| match column(key) {
-            Some(column) => vec![column],
-            None => key.spellings().iter().map(|it| (*it).to_owned()).collect(),
+            Some(column) => vec![(key, column)],
+            None => key.spellings().iter().map(|it| (key, (*it).to_owned())).collect(),
         });
         let mapped = Key::ALL.into_iter().filter_map(|key| Some((key, column(key)?))).collect();
         let output = column(Key::Output).unwrap_or_else(|| Key::Output.name().to_owned());
@@ -112,10 +118,15 @@ impl Columns {
 
     /// A text in this column: the value that it is, if the column has JSON and it is.
     fn text(&self, column: &str, text: &str) -> Box<RawValue> {
-        match self.json.iter().any(|it| it == column) {
-            false => raw_text(text),
-            true => json_of_text(text),
+        match self.json_key(column) {
+            None => raw_text(text),
+            Some(key) => json_of_text(key, text),
         }
+    }
+
+    /// The key whose JSON is in the texts of this column.
+    fn json_key(&self, column: &str) -> Option<Key> {
+        self.json.iter().find(|(_, it)| it == column).map(|(key, _)| *key)
     }
 }
 
@@ -189,9 +200,9 @@ pub(crate) fn line_of_object(
     let Row(members) = serde_json::from_slice(object).map_err(wrong)?;
     let members = members.into_iter().map(|(name, raw)| {
         // A text may be JSON.
-        let value = match raw.get().starts_with('"') && columns.json.contains(&name) {
-            false => raw,
-            true => json_of_text(&serde_json::from_str::<String>(raw.get())?),
+        let value = match columns.json_key(&name).filter(|_| raw.get().starts_with('"')) {
+            None => raw,
+            Some(key) => json_of_text(key, &serde_json::from_str::<String>(raw.get())?),
         };
         Ok((name, value))
     });
@@ -335,6 +346,22 @@ mod tests {
         let line =
             texts(&[("output", "4"), ("ms", "12.5"), ("latencyMs", "1")], &["latencyMs=/ms"]);
         assert!(line.contains(r#""ms":12.5,"latencyMs":"1""#), "{line}");
+    }
+
+    #[test]
+    fn a_text_that_says_whether_to_skip_is_never_a_number() {
+        for (cell, expected) in [
+            ("0", r#""0""#),
+            ("1", r#""1""#),
+            ("[x]", r#""[x]""#),
+            ("{}", r#""{}""#),
+            ("TRUE", "true"),
+            ("false", "false"),
+            (r#""a duplicate""#, r#""a duplicate""#),
+        ] {
+            let line = texts(&[("output", "4"), ("skip", cell)], &[]);
+            assert!(line.contains(&format!(r#""skip":{expected},"#)), "{cell}: {line}");
+        }
     }
 
     #[test]

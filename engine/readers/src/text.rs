@@ -11,7 +11,7 @@ use std::{
 
 use scorebox::{
     case::Gzip,
-    input_file::{InputFileError, is_utf16},
+    input_file::{Encoding, InputFileError},
 };
 
 use crate::{problem::Problem, record::MOST_RECORD_BYTES};
@@ -22,25 +22,50 @@ const BUFFER_BYTES: usize = 128 << 10;
 /// The mark that some editors put at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it. Text in UTF-16 is refused.
+/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it. Text in UTF-16 or UTF-32 is
+/// refused, and what was compressed twice.
 pub(crate) fn text(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut whole = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
-    let mut text: Box<dyn BufRead> = match whole.fill_buf()? {
-        [0x1f, 0x8b, ..] => Box::new(BufReader::with_capacity(BUFFER_BYTES, Gzip::new(whole))),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+    let packing = Packing::of(whole.fill_buf()?);
+    let mut text: Box<dyn BufRead> = match packing {
+        Packing::None => Box::new(whole),
+        Packing::Gzip => Box::new(BufReader::with_capacity(BUFFER_BYTES, Gzip::new(whole))),
+        Packing::Zstd => {
             let decoder = zstd::stream::read::Decoder::with_buffer(whole)?;
             Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
         }
-        _ => Box::new(whole),
     };
     let beginning = text.fill_buf()?;
-    if is_utf16(beginning) {
-        return Err(io::Error::other(InputFileError::Utf16));
+    if packing != Packing::None && Packing::of(beginning) != Packing::None {
+        let why = "it was compressed twice: decompress it once";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    if let Some(encoding) = Encoding::of(beginning) {
+        return Err(io::Error::other(InputFileError::Encoded { encoding }));
     }
     if beginning.starts_with(BYTE_ORDER_MARK) {
         text.consume(BYTE_ORDER_MARK.len());
     }
     Ok(text)
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// As the first bytes show it.
+    fn of(beginning: &[u8]) -> Packing {
+        match beginning {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
+            _ => Packing::None,
+        }
+    }
 }
 
 /// How much may still be read for the record that is being read.
@@ -65,6 +90,11 @@ impl Allowance {
     /// The next record begins.
     pub(crate) fn renew(&self) {
         self.left.set(self.most + BUFFER_BYTES);
+    }
+
+    /// Whether a record was longer than allowed, if the reading failed.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left.get() == 0
     }
 
     /// `reader` within this allowance.
@@ -93,7 +123,7 @@ impl<R: Read> Read for Allowed<R> {
     }
 }
 
-fn too_long(most: usize) -> String {
+pub(crate) fn too_long(most: usize) -> String {
     format!("a record has more than {} MiB, the most that is read", most >> 20)
 }
 
@@ -144,9 +174,21 @@ mod tests {
         assert_eq!(all(b"plain"), "plain");
         assert_eq!(all(b"\xef\xbb\xbfmarked"), "marked");
         assert_eq!(all(&zstd::encode_all(&b"\xef\xbb\xbfzstd"[..], 1).unwrap()), "zstd");
+        assert_eq!(all(&gzip(b"gzip")), "gzip");
+    }
+
+    #[test]
+    fn what_was_compressed_twice_is_refused() {
+        let refused = |bytes: &[u8]| text(written(bytes).path()).map(drop).unwrap_err().to_string();
+        let said = "it was compressed twice: decompress it once";
+        assert_eq!(refused(&gzip(&gzip(b"output,id\n"))), said);
+        assert_eq!(refused(&zstd::encode_all(&gzip(b"output,id\n")[..], 1).unwrap()), said);
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(b"gzip").unwrap();
-        assert_eq!(all(&gzip.finish().unwrap()), "gzip");
+        gzip.write_all(text).unwrap();
+        gzip.finish().unwrap()
     }
 
     #[test]

@@ -3,9 +3,10 @@
 
 /// Nesting of a structure; that of a footer has 6.
 const MOST_DEPTH: usize = 24;
-/// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures.
+/// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures: those of the order of a
+/// column, of which a footer has one for each column, are a field without anything in it, and two ends.
 const FEW: usize = 1024;
-const STRUCTURE_BYTES: usize = 4;
+const STRUCTURE_BYTES: usize = 3;
 
 /// Bytes that are walked.
 #[derive(Debug)]

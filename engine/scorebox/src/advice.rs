@@ -448,6 +448,8 @@ listed! {
         WaitToResume,
         /// Verify the run that another process finished: nothing was written since.
         Verify,
+        /// Verify the run to see what was changed.
+        VerifyRun,
         /// Remove the runs with copies of its scores too, or first.
         RemoveCopies,
         /// Make room on the disk, then resume.
@@ -500,8 +502,13 @@ impl Bound {
 pub enum Conversion {
     /// Text in another encoding, to UTF-8.
     ToUtf8,
-    /// Text in UTF-16, to UTF-8.
-    FromUtf16,
+    /// Text in another encoding of Unicode, to UTF-8.
+    FromEncoding {
+        /// The encoding, as iconv knows it.
+        encoding: String,
+    },
+    /// A text with byte order marks within it, to one without.
+    WithoutMarks,
     /// An array, to a line for each of its elements.
     ArrayToLines,
     /// A document of several lines, to one line.
@@ -521,7 +528,8 @@ impl Conversion {
     fn one_of_each() -> impl Iterator<Item = Conversion> {
         [
             Conversion::ToUtf8,
-            Conversion::FromUtf16,
+            Conversion::FromEncoding { encoding: "UTF-16".to_owned() },
+            Conversion::WithoutMarks,
             Conversion::ArrayToLines,
             Conversion::DocumentToLine,
             Conversion::PythonToJson,

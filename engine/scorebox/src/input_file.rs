@@ -2,6 +2,7 @@
 //! anything of it is read: a device has no end. Knows no format.
 
 use std::{
+    fmt,
     fs::{self, File, Metadata},
     io::{self, Read},
     path::Path,
@@ -37,9 +38,12 @@ pub enum InputFileError {
         /// The most that is read, in bytes.
         most_bytes: u64,
     },
-    /// It is text in UTF-16, by its first bytes.
-    #[error("it is UTF-16 text, not UTF-8")]
-    Utf16,
+    /// It is text in another encoding of Unicode, by its first bytes.
+    #[error("it is {encoding} text, not UTF-8")]
+    Encoded {
+        /// The encoding.
+        encoding: Encoding,
+    },
     /// It is not text.
     #[error("it is not UTF-8 text: see line {line}")]
     NotUtf8 {
@@ -58,7 +62,9 @@ impl Advised for InputFileError {
             InputFileError::Folder => Some(Advice::Name(Thing::File)),
             InputFileError::Device => Some(Advice::Name(Thing::FileOrPipe)),
             InputFileError::TooLarge { .. } => Some(Advice::Check(Thing::File)),
-            InputFileError::Utf16 => Some(Advice::Convert(Conversion::FromUtf16)),
+            InputFileError::Encoded { encoding } => {
+                Some(Advice::Convert(Conversion::FromEncoding { encoding: encoding.to_string() }))
+            }
             InputFileError::NotUtf8 { .. } => Some(Advice::Convert(Conversion::ToUtf8)),
             InputFileError::PermissionDenied | InputFileError::Failed(_) => None,
         }
@@ -117,6 +123,19 @@ pub(crate) fn open(path: &Path) -> Result<(File, Kind), InputFileError> {
 /// As [`open`], but does not wait for the writer of a pipe: the reader must wait, because its reads do not.
 pub(crate) fn open_without_waiting(path: &Path) -> Result<(File, Kind), InputFileError> {
     opened(path, kind(path)?, options(false))
+}
+
+/// Opens the regular file at `path`, for a file that no user named: whatever else is in its place is refused at once, a pipe too.
+///
+/// # Errors
+/// If it is not a regular file, or cannot be read.
+pub fn open_regular(path: &Path) -> Result<File, InputFileError> {
+    match open_without_waiting(path)? {
+        (file, Kind::Regular { .. }) => Ok(file),
+        (_, Kind::Pipe) => {
+            Err(InputFileError::Failed(io::Error::other("this is a pipe, not a file")))
+        }
+    }
 }
 
 fn opened(
@@ -182,17 +201,61 @@ pub fn text_of(reader: impl Read, most_bytes: u64) -> Result<String, InputFileEr
 /// These bytes as text.
 pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, InputFileError> {
     String::from_utf8(bytes).map_err(|error| {
-        if is_utf16(error.as_bytes()) {
-            return InputFileError::Utf16;
+        if let Some(encoding) = Encoding::of(error.as_bytes()) {
+            return InputFileError::Encoded { encoding };
         }
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         InputFileError::NotUtf8 { line: good.iter().filter(|byte| **byte == b'\n').count() + 1 }
     })
 }
 
-/// Whether a text that begins like this is UTF-16: it has that encoding's byte order mark, which no text in UTF-8 begins with.
-pub fn is_utf16(beginning: &[u8]) -> bool {
-    matches!(beginning, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+/// An encoding of Unicode that is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// UTF-16 with a byte order mark.
+    Utf16,
+    /// UTF-16 without one, the low byte first.
+    Utf16Le,
+    /// The same, the high byte first.
+    Utf16Be,
+    /// UTF-32 with a byte order mark.
+    Utf32,
+    /// UTF-32 without one, the low byte first.
+    Utf32Le,
+    /// The same, the high byte first.
+    Utf32Be,
+}
+
+impl Encoding {
+    /// That of a text that begins like this, unless it may be UTF-8: it has the encoding's byte order mark, with which no text in UTF-8
+    /// begins, or its first characters are ASCII, as those of JSON and of scripts are, with zeros between them.
+    pub fn of(beginning: &[u8]) -> Option<Encoding> {
+        const LAST: u8 = 0x7f;
+
+        match beginning {
+            [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some(Encoding::Utf32),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Encoding::Utf16),
+            [1..=LAST, 0, 0, 0, ..] => Some(Encoding::Utf32Le),
+            [0, 0, 0, 1..=LAST, ..] => Some(Encoding::Utf32Be),
+            [1..=LAST, 0, 1..=LAST, 0, ..] => Some(Encoding::Utf16Le),
+            [0, 1..=LAST, 0, 1..=LAST, ..] => Some(Encoding::Utf16Be),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Encoding::Utf16 => "UTF-16",
+            Encoding::Utf16Le => "UTF-16LE",
+            Encoding::Utf16Be => "UTF-16BE",
+            Encoding::Utf32 => "UTF-32",
+            Encoding::Utf32Le => "UTF-32LE",
+            Encoding::Utf32Be => "UTF-32BE",
+        })
+    }
 }
 
 #[cfg(test)]
@@ -217,9 +280,29 @@ mod tests {
         for text in [&b"\xff\xfea\0"[..], b"\xfe\xff\0a"] {
             let error = text_of(text, 100).unwrap_err();
             assert_eq!(error.to_string(), "it is UTF-16 text, not UTF-8");
-            assert_eq!(error.advice(), Some(Advice::Convert(Conversion::FromUtf16)));
+            let encoding = "UTF-16".to_owned();
+            let advice = Advice::Convert(Conversion::FromEncoding { encoding });
+            assert_eq!(error.advice(), Some(advice));
         }
         assert!(matches!(text_of(&b"\xff"[..], 100), Err(InputFileError::NotUtf8 { line: 1 })));
+    }
+
+    #[test]
+    fn an_encoding_is_known_by_its_mark_or_by_its_zeros() {
+        for (text, expected) in [
+            (&b"{\"a\"}"[..], None),
+            (b"{\"", None),
+            (b"a\0", None),
+            (b"\xff\xfe{\0", Some(Encoding::Utf16)),
+            (b"{\0\"\0", Some(Encoding::Utf16Le)),
+            (b"\0{\0\"", Some(Encoding::Utf16Be)),
+            (b"\xff\xfe\0\0{\0\0\0", Some(Encoding::Utf32)),
+            (b"\0\0\xfe\xff\0\0\0{", Some(Encoding::Utf32)),
+            (b"{\0\0\0\"\0\0\0", Some(Encoding::Utf32Le)),
+            (b"\0\0\0{\0\0\0\"", Some(Encoding::Utf32Be)),
+        ] {
+            assert_eq!(Encoding::of(text), expected, "{text:?}");
+        }
     }
 
     #[test]

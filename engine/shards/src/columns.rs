@@ -277,7 +277,7 @@ fn write_first(
         cells.write(line, row).map_err(|why| why.to_string())?;
         if has_json(key) && line[start..].starts_with(b"\"") {
             let text = serde_json::from_slice::<String>(&line[start..]);
-            let value = json_of_text(&text.map_err(|error| error.to_string())?);
+            let value = json_of_text(key, &text.map_err(|error| error.to_string())?);
             line.truncate(start);
             line.extend_from_slice(value.get().as_bytes());
         }

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use super::{gzip::Gzip, source_error::Compression};
-use crate::input_file::is_utf16;
+use crate::input_file::Encoding;
 
 /// How much is read from a source at a time, in bytes.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -35,14 +35,23 @@ pub(super) enum NotDecoded {
     /// Reading the first bytes failed, or making the decoder.
     Failed(io::Error),
     /// It is in a form that is not read.
-    Unsupported(&'static str),
+    Unread(Unread),
+}
+
+/// A form that is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// Of a file.
+    Format(&'static str),
+    /// Of a text.
+    Encoding(Encoding),
 }
 
 /// The text of `raw`, whether it is compressed or not.
 pub(super) fn decode(mut raw: impl Read + Send + 'static) -> Result<Decoded, NotDecoded> {
     let start = first_bytes(&mut raw).map_err(NotDecoded::Failed)?;
-    if let Some(format) = unsupported(&start) {
-        return Err(NotDecoded::Unsupported(format));
+    if let Some(unread) = unread(&start) {
+        return Err(NotDecoded::Unread(unread));
     }
     let compression = compression_of(&start);
     let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(raw));
@@ -75,14 +84,24 @@ fn compression_of(start: &[u8]) -> Compression {
     }
 }
 
-/// The form of a stream that starts with `start`, if it is a known one that is not read.
-fn unsupported(start: &[u8]) -> Option<&'static str> {
-    match start {
-        [b'P', b'K', 3, 4, ..] => Some("a zip archive"),
-        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file"),
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2 data"),
-        [0xfd, b'7', b'z', b'X', b'Z', 0] => Some("xz data"),
-        start if is_utf16(start) => Some("UTF-16 text"),
-        _ => None,
+/// The form of what was compressed, whose first line starts with `start`, if it is a known one that is not read.
+pub(super) fn unread_inside(start: &[u8]) -> Option<Unread> {
+    match compression_of(start) {
+        Compression::None => unread(start),
+        Compression::Gzip | Compression::Zstd => {
+            Some(Unread::Format("data that was compressed twice"))
+        }
     }
+}
+
+/// The form of a stream that starts with `start`, if it is a known one that is not read.
+fn unread(start: &[u8]) -> Option<Unread> {
+    let format = match start {
+        [b'P', b'K', 3, 4, ..] => "a zip archive",
+        [b'P', b'A', b'R', b'1', ..] => "a Parquet file",
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => "bzip2 data",
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "xz data",
+        _ => return Encoding::of(start).map(Unread::Encoding),
+    };
+    Some(Unread::Format(format))
 }

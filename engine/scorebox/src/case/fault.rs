@@ -9,6 +9,9 @@ use super::{
     members::offset_of,
 };
 
+/// The mark that some editors put at the start of a file, and that is within one if files were joined.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// What is wrong with a text, and where in it.
 #[derive(Debug)]
 pub(super) struct Fault {
@@ -44,13 +47,18 @@ impl Fault {
 
     /// `text` is not JSON.
     pub(super) fn json(text: &str, error: &serde_json::Error) -> Fault {
-        let message = error.to_string();
-        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(words, _)| words);
         let offset = error_offset(text, error);
+        let rest = text.get(offset..).unwrap_or("");
+        let message = error.to_string();
+        let message = match rest.starts_with(BYTE_ORDER_MARK) {
+            // It cannot be seen.
+            true => "there is a byte order mark (U+FEFF)",
+            false => message.rsplit_once(" at line ").map_or(message.as_str(), |(words, _)| words),
+        };
         Fault {
             offset: Some(offset),
             reason: BadCaseReason::NotJson { message: message.to_owned() },
-            advice: json_advice(text.get(offset..).unwrap_or(""), error),
+            advice: json_advice(rest, error),
         }
     }
 
@@ -118,6 +126,8 @@ fn json_advice(rest: &str, error: &serde_json::Error) -> Option<Advice> {
         Some(Advice::Convert(Conversion::PythonToJson))
     } else if starts(&["'"]) {
         Some(Advice::Write(Form::DoubleQuotes))
+    } else if rest.starts_with(BYTE_ORDER_MARK) {
+        Some(Advice::Convert(Conversion::WithoutMarks))
     } else {
         None
     }

@@ -10,7 +10,7 @@ use crate::advice::{Advice, Conversion, Form};
 #[cfg(feature = "store")]
 use super::follow::Follow;
 use super::{
-    decode::{Buffered, Decoded, NotDecoded, decode},
+    decode::{Buffered, Decoded, NotDecoded, Unread, decode, unread_inside},
     error::{BadCase, BadCaseReason, Location, ReadError},
     fault::Fault,
     lines::{Line, read_line},
@@ -247,6 +247,9 @@ impl CaseReader {
                 Err(error) => return Some(Err(failure(&current, &self.tally, error).into())),
                 Ok(Line::End) if !current.has_cases => return Some(Err(empty(&current).into())),
                 Ok(Line::End) => continue,
+                Ok(_) if let Some(unread) = inside(&current, &self.buffer) => {
+                    return Some(Err(not_read(&current.name, unread).into()));
+                }
                 Ok(found) => {
                     current.line += 1;
                     let location = Location { source: current.name.clone(), line: current.line };
@@ -326,8 +329,23 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
             let (line, has_cases) = (0, false);
             Ok(Open { text, compression, name, gives_reasons, line, blank, has_cases })
         }
-        Err(NotDecoded::Unsupported(format)) => Err(SourceError::Unsupported { name, format }),
+        Err(NotDecoded::Unread(unread)) => Err(not_read(&name, unread)),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),
+    }
+}
+
+/// The form of the compressed data of `current`, if its first line, which was read just now, shows that it is not read.
+fn inside(current: &Open, line: &[u8]) -> Option<Unread> {
+    let is_first = current.line == 0 && current.compression != Compression::None;
+    is_first.then(|| unread_inside(line)).flatten()
+}
+
+/// The error of a source in a form that is not read.
+fn not_read(name: &str, unread: Unread) -> SourceError {
+    let name = name.to_owned();
+    match unread {
+        Unread::Format(format) => SourceError::Unsupported { name, format },
+        Unread::Encoding(encoding) => SourceError::Encoded { name, encoding },
     }
 }
 

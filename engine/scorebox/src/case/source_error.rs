@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use crate::{
     advice::{Advice, Advised, Conversion, Form, Thing},
-    input_file::InputFileError,
+    input_file::{Encoding, InputFileError},
 };
 
 /// How a source is compressed, as its first bytes show.
@@ -77,6 +77,14 @@ pub enum SourceError {
         /// The form that its first bytes are those of.
         format: &'static str,
     },
+    /// The file is text in another encoding of Unicode.
+    #[error("{name}: this is {encoding} text, not UTF-8")]
+    Encoded {
+        /// The name as it was given.
+        name: String,
+        /// The encoding.
+        encoding: Encoding,
+    },
     /// The system failed to read on.
     #[error("{name}: {}{error}", what_failed(*line, error))]
     Read {
@@ -142,7 +150,7 @@ impl SourceError {
             InputFileError::Failed(error) => SourceError::CannotOpen { name, error },
             // Of the content, which is not looked at here.
             other @ (InputFileError::TooLarge { .. }
-            | InputFileError::Utf16
+            | InputFileError::Encoded { .. }
             | InputFileError::NotUtf8 { .. }) => {
                 SourceError::CannotOpen { name, error: io::Error::other(other) }
             }
@@ -187,6 +195,9 @@ impl Advised for SourceError {
             SourceError::Directory { name } => Some(Advice::NameFilesIn(name.clone())),
             SourceError::StdinTwice => Some(Advice::Once(Thing::StandardInput)),
             SourceError::Unsupported { .. } => Some(Advice::Write(Form::Cases)),
+            SourceError::Encoded { encoding, .. } => {
+                InputFileError::Encoded { encoding: *encoding }.advice()
+            }
             SourceError::Empty { .. } => Some(Advice::NameOthers),
             SourceError::OnlyBlank { .. } => Some(Advice::Convert(Conversion::WithoutBlankLines)),
             SourceError::Truncated { name, .. } => {

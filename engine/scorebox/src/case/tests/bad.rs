@@ -49,9 +49,18 @@ fn the_usual_causes_have_advice() {
         ("{\"output\":Infinity}", Advice::Write(Form::NullForNan)),
         ("{\"output\":None}", Advice::Convert(Conversion::PythonToJson)),
         ("{'output':1}", Advice::Write(Form::DoubleQuotes)),
+        ("\u{feff}{\"output\":1}", Advice::Convert(Conversion::WithoutMarks)),
     ] {
         assert_eq!(said(line).1, Some(advice), "{line}");
     }
+}
+
+#[test]
+fn a_mark_that_cannot_be_seen_is_named() {
+    assert_eq!(
+        said("\u{feff}{\"output\":1}").0,
+        "cases.jsonl:7:1: not valid JSON: there is a byte order mark (U+FEFF)"
+    );
 }
 
 #[test]

@@ -8,14 +8,14 @@ use crate::advice::{Advice, Advised as _, Conversion};
 
 use super::*;
 
-fn gzip(text: &str) -> Vec<u8> {
+fn gzip(text: &(impl AsRef<[u8]> + ?Sized)) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Level::default());
-    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.write_all(text.as_ref()).unwrap();
     encoder.finish().unwrap()
 }
 
-fn zstd(text: &str) -> Vec<u8> {
-    zstd::encode_all(text.as_bytes(), 3).unwrap()
+fn zstd(text: &(impl AsRef<[u8]> + ?Sized)) -> Vec<u8> {
+    zstd::encode_all(text.as_ref(), 3).unwrap()
 }
 
 /// Lines with `count` outputs from 0, hard to compress.
@@ -103,10 +103,35 @@ fn forms_that_are_not_read_are_named() {
         (b"PAR1xxxx", "a Parquet file"),
         (b"BZh91AY", "bzip2 data"),
         (b"\xfd7zXZ\x00xx", "xz data"),
-        (b"\xff\xfe{\0", "UTF-16 text"),
     ] {
         let items = all(reader(start));
         assert_eq!(items, [format!("cases.jsonl: this is {format}, not JSON Lines")]);
+        let items = all(reader(zstd(start)));
+        assert_eq!(items, [format!("cases.jsonl: this is {format}, not JSON Lines")]);
+    }
+    for twice in [gzip(&gzip("{\"output\":1}\n")), zstd(&gzip("{\"output\":1}\n"))] {
+        let said = "cases.jsonl: this is data that was compressed twice, not JSON Lines";
+        assert_eq!(all(reader(twice)), [said]);
+    }
+}
+
+#[test]
+fn another_encoding_is_named_with_what_converts_it() {
+    let line = "{\"output\":1}\n";
+    let wide: Vec<u8> = line.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wider: Vec<u8> = line.chars().flat_map(|it| u32::from(it).to_be_bytes()).collect();
+    for (text, expected) in [
+        ([&b"\xff\xfe"[..], &wide].concat(), "UTF-16"),
+        (wide.clone(), "UTF-16LE"),
+        ([&[0, 0, 0xfe, 0xff][..], &wider].concat(), "UTF-32"),
+        (wider, "UTF-32BE"),
+        (gzip(&wide), "UTF-16LE"),
+    ] {
+        let error = reader(text).last().unwrap().unwrap_err();
+        let said = format!("cases.jsonl: this is {expected} text, not UTF-8");
+        assert_eq!(error.to_string(), said);
+        let encoding = expected.to_owned();
+        assert_eq!(error.advice(), Some(Advice::Convert(Conversion::FromEncoding { encoding })));
     }
 }
 

@@ -19,7 +19,7 @@ fn a_byte_order_mark_is_taken_off_the_start_and_nothing_else() {
     assert_eq!(all(reader("\u{feff}{\"output\":1}\n")), ["1"]);
     assert_eq!(all(reader("\u{feff}\n{\"output\":1}\n")), ["1"]);
     let later = all(reader("{\"output\":1}\n\u{feff}{\"output\":2}\n"));
-    assert_eq!(later[1], "cases.jsonl:2:1: not valid JSON: expected value");
+    assert_eq!(later[1], "cases.jsonl:2:1: not valid JSON: there is a byte order mark (U+FEFF)");
 }
 
 #[test]
