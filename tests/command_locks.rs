@@ -157,6 +157,25 @@ fn a_component_whose_file_was_changed_is_not_used_and_fetched_again() {
 }
 
 #[test]
+fn what_stands_in_the_place_of_a_components_file_is_not_waited_for_and_replaced() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let file = fetched(&guest("word-f1"));
+    for make in ["mkfifo", "mkdir"] {
+        desk.sh(&format!("rm {file} && {make} {file}")).exits_with(0);
+        let refused = desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2);
+        assert!(refused.stderr.contains("is damaged: it is not the component"), "{refused}");
+        let fetched = desk.sh("scorebox fetch --plain-http").exits_with(0);
+        assert_eq!(fetched.stdout, "fetched 1 scorer; 0 already there\n");
+    }
+    desk.sh(&format!("rm {file} && mkdir -p {file}/kept")).exits_with(0);
+    assert_snapshot!(desk.sh("scorebox fetch --plain-http").exits_with(2).stderr, @"
+    error: cannot keep the component in `data/components`: the folder `[digest].wasm` is in its place: Directory not empty (os error 39)
+    hint: remove that folder
+    ");
+}
+
+#[test]
 fn a_lock_that_was_edited_by_hand_is_refused() {
     let Some(desk) = Desk::new() else { return };
     desk.added();

@@ -2,6 +2,7 @@
 //! the completions of a shell, and `report`, which asks whether a CI service reads the log.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::Duration,
@@ -183,8 +184,11 @@ pub(crate) fn components() -> Result<Components, Failure> {
 pub(crate) fn keep(components: &Components, component: &[u8]) -> Result<(), Failure> {
     components.keep(component).map(drop).map_err(|error| {
         let folder = components.folder().display();
-        Failure::new(format!("cannot keep the component in `{folder}`: {error}"))
-            .hint("make it a folder with room that can be written, or name another one in SCOREBOX_DATA_DIR")
+        let failure = Failure::new(format!("cannot keep the component in `{folder}`: {error}"));
+        failure.hint(match error.kind() {
+            io::ErrorKind::DirectoryNotEmpty => "remove that folder",
+            _ => "make it a folder with room that can be written, or name another one in SCOREBOX_DATA_DIR",
+        })
     })
 }
 

@@ -3,12 +3,12 @@
 
 use std::{
     fs,
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
 use bytes::Bytes;
-use scorebox::{digest::Digest, registry::component_file_name};
+use scorebox::{digest::Digest, input_file::open_regular, registry::component_file_name};
 
 use crate::artifact::MOST_COMPONENT_BYTES;
 
@@ -32,15 +32,16 @@ impl Components {
     /// The component of that digest; `None` if it is not there, or the file has other bytes.
     pub fn component(&self, digest: Digest) -> Option<Bytes> {
         let path = self.file(digest);
-        let is_small = fs::metadata(&path).ok()?.len() <= MOST_COMPONENT_BYTES as u64;
-        let bytes = is_small.then(|| fs::read(&path).ok()).flatten()?;
+        let (file, mut bytes) = (open_regular(&path).ok()?, Vec::new());
+        // One byte more shows that it is another one.
+        file.take(MOST_COMPONENT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
         (Digest::of(&bytes) == digest).then(|| bytes.into())
     }
 
-    /// Keeps a component, in place of a file that has its name and other bytes.
+    /// Keeps a component, in place of whatever has its name and is not it.
     ///
     /// # Errors
-    /// If it cannot be written; nothing is left then.
+    /// If it cannot be written; nothing is left then. A folder with something in it is not replaced.
     pub fn keep(&self, component: &[u8]) -> io::Result<Digest> {
         let digest = Digest::of(component);
         if self.component(digest).is_some() {
@@ -51,7 +52,17 @@ impl Components {
         // The file itself, whose errors do not name it: it has a name that says nothing to anyone.
         beside.as_file_mut().write_all(component)?;
         beside.as_file().sync_all()?;
-        beside.persist(self.file(digest))?;
+        let path = self.file(digest);
+        if path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            fs::remove_dir(&path).map_err(|error| {
+                let name = component_file_name(digest);
+                io::Error::new(
+                    error.kind(),
+                    format!("the folder `{name}` is in its place: {error}"),
+                )
+            })?;
+        }
+        beside.persist(path)?;
         Ok(digest)
     }
 
@@ -77,6 +88,31 @@ mod tests {
         components.keep(b"one").unwrap();
         assert_eq!(&components.component(digest).unwrap()[..], b"one");
         assert_eq!(fs::read_dir(components.folder()).unwrap().count(), 1, "nothing is left beside");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_not_a_file_is_not_waited_for_and_replaced_unless_something_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let components = Components::new(folder.path().to_owned());
+        let digest = Digest::of(b"one");
+        let path = components.file(digest);
+        for make in ["mkfifo", "mkdir", "ln -s /dev/zero"] {
+            let mut words = make.split(' ');
+            let mut command = std::process::Command::new(words.next().unwrap());
+            assert!(command.args(words).arg(&path).status().unwrap().success());
+            assert!(components.component(digest).is_none(), "{make}");
+            assert_eq!(components.keep(b"one").unwrap(), digest, "{make}");
+            assert_eq!(&components.component(digest).unwrap()[..], b"one");
+            fs::remove_file(&path).unwrap();
+        }
+        fs::create_dir_all(path.join("something")).unwrap();
+        let error = components.keep(b"one").unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("the folder `{digest}.wasm` is in its place: ")),
+            "{error}"
+        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::{error::Error, io, iter};
 
-use rustls::CertificateError;
+use rustls::{CertificateError, InvalidMessage};
 
 /// What is wrong with a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,17 @@ pub enum CertificateFault {
     OfAnAuthority,
     /// It is not trusted, for any other reason: its authority, its time, its name.
     NotTrusted,
+}
+
+/// How a server speaks another protocol than it is spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolFault {
+    /// It is spoken to with TLS, and answers without.
+    WithoutTls,
+    /// Its answer is not HTTP; a server with TLS that is spoken to without may answer so.
+    NotHttp,
+    /// The head of its answer is longer than any, or states a length that no answer has.
+    TooLarge,
 }
 
 /// What is behind an error: its innermost cause, in words. The errors around it say little, and those of reqwest name the
@@ -29,6 +40,23 @@ pub fn certificate_fault(error: &(dyn Error + 'static)) -> Option<CertificateFau
         }
         rustls::Error::InvalidCertificate(_) => Some(CertificateFault::NotTrusted),
         _ => None,
+    })
+}
+
+/// In what way the server speaks another protocol, if that is why there is no answer: another attempt has the same outcome.
+pub fn protocol_fault(error: &(dyn Error + 'static)) -> Option<ProtocolFault> {
+    causes(error).find_map(|cause| {
+        // The first byte of what came begins no record of TLS.
+        let is_no_record = matches!(
+            cause.downcast_ref(),
+            Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType))
+        );
+        match cause.downcast_ref::<hyper::Error>() {
+            _ if is_no_record => Some(ProtocolFault::WithoutTls),
+            Some(error) if error.is_parse_too_large() => Some(ProtocolFault::TooLarge),
+            Some(error) if error.is_parse() => Some(ProtocolFault::NotHttp),
+            _ => None,
+        }
     })
 }
 

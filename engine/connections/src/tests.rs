@@ -101,8 +101,33 @@ async fn another_failure_is_not_one_of_the_certificate() {
     let corrupt = refusal(&format!("https://{without_tls}"), AUTHORITY).await;
     assert!(causes(&corrupt).any(|cause| cause.is::<rustls::Error>()), "{corrupt:?}");
     let closed = refusal(&format!("http://{}", server(drop)), AUTHORITY).await;
-    for error in [refused, corrupt, closed] {
+    for (error, fault) in
+        [(refused, None), (corrupt, Some(ProtocolFault::WithoutTls)), (closed, None)]
+    {
+        assert_eq!(protocol_fault(&error), fault, "{error:?}");
         assert_eq!(certificate_fault(&error), None, "{error:?}");
         assert_eq!(certificate_fault_in_words(&words(&error)), None, "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_http_is_told_from_one_that_breaks_off() {
+    // What a server with TLS says to a request without: a fatal alert.
+    let alert: &[u8] = b"\x15\x03\x01\x00\x02\x02\x46";
+    for (answer, fault) in [
+        (alert, Some(ProtocolFault::NotHttp)),
+        (b"220 ready\r\n\r\n", Some(ProtocolFault::NotHttp)),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n",
+            Some(ProtocolFault::TooLarge),
+        ),
+        (b"HTTP/1.1 200 OK\r\nContent-", None),
+    ] {
+        let server = server(|mut stream| {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer);
+        });
+        let error = refusal(&format!("http://{server}"), AUTHORITY).await;
+        assert_eq!(protocol_fault(&error), fault, "{error:?}");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     form::{NAME, Way},
-    pieces::{Content, Count, counted},
+    pieces::{Content, Count, Object, counted},
     spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
@@ -141,7 +141,7 @@ impl Usage {
 pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
     let usage = counted::<Usage>(document).tokens();
     match serde_json::from_slice(document) {
-        Ok(answer) => Heard { said: said(answer, way), usage, cost_usd: None },
+        Ok(Object(answer)) => Heard { said: said(answer, way), usage, cost_usd: None },
         Err(error) => Heard::misshapen(error, usage, None),
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     failure::{Failure, Remedy},
     form::Form,
     gate::Gate,
-    pieces::{Amount, Count},
+    pieces::{Amount, Count, Object},
     process::{self, Ended, Unended},
     quote::quote,
     spoken::{MOST_TEXT_BYTES, Said, most_bytes, named},
@@ -202,13 +202,13 @@ impl Printed {
 fn printed(text: &str) -> Option<Printed> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct Object {
+    struct Members {
         text: Option<String>,
         vectors: Option<Vec<Vec<f32>>>,
         error: Option<String>,
         truncated: Option<bool>,
         model: Option<String>,
-        usage: Option<Usage>,
+        usage: Option<Object<Usage>>,
         #[serde(default)]
         cost_usd: Amount,
     }
@@ -222,14 +222,14 @@ fn printed(text: &str) -> Option<Printed> {
         output_tokens: Count,
     }
 
-    let object: Object = serde_json::from_str(text).ok()?;
+    let Object(object): Object<Members> = serde_json::from_str(text).ok()?;
     let says = match (object.text, object.vectors, object.error) {
         (Some(text), None, None) => Says::Text(text),
         (None, Some(vectors), None) => Says::Vectors(vectors),
         (None, None, Some(error)) => Says::Error(error),
         _ => return None,
     };
-    let Usage { input_tokens, output_tokens } = object.usage.unwrap_or_default();
+    let Object(Usage { input_tokens, output_tokens }) = object.usage.unwrap_or_default();
     Some(Printed {
         says,
         truncated: object.truncated.unwrap_or_default(),
@@ -280,6 +280,9 @@ mod tests {
         let usage = of(r#""usage": {"inputTokens": 12.0, "outputTokens": 18446744073709551615}"#);
         let expected = TokenUsage { input_tokens: Some(12), output_tokens: None };
         assert_eq!(usage.usage, expected);
+        let unheld = of(r#""usage": {"inputTokens": 1e400, "outputTokens": 3}, "costUsd": 1e309"#);
+        let expected = TokenUsage { input_tokens: None, output_tokens: Some(3) };
+        assert_eq!((unheld.usage, unheld.cost_usd), (expected, None));
         let refusal = printed(r#"{"error": "no", "usage": {"inputTokens": -1}}"#).unwrap();
         assert!(matches!(refusal.says, Says::Error(_)) && !refusal.counts());
     }
@@ -299,6 +302,8 @@ mod tests {
             r#"{"text": 1}"#,
             r#"{"model": "m"}"#,
             r#"["text"]"#,
+            r#"["{}", null, null, null, null, null, null]"#,
+            r#"{"text": "yes", "usage": [1, 1]}"#,
             "yes",
         ] {
             assert!(!is_one(answer), "{answer}");

@@ -9,7 +9,9 @@ use reqwest::{
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION},
 };
 use scorebox::judge::JudgeSettings;
-use scorebox_connections::{CertificateFault, cause, certificate_fault};
+use scorebox_connections::{
+    CertificateFault, ProtocolFault, cause, certificate_fault, protocol_fault,
+};
 use serde_json::Value;
 
 use crate::{
@@ -155,7 +157,13 @@ impl Server {
             }
             body.extend_from_slice(&part);
         }
-        Ok(body.into())
+        match body.is_empty() {
+            true => Err(Failure::unavailable(format!(
+                "{base_url} answered with status {} and nothing else",
+                response.status().as_u16()
+            ))),
+            false => Ok(body.into()),
+        }
     }
 
     /// What others wrote, for a message: without the key, short, and on one line.
@@ -176,6 +184,9 @@ impl Server {
     fn broken(&self, error: &reqwest::Error) -> Failure {
         let because = self.foreign(&cause(error));
         let Server { base_url, through, .. } = self;
+        if let Some(fault) = protocol_fault(error) {
+            return self.speaks_otherwise(fault, &because);
+        }
         match certificate_fault(error) {
             Some(CertificateFault::OfAnAuthority) => Failure::unavailable(format!(
                 "{base_url} uses the certificate of an authority (CA) as its own{through}"
@@ -190,6 +201,25 @@ impl Server {
                 Failure::passing(format!("the connection to {base_url}{through} broke: {because}"))
             }
         }
+    }
+
+    /// The server does not speak what its address says.
+    fn speaks_otherwise(&self, fault: ProtocolFault, because: &str) -> Failure {
+        let Server { base_url, through, .. } = self;
+        Failure::unavailable(match fault {
+            ProtocolFault::WithoutTls => format!(
+                "{base_url} answered without TLS{through}: the `base_url` of a server without TLS begins with `http://`"
+            ),
+            ProtocolFault::NotHttp if base_url.starts_with("http:") => format!(
+                "{base_url} did not answer in HTTP{through} ({because}): the `base_url` of a server with TLS begins with `https://`"
+            ),
+            ProtocolFault::NotHttp => {
+                format!("{base_url} did not answer in HTTP{through}: {because}")
+            }
+            ProtocolFault::TooLarge => format!(
+                "{base_url} answered{through} with a head that is too large, or that states a length that no answer has"
+            ),
+        })
     }
 
     fn points_elsewhere(&self, response: &Response) -> Failure {

@@ -9,7 +9,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     form::{NAME, Way},
-    pieces::{Amount, Calls, Content, Count, First, counted},
+    pieces::{Amount, Calls, Content, Count, First, Object, counted},
     spoken::{Asking, Heard, Said, Unsaid, document},
 };
 
@@ -125,14 +125,14 @@ pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
 #[derive(Deserialize)]
 struct Completion {
     #[serde(default)]
-    choices: First<Choice>,
+    choices: First<Object<Choice>>,
     model: Option<String>,
     error: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Option<Message>,
+    message: Option<Object<Message>>,
     finish_reason: Option<String>,
     /// OpenRouter's, if the model's own server fails while it answers.
     error: Option<Box<RawValue>>,
@@ -176,7 +176,7 @@ pub(crate) fn read(document: &[u8], way: Option<Way>) -> Heard {
     let usage: Usage = counted(document);
     let (tokens, cost_usd) = (usage.tokens(), usage.cost.0);
     match serde_json::from_slice(document) {
-        Ok(completion) => Heard { said: said(completion, way), usage: tokens, cost_usd },
+        Ok(Object(completion)) => Heard { said: said(completion, way), usage: tokens, cost_usd },
         Err(error) => Heard::misshapen(error, tokens, cost_usd),
     }
 }
@@ -187,14 +187,14 @@ fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
     if let Some(error) = completion.error {
         return Err(Unsaid::Misshapen(format!("an error: {}", error.get())));
     }
-    let choice = completion.choices.0.ok_or_else(|| misshapen("no `choices`"))?;
+    let Object(choice) = completion.choices.0.ok_or_else(|| misshapen("no `choices`"))?;
     if let Some(error) = choice.error {
         return Err(Unsaid::Failed(error.get().to_owned()));
     }
     if choice.finish_reason.as_deref() == Some("error") {
         return Err(Unsaid::Failed("`finish_reason` is `error`".to_owned()));
     }
-    let message = choice.message.ok_or_else(|| misshapen("no `message`"))?;
+    let Object(message) = choice.message.ok_or_else(|| misshapen("no `message`"))?;
     let refusal = message.refusal.or(message.content.refusal).filter(|it| !it.is_empty());
     if let Some(refusal) = refusal {
         return Err(Unsaid::Refused(refusal));
@@ -226,7 +226,7 @@ pub(crate) fn texts(embedding: &Embedding) -> Bytes {
 #[derive(Deserialize)]
 struct Vectors {
     #[serde(default)]
-    data: Vec<Vector>,
+    data: Vec<Object<Vector>>,
     model: Option<String>,
 }
 
@@ -241,13 +241,13 @@ pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Heard {
     let usage: Usage = counted(document);
     let (tokens, cost_usd) = (usage.tokens_of_vectors(), usage.cost.0);
     match serde_json::from_slice(document) {
-        Ok(answer) => Heard { said: vectors(answer, texts), usage: tokens, cost_usd },
+        Ok(Object(answer)) => Heard { said: vectors(answer, texts), usage: tokens, cost_usd },
         Err(error) => Heard::misshapen(error, tokens, cost_usd),
     }
 }
 
 fn vectors(answer: Vectors, texts: usize) -> Result<Said, Unsaid> {
-    let mut data = answer.data;
+    let mut data: Vec<Vector> = answer.data.into_iter().map(|Object(vector)| vector).collect();
     if data.iter().all(|vector| vector.index.is_some()) {
         data.sort_by_key(|vector| vector.index);
         let is_complete = data.iter().enumerate().all(|(index, it)| it.index == Some(index));

@@ -3,11 +3,39 @@
 
 use std::{fmt, marker::PhantomData};
 
+use scorebox::judge::MOST_COST_USD;
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{
+        DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer,
+    },
 };
 use serde_json::value::RawValue;
+
+/// A JSON object with the members of `T`. `T` by itself is also read from a list, by the places of its members, and a list is
+/// no object of a protocol.
+#[derive(Debug, Default)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
+        struct Members<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
 
 /// The first item of a list, if there is one.
 #[derive(Debug)]
@@ -102,7 +130,7 @@ impl<'de> Deserialize<'de> for Content {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
                 let mut content = Content::default();
-                while let Some(part) = parts.next_element()? {
+                while let Some(Object(part)) = parts.next_element()? {
                     content.add(part);
                 }
                 Ok(content)
@@ -124,7 +152,7 @@ pub(crate) struct Calls {
 /// One call, as OpenAI has it.
 #[derive(Deserialize)]
 struct Call {
-    function: Option<Called>,
+    function: Option<Object<Called>>,
 }
 
 #[derive(Deserialize)]
@@ -167,8 +195,8 @@ impl<'de> Deserialize<'de> for Calls {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Calls, A::Error> {
                 let mut calls = Calls::default();
-                while let Some(call) = items.next_element::<Call>()? {
-                    let arguments = call.function.and_then(|called| called.arguments);
+                while let Some(Object(call)) = items.next_element::<Object<Call>>()? {
+                    let arguments = call.function.and_then(|called| called.0.arguments);
                     arguments.iter().for_each(|it| calls.add(&it.0));
                 }
                 Ok(calls)
@@ -195,13 +223,13 @@ impl<'de> Deserialize<'de> for Arguments {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count(pub(crate) Option<u64>);
 
-/// An amount of money, 0 or more; anything else counts as not stated.
+/// An amount of money that an answer can cost; anything else counts as not stated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amount(pub(crate) Option<f64>);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
-        let number = deserializer.deserialize_any(Number)?;
+        let number = number(<&RawValue>::deserialize(deserializer)?);
         // Half-open, since the largest whole number has no exact neighbour in this type.
         let is_whole = |it: &f64| (0.0..9e15).contains(it) && it.fract() == 0.0;
         Ok(Count(number.filter(is_whole).map(|it| it as u64)))
@@ -210,9 +238,14 @@ impl<'de> Deserialize<'de> for Count {
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
-        let number = deserializer.deserialize_any(Number)?;
-        Ok(Amount(number.filter(|it| it.is_finite() && *it >= 0.0)))
+        let number = number(<&RawValue>::deserialize(deserializer)?);
+        Ok(Amount(number.filter(|it| (0.0..=MOST_COST_USD).contains(it))))
     }
+}
+
+/// The number that this is, if it is one: infinite if it is too large, which JSON can write and its reader refuses.
+fn number(raw: &RawValue) -> Option<f64> {
+    raw.get().parse().ok()
 }
 
 /// What an answer says about its consumption, as far as that can be read, whatever the rest of it is.
@@ -223,54 +256,9 @@ pub(crate) fn counted<T: Default + DeserializeOwned>(document: &[u8]) -> T {
         usage: Option<&'a RawValue>,
     }
 
-    let consuming: Option<Consuming<'_>> = serde_json::from_slice(document).ok();
-    let usage = consuming.and_then(|it| serde_json::from_str(it.usage?.get()).ok());
-    usage.unwrap_or_default()
-}
-
-/// A number, whatever else may stand there.
-struct Number;
-
-impl<'de> Visitor<'de> for Number {
-    type Value = Option<f64>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a number")
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Option<f64>, E> {
-        Ok(Some(number as f64))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Option<f64>, E> {
-        Ok(Some(number as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Option<f64>, E> {
-        Ok(Some(number))
-    }
-
-    fn visit_unit<E>(self) -> Result<Option<f64>, E> {
-        Ok(None)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Option<f64>, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Option<f64>, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Option<f64>, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Option<f64>, A::Error> {
-        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
+    let consuming: Option<Object<Consuming<'_>>> = serde_json::from_slice(document).ok();
+    let usage = consuming.and_then(|it| serde_json::from_str(it.0.usage?.get()).ok());
+    usage.map(|Object(usage)| usage).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -316,7 +304,8 @@ mod tests {
         let amount = |json: &str| serde_json::from_str::<Amount>(json).unwrap().0;
         assert_eq!((count("12"), count("12.0")), (Some(12), Some(12)));
         assert_eq!((amount("0.25"), amount("0")), (Some(0.25), Some(0.0)));
-        for wrong in ["-1", "null", "\"1\"", "[[1]]", "{\"a\": {}}", "true"] {
+        assert_eq!((amount("1e9"), amount("1.1e9")), (Some(1e9), None));
+        for wrong in ["-1", "1e400", "-1e400", "null", "\"1\"", "[[1]]", "{\"a\": {}}", "true"] {
             assert_eq!((count(wrong), amount(wrong)), (None, None), "{wrong}");
         }
         assert_eq!((count("1.5"), count("1e30")), (None, None));
@@ -330,8 +319,21 @@ mod tests {
         }
         let tokens = |json: &str| counted::<Usage>(json.as_bytes()).tokens.0;
         assert_eq!(tokens(r#"{"choices": 7, "usage": {"tokens": 3}}"#), Some(3));
-        for wrong in [r#"{"usage": 3}"#, r#"{"usage": null}"#, "{}", "[]", "{\"usage\"", ""] {
+        let lists = [r#"[{"tokens": 3}]"#, r#"{"usage": [3]}"#];
+        let others = [r#"{"usage": 3}"#, r#"{"usage": null}"#, "{}", "[]", "{\"usage\"", ""];
+        for wrong in lists.into_iter().chain(others) {
             assert_eq!(tokens(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_no_object_whose_members_stand_in_its_places() {
+        let content = |json: &str| serde_json::from_str::<Content>(json).unwrap_err().to_string();
+        let refused = "invalid type: sequence, expected an object";
+        assert!(content(r#"[["text", "a", null, null]]"#).starts_with(refused));
+        let calls = |json: &str| serde_json::from_str::<Calls>(json).unwrap_err().to_string();
+        for list in [r#"[[{"arguments": "{}"}]]"#, r#"[{"function": ["{}"]}]"#] {
+            assert!(calls(list).starts_with(refused), "{list}");
         }
     }
 

@@ -4,7 +4,8 @@ use std::{
     collections::BTreeSet,
     future::pending,
     io,
-    process::Stdio,
+    pin::pin,
+    process::{ExitStatus, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -16,6 +17,10 @@ use tokio::{
 
 /// The most bytes that are kept of the end of a program's standard error.
 const MOST_ERROR_BYTES: usize = 4 << 10;
+
+/// How long the output of a program is read once it has ended. What it wrote is there by then; longer than that, only a process
+/// that it started, and that has left its group, keeps the output open.
+const READ_AFTER_END: Duration = Duration::from_millis(100);
 
 /// What a program did.
 #[derive(Debug)]
@@ -74,8 +79,8 @@ fn kill(leader: i32) {
 #[cfg(not(unix))]
 fn kill(_: i32) {}
 
-/// Runs a program with this input and waits until it ends. Its process group ends with it, with the time-out, and when the
-/// future is dropped.
+/// Runs a program with this input and waits until it ends, but not for processes that have left its group and keep its output open.
+/// The group ends with the program, with the time-out, and when the future is dropped.
 pub(crate) async fn run(
     command: &[String],
     input: &[u8],
@@ -128,48 +133,71 @@ async fn talk(
         }
         Ok(())
     };
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
     let reading = async {
         match stdout {
-            Some(stdout) => read(stdout, most_bytes).await,
-            None => Ok(Vec::new()),
+            Some(stdout) => read(stdout, most_bytes, &mut output).await,
+            None => Ok(()),
         }
     };
     let complaining = async {
-        match stderr {
-            Some(stderr) => Ok(end(stderr).await),
-            None => Ok(Vec::new()),
+        if let Some(stderr) = stderr {
+            end(stderr, &mut errors).await;
         }
+        Ok(())
     };
+    let exchanging = async { tokio::try_join!(reading, complaining, writing).map(drop) };
     let ending = async {
         let status = child.wait().await.map_err(Unended::Failed);
         // What it left behind would keep its output open.
         group.kill();
         status
     };
-    let (status, output, errors, ()) = tokio::try_join!(ending, reading, complaining, writing)?;
+    let status = ended_with(ending, exchanging).await?;
     Ok(Ended { code: status.code(), output, errors })
 }
 
-/// All that comes, if it is not too much.
-async fn read(from: impl AsyncRead + Unpin, most_bytes: usize) -> Result<Vec<u8>, Unended> {
-    let mut bytes = Vec::new();
+/// How a program ends, once everything that it wrote is read.
+async fn ended_with(
+    ending: impl Future<Output = Result<ExitStatus, Unended>>,
+    exchanging: impl Future<Output = Result<(), Unended>>,
+) -> Result<ExitStatus, Unended> {
+    let (mut ending, mut exchanging) = (pin!(ending), pin!(exchanging));
+    tokio::select! {
+        exchanged = &mut exchanging => {
+            exchanged?;
+            ending.await
+        }
+        status = &mut ending => {
+            let exchanged = tokio::time::timeout(READ_AFTER_END, exchanging).await;
+            exchanged.unwrap_or(Ok(()))?;
+            status
+        }
+    }
+}
+
+/// Reads all that comes, if it is not too much.
+async fn read(
+    from: impl AsyncRead + Unpin,
+    most_bytes: usize,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Unended> {
     let mut from = from.take(most_bytes as u64 + 1);
-    from.read_to_end(&mut bytes).await.map_err(Unended::Failed)?;
+    // Whatever was read is there when this is dropped.
+    while from.read_buf(bytes).await.map_err(Unended::Failed)? > 0 {}
     match bytes.len() <= most_bytes {
-        true => Ok(bytes),
+        true => Ok(()),
         false => Err(Unended::TooMuch),
     }
 }
 
-/// The last bytes of all that comes.
-async fn end(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
-    let mut bytes = Vec::new();
+/// Reads all that comes, and keeps the last bytes of it.
+async fn end(mut from: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) {
     let mut part = [0; MOST_ERROR_BYTES];
     while let Ok(count @ 1..) = from.read(&mut part).await {
         bytes.extend_from_slice(&part[..count]);
         bytes.drain(..bytes.len().saturating_sub(MOST_ERROR_BYTES));
     }
-    bytes
 }
 
 /// The process group of a program, which is killed when this is dropped.

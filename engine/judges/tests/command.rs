@@ -160,6 +160,29 @@ async fn what_a_program_leaves_behind_does_not_hold_up_its_answer() {
     );
 }
 
+#[tokio::test]
+async fn what_leaves_the_group_and_keeps_the_output_open_does_not_hold_up_the_answer_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    // What the program leaves behind ends when this is dropped.
+    let _open = fs::File::options().read(true).write(true).open(&path).unwrap();
+    let script = |ends: &str| {
+        let path = path.display();
+        format!(
+            "echo Yes.; echo 'No.' >&2; exec 3<{path}; rm -f {path}.left
+             setsid sh -c 'touch {path}.left; exec cat' <&3 &
+             until [ -e {path}.left ]; do sleep 0.01; done; {ends}"
+        )
+    };
+    // The time-out of an attempt is a minute.
+    assert_eq!(asked(&*self::script(&script("")), &question("Is it?")).await.unwrap(), "Yes.");
+    let failing = self::script(&script("exit 3"));
+    let error = failing.ask(&question("Is it?"), LONG).await.unwrap_err();
+    assert!(error.message.ends_with("ended with code 3: No."), "{}", error.message);
+}
+
 /// A pipe with a name, whose reader ends when no process has it open any more.
 struct Pipe {
     path: PathBuf,

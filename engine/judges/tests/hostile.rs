@@ -38,7 +38,7 @@ async fn an_answer_that_is_deep_or_has_a_million_empty_parts_is_read_without_har
     let deep = format!(r#"{{"choices": [{{"message": {{"content": {}"#, "[".repeat(2 << 20));
     let aside = format!(r#"{{"aside": {}"#, "[".repeat(2 << 20));
     let many = format!(r#"{{"choices": [{}{{}}]}}"#, "{},".repeat(1 << 20));
-    for (body, what) in [(deep, "expected a string"), (aside, "EOF"), (many, "no `message`")] {
+    for (body, what) in [(deep, "expected an object"), (aside, "EOF"), (many, "no `message`")] {
         let server = Server::start(move |_| {
             Some(Answer::status(200, body.clone()).with("content-type", "application/json"))
         })

@@ -137,6 +137,55 @@ async fn a_server_that_is_not_there_is_tried_again() {
     assert!(error.message.contains("cannot connect"), "{}", error.message);
 }
 
+/// What the first attempt says, which is the only one, if whatever is sent to a server has this answer.
+async fn refused_answer(scheme: &str, bytes: &'static [u8]) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("{scheme}://{}/v1", listener.local_addr().unwrap());
+    let mut settings = settings(url.clone());
+    settings.retries = 4;
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(bytes).await;
+        }
+    });
+    let judge = scorebox_judges::connect(&settings, None).unwrap();
+    let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Unavailable, 1), "{}", error.message);
+    error.message.strip_prefix(&format!("{url} ")).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_another_protocol_than_its_address_says_is_not_asked_again() {
+    let refuses = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    assert_eq!(
+        refused_answer("https", refuses).await,
+        "answered without TLS: the `base_url` of a server without TLS begins with `http://`"
+    );
+    let alert = b"\x15\x03\x01\x00\x02\x02\x46";
+    assert_eq!(
+        refused_answer("http", alert).await,
+        "did not answer in HTTP (invalid HTTP version parsed): the `base_url` of a server with TLS begins with `https://`"
+    );
+    let endless = b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n";
+    assert_eq!(
+        refused_answer("http", endless).await,
+        "answered with a head that is too large, or that states a length that no answer has"
+    );
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_named_with_its_status() {
+    for status in [200, 204] {
+        let server = Server::start(move |_| Some(Answer::status(status, ""))).await;
+        let error = judge(&server).ask(&question("Is it?"), LONG).await.unwrap_err();
+        let words = format!("{} answered with status {status} and nothing else", server.url("/v1"));
+        assert_eq!((error.message, error.is_uncounted), (words, true));
+    }
+}
+
 #[tokio::test]
 async fn a_certificate_that_is_not_trusted_ends_it() {
     let (message, url) = refused_certificate(SIGNED).await;

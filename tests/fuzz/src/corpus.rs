@@ -44,6 +44,7 @@ fn the_first_bundles_are_what_their_names_say() {
         ("newer-layout", "`oci-layout` has version 2.0.0"),
         ("unknown-key", "unknown field `more`"),
         ("no-layers", "the manifest does not name it"),
+        ("unnamed-part", "and the configuration does not"),
         ("missing-component", "64 hexadecimal digits"),
         ("leads-outside", "`../evil` is not a file of an image layout"),
         ("twice", "`index.json` is in it twice"),

@@ -190,14 +190,24 @@ pub(crate) fn left_out(counts: &JudgeCounts) -> Vec<String> {
 /// The tokens and the cost of calls, behind words that say that they took them; empty if nobody knows them.
 fn consumed(took: &str, by: &Consumed) -> String {
     let mut words = String::new();
-    if by.input_tokens + by.output_tokens > 0 {
-        let (asked, said) = (count(by.input_tokens), count(by.output_tokens));
-        words.push_str(&format!("{took} {asked} tokens of questions and {said} of answers"));
+    if let Some(tokens) = counted_tokens(by) {
+        words.push_str(&format!("{took} {tokens}"));
     }
     if by.cost_usd > 0.0 {
         words.push_str(&format!(", {}", dollars(by.cost_usd)));
     }
     words
+}
+
+/// The tokens of calls, without those of questions or of answers if there are none: their provider may not count them.
+fn counted_tokens(by: &Consumed) -> Option<String> {
+    let (asked, said) = (count(by.input_tokens), count(by.output_tokens));
+    match (by.input_tokens, by.output_tokens) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{asked} tokens of questions")),
+        (0, _) => Some(format!("{said} tokens of answers")),
+        (_, _) => Some(format!("{asked} tokens of questions and {said} of answers")),
+    }
 }
 
 /// Jurors who had no vote in some of the scores, or one that says only that their answer cannot be read.
@@ -244,9 +254,8 @@ pub(crate) fn of_one_score(
     if recorded > 0 {
         words.push_str(&format!(", {} of them recorded before", count(recorded)));
     }
-    if consumed.input_tokens + consumed.output_tokens > 0 {
-        let (asked, said) = (count(consumed.input_tokens), count(consumed.output_tokens));
-        words.push_str(&format!(", {asked} tokens of questions and {said} of answers"));
+    if let Some(tokens) = counted_tokens(consumed) {
+        words.push_str(&format!(", {tokens}"));
     }
     if consumed.cost_usd > 0.0 {
         words.push_str(&format!(", {}", dollars(consumed.cost_usd)));
@@ -357,6 +366,21 @@ mod tests {
                 "20 answers are not recorded: they took 2,000 tokens of questions and 300 of answers, $0.02"
             ]
         );
+    }
+
+    #[test]
+    fn tokens_that_a_provider_does_not_count_are_not_said_to_be_none() {
+        let said = |input_tokens, output_tokens| {
+            let mut asked = JudgeCounts::default();
+            asked.consumed.calls = 1;
+            (asked.consumed.input_tokens, asked.consumed.output_tokens) =
+                (input_tokens, output_tokens);
+            of_one_score("rubric", &[], &asked).unwrap()
+        };
+        assert_eq!(said(1_000_000, 0), "judge of rubric: 0 answers, 1,000,000 tokens of questions");
+        assert_eq!(said(0, 3), "judge of rubric: 0 answers, 3 tokens of answers");
+        assert_eq!(said(0, 0), "judge of rubric: 0 answers");
+        assert!(said(12, 3).ends_with(", 12 tokens of questions and 3 of answers"));
     }
 
     #[test]

@@ -73,6 +73,8 @@ struct Layout<R> {
 struct Extent {
     at: u64,
     bytes: u64,
+    /// Whether it was read, and so compared with the digest in its name.
+    is_read: bool,
 }
 
 impl Bundle {
@@ -105,7 +107,9 @@ impl Bundle {
         if version != VERSION {
             return Err(NotABundle::OtherVersion(version));
         }
-        layout.bundle(&manifest, parsed(&config, "the configuration")?)
+        let bundle = layout.bundle(&manifest, parsed(&config, "the configuration")?)?;
+        layout.must_be_read(&manifest)?;
+        Ok(bundle)
     }
 }
 
@@ -132,7 +136,8 @@ impl<R: Read + Seek> Layout<R> {
             }
             let path = entry.path_bytes();
             let path = String::from_utf8_lossy(&path);
-            let extent = Extent { at: entry.raw_file_position(), bytes: entry.size() };
+            let (at, bytes) = (entry.raw_file_position(), entry.size());
+            let extent = Extent { at, bytes, is_read: false };
             if extent.at.checked_add(extent.bytes).is_none_or(|end| end > length) {
                 return Err(invalid(format!("it is cut off in `{}`", shown(&path))));
             }
@@ -162,9 +167,10 @@ impl<R: Read + Seek> Layout<R> {
 
     /// The bytes of a file, which is there and has at most so many.
     fn bytes(&mut self, path: &str, most: u64, what: &str) -> Result<Bytes, NotABundle> {
-        let extent = self.extents.get(path).copied();
-        let Extent { at, bytes } =
-            extent.ok_or_else(|| invalid(format!("{what} is missing: it has no `{path}`")))?;
+        let missing = || invalid(format!("{what} is missing: it has no `{path}`"));
+        let extent = self.extents.get_mut(path).ok_or_else(missing)?;
+        extent.is_read = true;
+        let Extent { at, bytes, .. } = *extent;
         if bytes > most {
             let most = most >> 20;
             return Err(invalid(format!("{what} has more than {most} MiB")));
@@ -211,6 +217,21 @@ impl<R: Read + Seek> Layout<R> {
         match Digest::of(&bytes) == descriptor.digest {
             true => Ok(bytes),
             false => Err(invalid(format!("{what} has other bytes than its digest says"))),
+        }
+    }
+
+    /// Refuses a part that the manifest or the file has, and that is not a part of the suite: nothing was compared with its digest.
+    fn must_be_read(&self, manifest: &Manifest) -> Result<(), NotABundle> {
+        let is_read = |path: &String| self.extents.get(path).is_some_and(|extent| extent.is_read);
+        if let Some(layer) = manifest.layers.iter().find(|it| !is_read(&blob_path(it.digest))) {
+            let digest = layer.digest;
+            return Err(invalid(format!(
+                "the manifest names sha256:{digest}, and the configuration does not"
+            )));
+        }
+        match self.extents.iter().find(|(_, extent)| !extent.is_read) {
+            Some((path, _)) => Err(invalid(format!("`{path}` is in it, and nothing names it"))),
+            None => Ok(()),
         }
     }
 

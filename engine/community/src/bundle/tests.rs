@@ -313,6 +313,19 @@ fn a_part_whose_bytes_are_not_its_digest_or_that_is_missing_is_refused() {
 }
 
 #[test]
+fn a_part_that_nothing_names_is_refused_since_nothing_is_compared_with_its_digest() {
+    let path = blob_path(Digest::of(b"other"));
+    let error = refused_with(&[Entry::file(&path, "unlike its name")]);
+    assert_eq!(error, format!("`{path}` is in it, and nothing names it"));
+    let digest = Digest::of(b"other");
+    let layer =
+        json!({"mediaType": "application/wasm", "digest": format!("sha256:{digest}"), "size": 5});
+    let error = refused(|_, manifest, _| manifest["layers"].as_array_mut().unwrap().push(layer));
+    let words = format!("the manifest names sha256:{digest}, and the configuration does not");
+    assert_eq!(error, words);
+}
+
+#[test]
 fn documents_of_another_kind_are_refused() {
     let image = refused(|_, manifest, _| {
         manifest["config"]["mediaType"] = "application/vnd.oci.image.config.v1+json".into();

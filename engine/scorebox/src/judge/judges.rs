@@ -15,7 +15,8 @@ use tokio::sync::Semaphore;
 
 use super::{
     Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, Halt, JudgeError,
-    JudgeErrorKind, JudgeSettings, Load, Meter, Provider, Recording, Recordings, TokenUsage,
+    JudgeErrorKind, JudgeSettings, Load, MOST_COST_USD, Meter, Provider, Recording, Recordings,
+    TokenUsage,
     budget::Beyond,
     in_flight::{Ended, InFlight},
     permit::Permit,
@@ -429,8 +430,9 @@ fn recording_of(call: &Call, answer: Answer, cost_usd: Option<f64>) -> Recording
 /// What was paid, in US dollars: by the judge's price, or else what the provider says. A gateway that says 0 because the
 /// model's own server is paid elsewhere does not lift a budget.
 fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
-    let stated = stated.filter(|cost| cost.is_finite() && *cost >= 0.0);
-    settings.price.and_then(|price| price.of(usage)).or(stated)
+    let is_credible = |cost: &f64| (0.0..=MOST_COST_USD).contains(cost);
+    let priced = settings.price.and_then(|price| price.of(usage));
+    priced.or(stated).filter(is_credible)
 }
 
 /// Whether its tokens cost nothing, however many they are.

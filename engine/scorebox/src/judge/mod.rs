@@ -41,7 +41,7 @@ mod recording;
 mod request;
 mod settings;
 
-pub use answer::{Answer, Reply, TokenUsage};
+pub use answer::{Answer, MOST_COST_USD, Reply, TokenUsage};
 pub use asker::Asker;
 pub(crate) use asker::Seat;
 pub use budget::{Consumed, Meter, Spent};

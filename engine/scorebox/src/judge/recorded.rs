@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     fs::File,
     future::ready,
     io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
@@ -11,7 +12,7 @@ use std::{
 };
 
 use super::{BoxFuture, Recording, Recordings, RecordingsError};
-use crate::digest::Digest;
+use crate::{digest::Digest, input_file::open_regular};
 
 /// Bytes of one line.
 const MOST_LINE_BYTES: u64 = 64 << 20;
@@ -38,9 +39,10 @@ impl RecordedFile {
     /// # Errors
     /// The file cannot be read, or a line of it is not a recording ([`Recording::of_line`]).
     pub fn open(path: &Path) -> Result<RecordedFile, RecordingsError> {
-        let unreadable =
-            |error: std::io::Error| RecordingsError(format!("{}: {error}", path.display()));
-        let file = File::open(path).map_err(unreadable)?;
+        let failed = |why: &dyn fmt::Display| RecordingsError(format!("{}: {why}", path.display()));
+        let unreadable = |error: std::io::Error| failed(&error);
+        // Answers are read from the file again, which a pipe does not take.
+        let file = open_regular(path).map_err(|error| failed(&error))?;
         let mut reader = BufReader::new(file.try_clone().map_err(unreadable)?);
         let (mut lines, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
         let (mut offset, mut number) = (0, 0_u64);
@@ -183,6 +185,23 @@ mod tests {
         assert_eq!(said("three?"), None);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn recordings_are_a_file_and_not_a_device_a_pipe_or_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for (path, why) in [
+            (Path::new("/dev/zero"), "this is a device, not a file"),
+            (&pipe, "this is a pipe, not a file"),
+            (folder.path(), "this is a folder, not a file"),
+            (&folder.path().join("none"), "no such file"),
+        ] {
+            let error = RecordedFile::open(path).unwrap_err().to_string();
+            assert_eq!(error, format!("{}: {why}", path.display()));
+        }
+    }
+
     #[test]
     fn each_answer_to_a_call_as_it_was_asked_is_found_by_its_digest() {
         let folder = tempfile::tempdir().unwrap();
@@ -249,6 +268,10 @@ mod tests {
             refused(&recording)
         };
         assert_eq!(with("costUsd", json!(-5)), "`costUsd` must be 0 or more; found -5");
+        assert_eq!(
+            with("costUsd", json!(1.7e308)),
+            "`costUsd` must be 1000000000 or less; found 1.7e308"
+        );
         assert_eq!(with("latencyMs", json!(-1)), "`latencyMs` must be 0 or more; found -1");
         let tokens = json!({"inputTokens": u64::MAX});
         assert_eq!(

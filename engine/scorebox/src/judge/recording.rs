@@ -4,7 +4,10 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{BoxFuture, Question, Reply, TokenUsage, answer::MOST_TOKENS};
+use super::{
+    BoxFuture, Question, Reply, TokenUsage,
+    answer::{MOST_COST_USD, MOST_TOKENS},
+};
 use crate::digest::Digest;
 
 /// One question to one provider.
@@ -156,6 +159,9 @@ impl Recording {
         let is_amount = |number: f64| number.is_finite() && number >= 0.0;
         if let Some(cost) = self.cost_usd.filter(|cost| !is_amount(*cost)) {
             return wrong(format!("`costUsd` must be 0 or more; found {cost}"));
+        }
+        if let Some(cost) = self.cost_usd.filter(|cost| *cost > MOST_COST_USD) {
+            return wrong(format!("`costUsd` must be {MOST_COST_USD} or less; found {cost:e}"));
         }
         if !is_amount(self.latency_ms) {
             return wrong(format!("`latencyMs` must be 0 or more; found {}", self.latency_ms));

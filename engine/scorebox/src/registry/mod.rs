@@ -21,6 +21,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashSet},
     fmt,
+    fs::File,
     io::Read as _,
     path::{Path, PathBuf},
     sync::Arc,
@@ -359,8 +360,12 @@ fn component_file(path: &Path) -> Result<ScorerSource, RegistryError> {
 
 /// The file, or as much of it as shows that it is too large to be a component.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, InputFileError> {
-    let mut bytes = Vec::new();
     let (file, _) = input_file::open(path)?;
+    bounded(&file)
+}
+
+fn bounded(file: &File) -> Result<Vec<u8>, InputFileError> {
+    let mut bytes = Vec::new();
     file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

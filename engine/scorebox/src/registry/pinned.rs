@@ -7,8 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use super::{MOST_FILE_BYTES, Origin, RegistryError, ScorerSource, read_bounded};
-use crate::{component_bytes::ComponentBytes, digest::Digest, input_file::InputFileError};
+use super::{MOST_FILE_BYTES, Origin, RegistryError, ScorerSource, bounded};
+use crate::{
+    component_bytes::ComponentBytes,
+    digest::Digest,
+    input_file::{InputFileError, open_regular},
+};
 
 /// What published scorers are pinned to.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +58,7 @@ impl Pinned {
 
     /// The component of that digest, if the folder has it.
     pub(super) fn component(&self, digest: Digest) -> Option<ComponentBytes> {
-        let component = ComponentBytes::new(read_bounded(&self.file(digest)?).ok()?);
+        let component = ComponentBytes::new(read(&self.file(digest)?).ok()?);
         (component.digest() == digest).then_some(component)
     }
 
@@ -66,25 +70,27 @@ impl Pinned {
         })?;
         let not_fetched = || RegistryError::NotFetched { address: address.to_owned(), digest };
         let path = self.file(digest).ok_or_else(not_fetched)?;
-        let bytes = read_bounded(&path).map_err(|error| unreadable(&path, error, not_fetched))?;
-        let component = ComponentBytes::new(bytes);
-        if component.digest() != digest {
-            return Err(RegistryError::NotTheComponent { address: address.to_owned(), path });
+        if !path.exists() {
+            return Err(not_fetched());
         }
-        Ok(ScorerSource { component, origin: Origin::Published(address.to_owned()) })
+        // A folder or a pipe is no more the component than a file with other bytes.
+        if path.is_file() {
+            let bytes = read(&path);
+            let bytes =
+                bytes.map_err(|source| RegistryError::Unreadable { path: path.clone(), source })?;
+            let component = ComponentBytes::new(bytes);
+            if component.digest() == digest {
+                let origin = Origin::Published(address.to_owned());
+                return Ok(ScorerSource { component, origin });
+            }
+        }
+        Err(RegistryError::NotTheComponent { address: address.to_owned(), path })
     }
 }
 
-fn unreadable(
-    path: &Path,
-    error: InputFileError,
-    not_fetched: impl FnOnce() -> RegistryError,
-) -> RegistryError {
-    match error {
-        InputFileError::Folder => RegistryError::Folder(path.to_owned()),
-        _ if !path.exists() => not_fetched(),
-        source => RegistryError::Unreadable { path: path.to_owned(), source },
-    }
+/// A file of the folder, which no user named.
+fn read(path: &Path) -> Result<Vec<u8>, InputFileError> {
+    bounded(&open_regular(path)?)
 }
 
 #[cfg(test)]
@@ -136,6 +142,15 @@ mod tests {
         let error = registry.resolve(&reference).unwrap_err();
         assert!(matches!(error, RegistryError::NotTheComponent { .. }), "{error}");
         assert!(registry.fetched(digest).is_none());
+
+        for in_its_place in ["mkdir", "mkfifo"] {
+            fs::remove_file(&file).or_else(|_| fs::remove_dir(&file)).unwrap();
+            let made = std::process::Command::new(in_its_place).arg(&file).status().unwrap();
+            assert!(made.success());
+            let error = registry.resolve(&reference).unwrap_err();
+            assert!(matches!(error, RegistryError::NotTheComponent { .. }), "{error}");
+            assert!(registry.fetched(digest).is_none());
+        }
 
         let other = Reference::Published("a.test/team/grade:1.2.1".to_owned());
         let error = registry.resolve(&other).unwrap_err();
