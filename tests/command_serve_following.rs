@@ -8,6 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use rusqlite::Connection;
 use serde_json::json;
 
 use crate::{browser::Browser, command_serve::Server, fixture::Folder, sums_fixture::folder};
@@ -228,6 +229,73 @@ fn a_database_that_is_overwritten_is_not_shown_any_more() {
     fs::copy(folder.path("other.db"), folder.path("scorebox.db")).unwrap();
     server.until("/runs/s?verdict=failed", |page| page.contains("3 cases"));
     assert_eq!(server.get("/runs/r", &[]).status, 404);
+}
+
+/// Lets every case of the folder's run hold, which no scorer said.
+fn forge(folder: &Folder, database: &str) {
+    let database = Connection::open(folder.path(database)).unwrap();
+    let forged = "UPDATE score_rows SET score = 1.0, reason = 'forged' WHERE status = 'scored'";
+    assert_ne!(database.execute(forged, []).unwrap(), 0);
+}
+
+/// What a page says of the verdicts of the run `r`, once it says something.
+fn went(server: &Server) -> String {
+    const BIG: &str = "<span class=\"big\">";
+    let page = server.until("/runs/r", |page| page.contains(BIG));
+    let says = page.split_once(BIG).unwrap().1;
+    says.split_once('<').unwrap().0.to_owned()
+}
+
+/// Neither the path nor the number of a file says what is in it, and the root that a run has is but one more value there.
+#[test]
+fn what_was_read_of_one_database_is_not_shown_of_another_in_its_place() {
+    let folder = folder();
+    let place = folder.path("scorebox.db");
+    fs::copy(&place, folder.path("honest.db")).unwrap();
+    forge(&folder, "scorebox.db");
+    let honest = fs::read(folder.path("honest.db")).unwrap();
+    let forged = went(&Server::ready(&folder, ""));
+    // Into the same file, and as a new one that took its place.
+    for is_removed in [false, true] {
+        if is_removed {
+            forge(&folder, "scorebox.db");
+            assert_eq!(went(&Server::ready(&folder, "")), forged);
+            fs::remove_file(&place).unwrap();
+        }
+        fs::write(&place, &honest).unwrap();
+        let server = Server::start(&folder, "");
+        assert_eq!(went(&server), "2 of 6", "{is_removed}");
+        assert_ne!(forged, "2 of 6");
+        let failed = server.get("/runs/r?verdict=failed", &[]).text;
+        assert!(failed.contains("3 cases"), "{is_removed}: {failed}");
+        let words = server.get("/runs/r?q=forged", &[]).text;
+        assert!(words.contains("No case is like that."), "{is_removed}: {words}");
+    }
+}
+
+#[test]
+fn what_another_program_changes_in_a_database_that_is_served_is_shown() {
+    let folder = folder();
+    folder.write("elsewhere.jsonl", r#"{"id": "good", "output": "5", "groundTruth": "4"}"#);
+    folder.sh("scorebox run suite.toml elsewhere.jsonl -q --run-id s").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let compared =
+        || server.until("/compare?a=r&b=s", |page| page.contains("aria-label=\"Differences\""));
+    let before = compared();
+    assert_eq!(went(&server), "2 of 6");
+    forge(&folder, "scorebox.db");
+    server.until("/runs/r?q=forged", |page| page.contains("6 cases"));
+    server.until("/runs/r", |page| page.contains(" of 6<") && !page.contains(">2 of 6<"));
+    server.until("/runs/r?verdict=failed", |page| page.contains("No case is like that."));
+    server.until("/compare?a=r&b=s", |page| {
+        page.contains("aria-label=\"Differences\"") && *page != before
+    });
+    // Beside a run that comes, which is a reason for the file to be another.
+    let database = Connection::open(folder.path("scorebox.db")).unwrap();
+    database.execute("DELETE FROM score_rows WHERE reason = 'forged'", []).unwrap();
+    drop(database);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id t").exits_with(3);
+    server.until("/runs/r?q=forged", |page| page.contains("No case is like that."));
 }
 
 #[test]

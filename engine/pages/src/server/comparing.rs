@@ -62,11 +62,14 @@ struct Of {
     /// Another run may have taken a name.
     began_at_ms: [i64; 2],
     states: [(RunState, Option<i64>); 2],
+    /// Whether someone else may have changed them since.
+    doubts: Option<u64>,
 }
 
 impl Of {
-    fn new(runs: [&RunRecord; 2]) -> Of {
+    fn new(runs: [&RunRecord; 2], doubts: Option<u64>) -> Of {
         Of {
+            doubts,
             runs: runs.map(|run| run.spec.id.to_string()),
             began_at_ms: runs.map(|run| run.spec.created_at_ms),
             states: runs.map(|run| (run.state, run.finished_at_ms)),
@@ -92,7 +95,7 @@ impl Comparisons {
     pub(super) async fn of(self: &Arc<Self>, runs: [String; 2]) -> Result<Known, Trouble> {
         let read = Arc::clone(&self.readers).read(move |reader| {
             let [one, other] = [reader.store.run(&runs[0])?, reader.store.run(&runs[1])?];
-            Ok::<_, Trouble>(Of::new([&one, &other]))
+            Ok::<_, Trouble>(Of::new([&one, &other], reader.doubts()))
         });
         let of = read.await?;
         let done = self.begin(&of);
@@ -118,7 +121,7 @@ impl Comparisons {
                 computing: None,
             },
         };
-        if it.of.began_at_ms != of.began_at_ms {
+        if it.of.began_at_ms != of.began_at_ms || it.of.doubts != of.doubts {
             it.known = Known::NotYet;
         }
         let is_due = it.of != *of || it.due.is_some_and(|due| due <= Instant::now());

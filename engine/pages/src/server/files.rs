@@ -1,12 +1,12 @@
 //! The two files that are served, the database and the index of its cases: opens them, and says whether the paths still name
-//! what was opened.
+//! what was opened, unchanged. Looks at no content.
 
 use std::{
     fs::{self, Metadata},
     io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
-    time::SystemTime,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use scorebox::store::{CaseIndex, Store, StoreError};
@@ -23,27 +23,26 @@ pub(super) struct Files {
 /// What distinguishes a file from others: its device and inode, where the system has them.
 type Identity = (u64, u64);
 
+/// The length of a file, and when it was written and changed. The second time is the system's own, which no program sets, where
+/// the system has it.
+type Written = (u64, Option<SystemTime>, (i64, i64));
+
 /// Both files as they were at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     database: Identity,
-    /// Its length and when it was written: what is copied over a database is another one in the same file, of which open
+    /// Its length and when it was changed: what is copied over a database is another one in the same file, of which open
     /// connections know nothing. They change while a run is stored, too, whenever SQLite moves its log into the
     /// file; to open it again then costs a millisecond.
-    written: (u64, Option<SystemTime>),
+    written: Written,
     /// `None` if it is not there.
     index: Option<Identity>,
 }
 
 impl Seen {
-    /// Whether the database was another file then.
-    pub(super) fn is_another_database(&self, then: &Seen) -> bool {
-        self.database != then.database
-    }
-
-    /// Whether the index was another file then, or there was none.
-    pub(super) fn is_another_index(&self, then: &Seen) -> bool {
-        self.index != then.index
+    /// Whether both files are the ones they were then, whatever was written into them.
+    pub(super) fn has_same_files(&self, then: &Seen) -> bool {
+        self.database == then.database && self.index == then.index
     }
 }
 
@@ -63,14 +62,28 @@ impl Files {
     /// There is no database.
     pub(super) fn seen(&self) -> Result<Seen, StoreError> {
         let (database, written) = match self.database.metadata() {
-            Ok(metadata) => (identity(&metadata), (metadata.len(), metadata.modified().ok())),
+            Ok(metadata) => (identity(&metadata), written(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(StoreError::Missing { path: self.database.clone() });
             }
             // Opening it says what is wrong.
-            Err(_) => ((0, 0), (0, None)),
+            Err(_) => ((0, 0), (0, None, (0, 0))),
         };
         Ok(Seen { database, written, index: self.index_seen() })
+    }
+
+    /// What the database's file and its log are, in words that another state of them does not share: where the system tells
+    /// when a file was changed, and once that is a moment ago, so that a later change has another time.
+    pub(super) fn state(&self) -> Option<String> {
+        let database = quiet(&self.database.metadata().ok()?)?;
+        let mut log = self.database.canonicalize().ok()?.into_os_string();
+        log.push("-wal");
+        // An empty one comes and goes with who reads.
+        match fs::metadata(log) {
+            Ok(metadata) if metadata.len() > 0 => Some(format!("{database} {}", quiet(&metadata)?)),
+            Ok(_) => Some(database),
+            Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(database),
+        }
     }
 
     fn index_seen(&self) -> Option<Identity> {
@@ -114,6 +127,37 @@ impl Files {
     }
 }
 
+/// Longer than the times of files are apart that are changed one after the other, on any file system.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// A file as it is, if it was not changed just now.
+#[cfg(unix)]
+fn quiet(metadata: &Metadata) -> Option<String> {
+    let (length, modified, (seconds, nanoseconds)) = written(metadata);
+    let changed = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
+    let age = SystemTime::now().duration_since(UNIX_EPOCH + changed).ok()?;
+    let modified = modified?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+    let (device, inode) = identity(metadata);
+    let words = format!("{device} {inode} {length} {modified} {}", changed.as_nanos());
+    (age >= QUIET).then_some(words)
+}
+
+#[cfg(not(unix))]
+fn quiet(_: &Metadata) -> Option<String> {
+    None
+}
+
+#[cfg(unix)]
+fn written(metadata: &Metadata) -> Written {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.len(), metadata.modified().ok(), (metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn written(metadata: &Metadata) -> Written {
+    (metadata.len(), metadata.modified().ok(), (0, 0))
+}
+
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt as _;
@@ -146,6 +190,21 @@ mod tests {
         assert_eq!(files.open().unwrap().2, of);
     }
 
+    /// `touch -r` and `cp -p` set the time at which a file was written, and not the one at which it was changed.
+    #[cfg(unix)]
+    #[test]
+    fn a_database_that_is_made_to_look_as_old_as_it_was_is_seen() {
+        let (folder, files) = files();
+        let of = files.open().unwrap().2;
+        let file =
+            fs::OpenOptions::new().write(true).open(folder.path().join("scores.db")).unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        file.set_modified(written).unwrap();
+        assert_ne!(files.seen().unwrap(), of);
+        assert_eq!(files.state(), None, "the next change may come at the same time");
+    }
+
     #[test]
     fn an_index_that_is_removed_is_made_again_with_nothing_of_the_old_one() {
         let (folder, files) = files();
@@ -158,7 +217,8 @@ mod tests {
         let (_store, new, after) = files.open().unwrap();
         assert_eq!(files.seen().unwrap(), after);
         assert_eq!(new.runs().unwrap(), []);
-        assert!(!before.is_another_database(&after));
+        assert!(!before.has_same_files(&after));
+        assert_eq!(before.database, after.database);
         assert_ne!(fs::read(&log).unwrap(), b"of the old one");
     }
 
@@ -171,10 +231,10 @@ mod tests {
         fs::write(&path, [&bytes[..], &[0; 4096]].concat()).unwrap();
         let now = files.seen().unwrap();
         assert_ne!(now, of);
-        assert!(!now.is_another_database(&of));
+        assert!(now.has_same_files(&of));
         fs::rename(&path, folder.path().join("older.db")).unwrap();
         assert!(matches!(files.seen(), Err(StoreError::Missing { .. })));
         fs::write(&path, bytes).unwrap();
-        assert!(files.seen().unwrap().is_another_database(&of));
+        assert!(!files.seen().unwrap().has_same_files(&of));
     }
 }

@@ -1,5 +1,6 @@
 //! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run in progress again and
-//! again from the first case that lacks a score. Shows nothing; says how far it is, and when something changed.
+//! again from the first case that lacks a score. What was indexed of a file that someone else may have changed since is read
+//! again, and believed then. Shows nothing; says how far it is, and when something changed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,6 +18,7 @@ use tokio::sync::watch;
 
 use super::{
     ServeError,
+    belief::{Belief, Change, Doubts},
     files::{Files, Seen},
 };
 use crate::figures::Figures;
@@ -84,11 +86,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Indexing {
-    pub(super) fn start(files: Arc<Files>) -> Result<Indexing, ServeError> {
+    pub(super) fn start(files: Arc<Files>, belief: Arc<Belief>) -> Result<Indexing, ServeError> {
         let (state, end) = (Arc::<State>::default(), Arc::<End>::default());
         let changed = watch::Sender::new(0);
         let thread = Worker {
             files,
+            belief,
+            doubts: Doubts::default(),
             state: Arc::clone(&state),
             end: Arc::clone(&end),
             changed: changed.clone(),
@@ -122,8 +126,17 @@ impl Drop for Indexing {
     }
 }
 
+/// What was read of a run.
+struct Read {
+    cases: u64,
+    /// Whether the index had not all of it.
+    is_different: bool,
+}
+
 struct Worker {
     files: Arc<Files>,
+    belief: Arc<Belief>,
+    doubts: Doubts,
     state: Arc<State>,
     end: Arc<End>,
     changed: watch::Sender<u64>,
@@ -156,23 +169,26 @@ impl Worker {
         }
     }
 
-    /// Looks at all runs, if anything was written since the last time, or figures are older than their scores.
+    /// Looks at all runs, if anything was written since the last time, or something is left to do.
     fn pass(
         &mut self,
         open: &mut Option<(Store, CaseIndex)>,
         seen: &mut Option<i64>,
     ) -> Result<(), StoreError> {
+        // Before the version is looked at: of what changes between, the next pass hears.
+        let file = self.files.state();
         if self.of != Some(self.files.seen()?) {
             (*open, *seen) = (None, None);
         }
         if open.is_none() {
-            let (store, mut index, now) = self.files.open()?;
-            if self.of.is_some_and(|before| before.is_another_database(&now)) {
-                self.forget_all(&mut index)?;
-            }
-            if self.of.is_some_and(|before| before.is_another_index(&now)) {
-                // It has the figures of no run.
+            let (store, index, now) = self.files.open()?;
+            if self.of.is_some_and(|before| !before.has_same_files(&now)) {
+                self.belief.withdraw();
+                self.doubts.clear();
+                // A new index has the figures of no run.
                 self.due.clear();
+                self.stale.clear();
+                self.say();
             }
             self.of = Some(now);
             *open = Some((store, index));
@@ -180,68 +196,147 @@ impl Worker {
         let Some((store, index)) = open else { return Ok(()) };
         let version = store.data_version()?;
         let is_new = *seen != Some(version);
-        if !is_new && self.stale.is_empty() {
-            return Ok(());
+        if !is_new && self.stale.is_empty() && self.doubts.next().is_none() {
+            return if self.doubts.is_empty() { note(index, file) } else { Ok(()) };
         }
         let runs = store.runs(MOST_RUNS)?;
-        for known in index.runs()? {
-            if !runs.iter().any(|run| run.key == known) {
-                index.forget(known)?;
-                self.stale.remove(&known);
-                self.say();
-            }
+        if is_new {
+            self.has_changed(index, &runs)?;
         }
-        for run in runs {
-            if self.end.within(Duration::ZERO) {
+        for run in &runs {
+            if self.end.within(Duration::ZERO) || !self.run(store, index, run, is_new)? {
                 return Ok(());
-            }
-            let indexed = index.indexed(&run)?;
-            if indexed.is_complete && indexed.figures.is_some() {
-                self.stale.remove(&run.key);
-                continue;
-            }
-            if is_new {
-                let done = self.cases(store, index, &run, indexed.next_case);
-                lock(&self.state.progress).remove(&run.key);
-                if !done? {
-                    return Ok(());
-                }
-                self.stale.insert(run.key);
-            }
-            if self.stale.contains(&run.key) {
-                self.figures_of(store, index, &run)?;
             }
         }
         *seen = Some(version);
         Ok(())
     }
 
-    /// Empties the index, which is of another database.
-    fn forget_all(&mut self, index: &mut CaseIndex) -> Result<(), StoreError> {
+    /// Finds out what is still believed of the runs of a file that was changed, and forgets those that are not there any more.
+    fn has_changed(&mut self, index: &mut CaseIndex, runs: &[RunRecord]) -> Result<(), StoreError> {
         for known in index.runs()? {
-            index.forget(known)?;
+            let run = runs.iter().find(|run| run.key == known);
+            if run.is_none_or(|run| index.indexed(run).is_ok_and(|it| it.next_case.is_none())) {
+                index.forget(known)?;
+                self.stale.remove(&known);
+                self.say();
+            }
         }
-        self.stale.clear();
-        self.due.clear();
-        self.say();
+        let change = self.doubts.change(runs);
+        match change {
+            Change::First => {}
+            Change::OfRuns => self.doubts.add(runs),
+            Change::Unexplained => {
+                self.belief.withdraw();
+                self.due.clear();
+                self.say();
+            }
+        }
+        // After the version was looked at: nothing has changed since, or the next pass hears of it.
+        let state = self.files.state();
+        let is_as_noted = change == Change::First && state.is_some() && state == index.file()?;
+        for run in runs {
+            // Of a run that is new to the index, it has nothing but what is read from now on.
+            if is_as_noted || index.indexed(run)?.next_case.is_none() {
+                self.belief.add(run.key);
+            }
+        }
+        if let Some(files) = self.of {
+            self.belief.is_about(files, runs);
+        }
         Ok(())
     }
 
-    /// Indexes the cases of a run that are not yet, or not with all their scores; answers whether it came to the end.
+    /// Indexes what is not indexed of a run, and computes its figures; answers whether it came to the end.
+    fn run(
+        &mut self,
+        store: &Store,
+        index: &mut CaseIndex,
+        run: &RunRecord,
+        is_new: bool,
+    ) -> Result<bool, StoreError> {
+        let indexed = index.indexed(run)?;
+        let is_believed = self.belief.has(run.key);
+        let is_again = !is_believed || self.doubts.next() == Some(run.key);
+        let is_done = indexed.is_complete && indexed.figures.is_some();
+        if is_done && !is_again {
+            self.stale.remove(&run.key);
+            return Ok(true);
+        }
+        let began = Instant::now();
+        let mut is_different = false;
+        if is_again || is_new {
+            let shown = (!is_believed || !is_done).then_some(run.key);
+            let read = match is_again {
+                true => self.again(store, index, run, shown),
+                false => self.cases(store, index, run, indexed.next_case, shown),
+            };
+            lock(&self.state.progress).remove(&run.key);
+            let Some(read) = read? else { return Ok(false) };
+            is_different = read.is_different;
+            self.stale.insert(run.key);
+        }
+        if self.stale.contains(&run.key) {
+            self.figures_of(store, index, run)?;
+        }
+        if is_again {
+            self.doubts.remove(run.key);
+            is_different |= index.indexed(run)?.figures != indexed.figures;
+            self.read_again(run.key, is_different, began.elapsed());
+        }
+        Ok(true)
+    }
+
+    /// Notes that a run was read again, what the index had of it was different or not, and this took so long.
+    fn read_again(&mut self, run: RunKey, is_different: bool, took: Duration) {
+        match self.belief.has(run) {
+            false => self.belief.add(run),
+            true => {
+                self.doubts.took(took);
+                if is_different {
+                    self.belief.was_wrong();
+                }
+            }
+        }
+        self.say();
+    }
+
+    /// Reads a run again that the index has already, and indexes what is not as it was.
+    fn again(
+        &self,
+        store: &Store,
+        index: &mut CaseIndex,
+        run: &RunRecord,
+        shown: Option<RunKey>,
+    ) -> Result<Option<Read>, StoreError> {
+        let read = self.cases(store, index, run, None, shown)?;
+        match read {
+            Some(Read { cases, .. }) if index.case_count(run.key)? > cases => {
+                // Some are not there any more.
+                index.forget(run.key)?;
+                self.cases(store, index, run, None, shown)
+            }
+            read => Ok(read),
+        }
+    }
+
+    /// Indexes the cases of a run from `next` on; answers what it read, unless the thread is to end. How far it is, is said of
+    /// a run that is `shown`.
     fn cases(
         &self,
         store: &Store,
         index: &mut CaseIndex,
         run: &RunRecord,
         next: Option<CaseKey>,
-    ) -> Result<bool, StoreError> {
+        shown: Option<RunKey>,
+    ) -> Result<Option<Read>, StoreError> {
         let scorers = store.scorers(run.key)?.len();
         let all = store.case_count(run.key)?;
         let mut next = next.unwrap_or(CaseKey::first_of(run.key));
         let mut from = next;
         // Whether every case so far has all its scores, and need not be read again.
         let mut is_whole = true;
-        let mut done = 0;
+        let (mut done, mut is_different) = (0, false);
         loop {
             let (mut batch, mut bytes, mut read) = (Vec::new(), 0, 0);
             let mut failed = None;
@@ -263,7 +358,8 @@ impl Worker {
                         return Ok(());
                     }
                     bytes = 0;
-                    index.add(run, &std::mem::take(&mut batch), next)
+                    is_different |= index.add(run, &std::mem::take(&mut batch), next)?;
+                    Ok(())
                 });
                 failed = taken.err();
                 failed.is_none() && read < READING_CASES
@@ -272,18 +368,20 @@ impl Worker {
                 return Err(error);
             }
             if !batch.is_empty() {
-                index.add(run, &batch, next)?;
+                is_different |= index.add(run, &batch, next)?;
             }
             done += read as u64;
-            if read > 0 {
-                lock(&self.state.progress).insert(run.key, (done.min(all), all));
+            if let Some(run) = shown
+                && read > 0
+            {
+                lock(&self.state.progress).insert(run, (done.min(all), all));
                 self.say();
             }
             if read < READING_CASES {
-                return Ok(true);
+                return Ok(Some(Read { cases: done, is_different }));
             }
             if self.end.within(Duration::ZERO) {
-                return Ok(false);
+                return Ok(None);
             }
         }
     }
@@ -324,4 +422,12 @@ impl Worker {
     fn say(&self) {
         self.changed.send_modify(|number| *number = number.wrapping_add(1));
     }
+}
+
+/// Notes of which state of the file all is indexed, if that is known and not noted yet.
+fn note(index: &mut CaseIndex, file: Option<String>) -> Result<(), StoreError> {
+    if file.is_some() && index.file()? != file {
+        index.note_file(file.as_deref())?;
+    }
+    Ok(())
 }

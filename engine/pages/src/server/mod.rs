@@ -6,6 +6,7 @@
 //! - `impatient`: a connection that ends if nobody takes what is written to it.
 //! - `texts`: long texts as answers, a few at a time.
 //! - `files`: the database and the index, and whether they are still what was opened.
+//! - `belief`: which runs the index is known to be right about.
 //! - `indexing`: the thread that keeps the index and the figures up to date.
 //! - `comparing`: comparisons of two runs, each computed once.
 //! - `reading`: open databases, for as many requests as there are at once.
@@ -16,6 +17,7 @@
 //! - `views`: the pages.
 
 mod address;
+mod belief;
 mod comparing;
 mod connections;
 mod files;
@@ -33,7 +35,10 @@ use std::{io, net::TcpListener, path::PathBuf, sync::Arc};
 
 use scorebox::store::StoreError;
 
-use self::{connections::Bounds, files::Files, guard::Guard, indexing::Indexing, reading::Readers};
+use self::{
+    belief::Belief, connections::Bounds, files::Files, guard::Guard, indexing::Indexing,
+    reading::Readers,
+};
 
 /// What is served, and to whom.
 #[derive(Clone, Debug)]
@@ -96,10 +101,11 @@ impl Pages {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let files = Arc::new(Files::new(self.database, self.index));
-        let readers = Arc::new(Readers::new(Arc::clone(&files)));
+        let belief = Arc::<Belief>::default();
+        let readers = Arc::new(Readers::new(Arc::clone(&files), Arc::clone(&belief)));
         // What is wrong with either file is said before anyone asks.
         readers.check()?;
-        let indexing = Indexing::start(files)?;
+        let indexing = Indexing::start(files, belief)?;
         let guard = Guard::new(self.names, self.token.as_deref());
         // Streams of changes have no end of their own.
         let (ended, is_ended) = tokio::sync::watch::channel(false);

@@ -6,11 +6,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use scorebox::store::{CaseIndex, Store, StoreError};
+use scorebox::store::{CaseIndex, Indexed, RunKey, RunRecord, Store, StoreError};
 use tokio::sync::Semaphore;
 
 use super::{
     ServeError,
+    belief::Belief,
     files::{Files, Seen},
 };
 
@@ -21,23 +22,43 @@ const MOST_AT_ONCE: usize = 8;
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) store: Store,
+    /// What it says of a run counts if the run [is believed](Reader::believes).
     pub(super) index: CaseIndex,
     /// The files as they were when they were opened.
     of: Seen,
+    belief: Arc<Belief>,
+}
+
+impl Reader {
+    /// Whether the index is known to be right about a run.
+    pub(super) fn believes(&self, run: RunKey) -> bool {
+        self.belief.holds(run, &self.of)
+    }
+
+    /// How far a run is indexed: not at all while the index is not known to be right about it.
+    pub(super) fn indexed(&self, run: &RunRecord) -> Result<Indexed, StoreError> {
+        if self.believes(run.key) { self.index.indexed(run) } else { Ok(Indexed::default()) }
+    }
+
+    /// As [`Belief::doubts`].
+    pub(super) fn doubts(&self) -> Option<u64> {
+        self.belief.doubts(&self.of)
+    }
 }
 
 /// Those that are open and not in use.
 #[derive(Debug)]
 pub(super) struct Readers {
     files: Arc<Files>,
+    belief: Arc<Belief>,
     idle: Mutex<Vec<Reader>>,
     places: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(files: Arc<Files>) -> Readers {
+    pub(super) fn new(files: Arc<Files>, belief: Arc<Belief>) -> Readers {
         let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
-        Readers { files, idle: Mutex::default(), places }
+        Readers { files, belief, idle: Mutex::default(), places }
     }
 
     /// The path of the database.
@@ -48,8 +69,8 @@ impl Readers {
     /// Opens both files once.
     pub(super) fn check(&self) -> Result<(), ServeError> {
         drop(self.files.open_database().map_err(ServeError::Database)?);
-        let (store, index, of) = self.files.open().map_err(ServeError::Index)?;
-        self.give_back(Reader { store, index, of });
+        let reader = self.open().map_err(ServeError::Index)?;
+        self.give_back(reader);
         Ok(())
     }
 
@@ -92,8 +113,12 @@ impl Readers {
             return Ok(reader);
         }
         drop(idle);
+        self.open()
+    }
+
+    fn open(&self) -> Result<Reader, StoreError> {
         let (store, index, of) = self.files.open()?;
-        Ok(Reader { store, index, of })
+        Ok(Reader { store, index, of, belief: Arc::clone(&self.belief) })
     }
 
     fn give_back(&self, reader: Reader) {

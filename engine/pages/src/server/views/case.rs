@@ -58,7 +58,10 @@ pub(in crate::server) fn page(
         if let Some(there) =
             store.stored_case(other.key, &stored.case_id, stored.iteration, stored.attempt)?
         {
-            let found = reader.index.case(other.key, there.key)?;
+            let found = match reader.believes(other.key) {
+                true => reader.index.case(other.key, there.key)?,
+                false => None,
+            };
             others.push((other.spec.id.to_string(), found));
         }
     }
@@ -118,8 +121,8 @@ fn around(
         }
         None => case.verdict.score,
     };
-    if query.order.is_by_score() && score.is_none() {
-        // It has no place among them.
+    if (query.order.is_by_score() && score.is_none()) || !reader.believes(run.key) {
+        // It has no place among them, or none that is known yet.
         return Ok([None, None]);
     }
     let cursor = Some(CaseCursor::new(key, score));

@@ -35,6 +35,7 @@ pub(in crate::server) fn page(
     let [one, other] = [reader.store.run(runs[0])?, reader.store.run(runs[1])?];
     let of = [figures(reader, &one)?, figures(reader, &other)?];
     let is_all = listed.is_all;
+    let is_read = reader.believes(one.key) && reader.believes(other.key);
     let after = listed.begin(reader, [&one, &other])?;
     let looking = look(reader, [&one, &other], CaseOrder::AsRead, after, is_all)?;
     let looked = looking.keys.len();
@@ -74,7 +75,9 @@ pub(in crate::server) fn page(
                 h2 { @if is_all { "Cases of both" } @else { "Cases that came out differently" } }
                 a.far href=(here(!is_all, None)) { @if is_all { "only those that differ" } @else { "all cases of both" } }
             }
-            @if pairs.is_empty() {
+            @if !is_read {
+                p.aside { "Cases are listed once they are read." }
+            } @else if pairs.is_empty() {
                 p.aside { "None among the " (figure::counted(looked as u64, "case", "cases")) " that were looked through." }
             } @else {
                 (cases(&one, &other, &pairs))
@@ -160,6 +163,9 @@ fn look(
     after: Option<CaseKey>,
     is_all: bool,
 ) -> Result<Looking, Trouble> {
+    if !reader.believes(one.key) || !reader.believes(other.key) {
+        return Ok(Looking { pairs: Vec::new(), keys: Vec::new(), is_end: true });
+    }
     let mut query = CaseQuery::of_run(one.key);
     query.order = order;
     let after = after.map(|case| CaseCursor::new(case, None));

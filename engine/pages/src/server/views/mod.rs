@@ -103,7 +103,7 @@ pub(super) fn trouble(database: &str, words: &str) -> Markup {
 /// Whether nothing of a run changes any more: it is finished, and all its cases are read. What stands on a page then follows
 /// nothing.
 fn is_settled(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store::StoreError> {
-    Ok(run.state == RunState::Finished && reader.index.indexed(run)?.is_complete)
+    Ok(run.state == RunState::Finished && reader.indexed(run)?.is_complete)
 }
 
 /// The figures of a run, if they are computed.
@@ -111,7 +111,7 @@ fn figures(
     reader: &Reader,
     run: &RunRecord,
 ) -> Result<Option<Figures>, scorebox::store::StoreError> {
-    let kept = reader.index.indexed(run)?.figures;
+    let kept = reader.indexed(run)?.figures;
     // What another version kept is computed again.
     Ok(kept.and_then(|json| serde_json::from_str(&json).ok()))
 }

@@ -84,7 +84,7 @@ pub(in crate::server) fn page(
                 p.note.strong { "The filter " code { (filter) } " has no " code { (Said::line(says, 60)) } ": it is left aside." }
             }
             div data-live="cases" {
-                @if let Some((done, all)) = progress {
+                @if let (Some((done, all)), true) = (progress, reader.believes(run.key)) {
                     p.note { "Found are cases that are read: " (figure::count(done)) " of " (figure::count(all)) "." }
                 }
                 (cases)
@@ -202,6 +202,9 @@ fn cases(
         Ok(query) => query,
         Err(words) => return Ok(html! { p.note.strong { (Said::line(&words, 400)) } }),
     };
+    if !reader.believes(run.key) {
+        return Ok(html! { p.aside { "Cases are found once they are read." } });
+    }
     let after = asked
         .after()
         .and_then(|(ordinal, score)| Some(CaseCursor::new(CaseKey::at(run.key, ordinal)?, score)));

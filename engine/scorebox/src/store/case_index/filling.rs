@@ -1,12 +1,17 @@
-//! Cases go into an index, many in one transaction. A case that is there already is replaced: a run that continues has later
-//! scores for it.
+//! Cases go into an index, many in one transaction. A case that is there already is replaced if anything of it is new: a run that
+//! continues has later scores for it.
 
-use std::fmt::Write as _;
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt::Write as _,
+    io::Write as _,
+};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::{CaseIndex, ending, itself, unspaced::as_indexed};
 use crate::{
+    digest::Digesting,
     row::Status,
     store::{CaseKey, RunKey, RunRecord, ScorerKey, StoreError},
     verdict::{CaseVerdict, Verdict},
@@ -36,7 +41,33 @@ impl IndexedCase {
     ) -> IndexedCase {
         IndexedCase { key, verdict, rows, text }
     }
+
+    /// The first half of a digest of all that the index has of the case; nobody makes two that share it.
+    fn said(&self) -> Said {
+        let CaseVerdict { verdict, regressions, score, .. } = self.verdict;
+        let score_bytes =
+            |score: Option<f64>| score.map_or([0xff; 8], |it| it.to_bits().to_le_bytes());
+        let mut bytes = Vec::with_capacity(32 + 24 * self.rows.len());
+        bytes.extend(verdict_number(verdict, regressions > 0).to_le_bytes());
+        bytes.extend(score_bytes(score));
+        bytes.extend((self.rows.len() as u64).to_le_bytes());
+        for (scorer, status, score) in &self.rows {
+            bytes.extend(scorer.0.to_le_bytes());
+            bytes.extend(status_number(*status).to_le_bytes());
+            bytes.extend(score_bytes(*score));
+        }
+        let mut digesting = Digesting::default();
+        // Writing to it never fails.
+        let _ =
+            digesting.write_all(&bytes).and_then(|()| digesting.write_all(self.text.as_bytes()));
+        let mut said = Said::default();
+        said.copy_from_slice(&digesting.finish().as_bytes()[..16]);
+        said
+    }
 }
+
+/// What is kept of a case to know it again.
+type Said = [u8; 16];
 
 /// The number of a verdict in the index. A pass with regressions is one of its own.
 pub(super) fn verdict_number(verdict: Verdict, is_regressed: bool) -> i64 {
@@ -67,7 +98,8 @@ pub(super) const STATUSES: i64 = 4;
 
 impl CaseIndex {
     /// Puts these cases of a run into the index, in one transaction, and notes that the cases before `next_case` need not
-    /// be indexed again. What the index holds of another run with this number goes.
+    /// be indexed again. Those that are in it as they are cost a comparison; answers whether any was not. What the index holds
+    /// of another run with this number goes.
     ///
     /// # Errors
     /// Troubles of writing.
@@ -76,26 +108,32 @@ impl CaseIndex {
         run: &RunRecord,
         cases: &[IndexedCase],
         next_case: CaseKey,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
+        let said: Vec<Said> = cases.iter().map(IndexedCase::said).collect();
         let add = |conn: &Connection| {
+            let is_known = known(conn, run)?.is_some_and(|known| known >= next_case);
+            if is_known && !are_new(conn, cases, &said)?.contains(&true) {
+                return Ok(false);
+            }
+            // Another process may have changed something meanwhile.
             let change = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
-            let is_known = change.query_row(
-                "SELECT EXISTS (SELECT 1 FROM runs WHERE run = ?1 AND id = ?2 AND created_at_ms = ?3)",
-                params![run.key, run.spec.id, run.spec.created_at_ms],
-                |row| row.get::<_, bool>(0),
-            )?;
+            let is_known = known(&change, run)?.is_some();
             if !is_known {
                 forget(&change, run.key)?;
             }
-            for case in cases {
-                insert(&change, run.key, case, is_known)?;
+            let are_new = are_new(&change, cases, &said)?;
+            let scorers = scorers(&change, run.key, cases)?;
+            for ((case, said), _) in cases.iter().zip(&said).zip(&are_new).filter(|(_, new)| **new)
+            {
+                insert(&change, run.key, case, said, is_known.then_some(&scorers))?;
             }
             change.execute(
                 "INSERT INTO runs (run, id, created_at_ms, next_case) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (run) DO UPDATE SET next_case = excluded.next_case, ended = NULL",
                 params![run.key, run.spec.id, run.spec.created_at_ms, next_case],
             )?;
-            change.commit()
+            change.commit()?;
+            Ok(are_new.contains(&true))
         };
         self.explained(add(&self.conn))
     }
@@ -123,6 +161,22 @@ impl CaseIndex {
         self.explained(kept).map(drop)
     }
 
+    /// Notes what the file of the database is, all of whose runs are indexed: `None` if that is not known.
+    ///
+    /// # Errors
+    /// Troubles of writing.
+    pub fn note_file(&mut self, state: Option<&str>) -> Result<(), StoreError> {
+        let note = |conn: &Connection| {
+            let change = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+            change.execute("DELETE FROM file", [])?;
+            if let Some(state) = state {
+                change.execute("INSERT INTO file (state) VALUES (?1)", [state])?;
+            }
+            change.commit()
+        };
+        self.explained(note(&self.conn))
+    }
+
     /// Forgets what the index holds of the run with this number.
     ///
     /// # Errors
@@ -137,10 +191,44 @@ impl CaseIndex {
     }
 }
 
+/// From which case on those of a run are to be indexed; `None` if the index does not know the run.
+fn known(conn: &Connection, run: &RunRecord) -> rusqlite::Result<Option<CaseKey>> {
+    let mut known = conn.prepare_cached(
+        "SELECT next_case FROM runs WHERE run = ?1 AND id = ?2 AND created_at_ms = ?3",
+    )?;
+    let of = params![run.key, run.spec.id, run.spec.created_at_ms];
+    known.query_row(of, |row| row.get(0)).optional()
+}
+
+/// Of each case, whether it is not indexed, or not as it is.
+fn are_new(conn: &Connection, cases: &[IndexedCase], said: &[Said]) -> rusqlite::Result<Vec<bool>> {
+    let keys = || cases.iter().map(|case| case.key);
+    let (Some(first), Some(last)) = (keys().min(), keys().max()) else { return Ok(Vec::new()) };
+    let mut query =
+        conn.prepare_cached("SELECT case_key, said FROM cases WHERE case_key BETWEEN ?1 AND ?2")?;
+    let there = query.query_map([first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let there: HashMap<CaseKey, Said> = there.collect::<rusqlite::Result<_>>()?;
+    Ok(cases.iter().zip(said).map(|(case, said)| there.get(&case.key) != Some(said)).collect())
+}
+
+/// The numbers under which cases of a run stand among the scorers, with those of these cases.
+fn scorers(conn: &Connection, run: RunKey, cases: &[IndexedCase]) -> rusqlite::Result<Vec<i64>> {
+    let of_cases = cases.iter().flat_map(|case| case.rows.iter().map(|(scorer, ..)| scorer.0));
+    let of_cases: BTreeSet<i64> = of_cases.chain([itself(run)]).collect();
+    let mut note = conn.prepare_cached("INSERT OR IGNORE INTO scorers VALUES (?1, ?2)")?;
+    for scorer in of_cases {
+        note.execute(params![run, scorer])?;
+    }
+    let mut all = conn.prepare_cached("SELECT scorer FROM scorers WHERE run = ?1")?;
+    all.query_map([run], |row| row.get(0))?.collect()
+}
+
 fn forget(conn: &Connection, run: RunKey) -> rusqlite::Result<()> {
     let (first, last) = CaseKey::bounds(run);
     conn.execute("DELETE FROM entries WHERE case_key BETWEEN ?1 AND ?2", [first, last])?;
+    conn.execute("DELETE FROM cases WHERE case_key BETWEEN ?1 AND ?2", [first, last])?;
     conn.execute("DELETE FROM words WHERE rowid BETWEEN ?1 AND ?2", [first, last])?;
+    conn.execute("DELETE FROM scorers WHERE run = ?1", [run])?;
     conn.execute("DELETE FROM runs WHERE run = ?1", [run])?;
     Ok(())
 }
@@ -149,15 +237,16 @@ fn insert(
     conn: &Connection,
     run: RunKey,
     case: &IndexedCase,
-    may_be_there: bool,
+    said: &Said,
+    may_be_under: Option<&Vec<i64>>,
 ) -> rusqlite::Result<()> {
     let CaseVerdict { verdict, regressions, score, .. } = case.verdict;
     let verdict = verdict_number(verdict, regressions > 0);
     let rows = case.rows.iter().map(|(scorer, status, score)| (scorer.0, *status, *score));
     let entries: Vec<(i64, Status, Option<f64>)> =
         [(itself(run), Status::Scored, score)].into_iter().chain(rows).collect();
-    if may_be_there {
-        remove(conn, case.key, &entries)?;
+    if let Some(scorers) = may_be_under {
+        remove(conn, case.key, scorers)?;
     }
     let mut marks = format!("v{verdict}");
     let mut insert = conn.prepare_cached(
@@ -174,22 +263,21 @@ fn insert(
     let mut insert =
         conn.prepare_cached("INSERT INTO words (rowid, said, marks) VALUES (?1, ?2, ?3)")?;
     insert.execute(params![case.key, as_indexed(&case.text), marks])?;
+    let mut note =
+        conn.prepare_cached("INSERT OR REPLACE INTO cases (case_key, said) VALUES (?1, ?2)")?;
+    note.execute(params![case.key, said])?;
     Ok(())
 }
 
 /// Removes what an earlier state of the case left, under whichever verdict and status that was.
-fn remove(
-    conn: &Connection,
-    case: CaseKey,
-    entries: &[(i64, Status, Option<f64>)],
-) -> rusqlite::Result<()> {
+fn remove(conn: &Connection, case: CaseKey, scorers: &[i64]) -> rusqlite::Result<()> {
     let mut words = conn.prepare_cached("DELETE FROM words WHERE rowid = ?1")?;
     if words.execute([case])? == 0 {
         return Ok(());
     }
     let mut delete =
         conn.prepare_cached("DELETE FROM entries WHERE scorer = ?1 AND case_key = ?2")?;
-    for (scorer, _, _) in entries {
+    for scorer in scorers {
         delete.execute(params![scorer, case])?;
     }
     Ok(())

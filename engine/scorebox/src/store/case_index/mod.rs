@@ -6,7 +6,10 @@
 //! - `finding`: cases are found, page by page.
 //! - `matches`: which cases have the words of a search.
 //! - `unspaced`: text as it stands in the index, with scripts that set no spaces between words.
-//! - here: opening the file, and how far each run is in it.
+//! - here: opening the file, how far each run is in it, and of what it was read.
+//!
+//! A case goes in with a digest of all that the index has of it. To read a run again is then to find out whether the index is
+//! right, and costs little if it is: a case with the same digest is passed over.
 //!
 //! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
 //! a status, cases stand in their order and in that of their scores, and a page is merged from the beginnings of those that
@@ -37,7 +40,7 @@ pub use finding::{CaseCursor, Finding, FoundCase};
 pub use query::{CaseOrder, CaseQuery, WordsError};
 
 /// The version of the tables below and of the figures that are kept; a file of another one is made again.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 /// How long a statement waits for another process that fills the same index.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -52,6 +55,15 @@ const TABLES: &str = "
         ended         TEXT,                  -- the state and root it had when all of it was indexed; NULL: not yet
         figures_json  TEXT                   -- what its scores say together, as the program that computed it wrote them
     ) STRICT;
+
+    -- What is indexed of each case: the first half of a digest. A case that comes with the same one is passed over.
+    CREATE TABLE cases (case_key INTEGER PRIMARY KEY, said BLOB NOT NULL) STRICT;
+
+    -- The scorers that cases of a run stand under below.
+    CREATE TABLE scorers (run INTEGER NOT NULL, scorer INTEGER NOT NULL, PRIMARY KEY (run, scorer)) STRICT, WITHOUT ROWID;
+
+    -- What the file of the database was when all of its runs were indexed: one row, or none.
+    CREATE TABLE file (state TEXT NOT NULL) STRICT;
 
     -- A case once for each of its scorers, and once for itself (scorer -run, status 0, the case's own score).
     CREATE TABLE entries (
@@ -191,6 +203,26 @@ impl CaseIndex {
                 .optional()
         };
         Ok(self.explained(read())?.unwrap_or_default())
+    }
+
+    /// How many cases of a run are indexed.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn case_count(&self, run: RunKey) -> Result<u64, StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        let sql = "SELECT count(*) FROM cases WHERE case_key BETWEEN ?1 AND ?2";
+        let count = self.conn.query_row(sql, [first, last], |row| row.get::<_, i64>(0));
+        self.explained(count).map(i64::unsigned_abs)
+    }
+
+    /// What was noted with [`CaseIndex::note_file`].
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn file(&self) -> Result<Option<String>, StoreError> {
+        let read = || self.conn.query_row("SELECT state FROM file", [], |row| row.get(0));
+        self.explained(read().optional())
     }
 
     fn explained<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {

@@ -311,6 +311,48 @@ fn a_case_that_comes_again_replaces_the_one_before() {
 }
 
 #[test]
+fn a_case_that_comes_as_it_is_indexed_is_passed_over_and_anything_new_of_it_counts() {
+    let (_folder, mut index, mut run) = index();
+    let first = || case(&run, 0, Verdict::Passed, 0.5, "desert");
+    let next = CaseKey::at(run.key, 1).unwrap();
+    assert!(index.add(&run, &[first()], next).unwrap());
+    run.state = RunState::Finished;
+    index.complete(&run).unwrap();
+    let first = || case(&run, 0, Verdict::Passed, 0.5, "desert");
+    assert!(!index.add(&run, &[first()], next).unwrap());
+    assert!(index.indexed(&run).unwrap().is_complete, "nothing was written");
+    let changes: [fn(&mut IndexedCase); 6] = [
+        |it| it.text.push('s'),
+        |it| it.verdict = CaseVerdict::of(Verdict::Passed, 1, Some(0.5)),
+        |it| it.verdict = CaseVerdict::of(Verdict::Passed, 0, Some(0.25)),
+        |it| it.rows[0].2 = Some(0.25),
+        |it| it.rows[1].1 = Status::NotApplicable,
+        |it| it.rows.truncate(1),
+    ];
+    let mut changed = first();
+    for (number, change) in changes.iter().enumerate() {
+        change(&mut changed);
+        assert!(index.add(&run, &[changed.clone()], next).unwrap(), "{number}");
+        assert!(!index.add(&run, &[changed.clone()], next).unwrap(), "{number}");
+        assert_eq!(index.case_count(run.key).unwrap(), 1);
+    }
+    assert!(!index.indexed(&run).unwrap().is_complete);
+    finds(&index, &asked(&run, |_| ()).with_search("deserts").unwrap(), &[0]);
+    finds(&index, &asked(&run, |it| it.scorer = Some(B)), &[]);
+    index.forget(run.key).unwrap();
+    assert_eq!(index.case_count(run.key).unwrap(), 0);
+}
+
+#[test]
+fn what_the_file_was_is_noted_once() {
+    let (_folder, mut index, _run) = index();
+    for state in [None, Some("one"), Some("other"), None] {
+        index.note_file(state).unwrap();
+        assert_eq!(index.file().unwrap().as_deref(), state);
+    }
+}
+
+#[test]
 fn a_run_is_complete_until_it_changes_and_another_of_its_number_is_another() {
     let (_folder, mut index, mut run) = filled();
     assert!(!index.indexed(&run).unwrap().is_complete);
