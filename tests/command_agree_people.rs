@@ -48,17 +48,48 @@ fn raters_who_left_out_a_case_count_where_two_have_a_label() {
     ]);
     let shown = folder.sh("scorebox agree s --with /label --raters /by").exits_with(0);
     let (_, table) = shown.stdout.split_once("among raters").unwrap();
+    // 1/3 of the pairs of two cases, and the one pair of another: not 3 of 7 pairs.
     assert_snapshot!(table, @"
-                  value
-    pairs who say the same   0.5556
-    Fleiss' kappa           -0.3333
-    Krippendorff's alpha     0.0667
+                          value
+    pairs who agree, mean of cases   0.5556
+    Fleiss' kappa                   -0.3333
+    Krippendorff's alpha             0.0667
     ");
     let words = "among raters: 2 cases have 3 labels, and Fleiss' kappa is over these; 1 case has another number; 2 cases have fewer \
                  than two that can be read\n";
     assert!(shown.stderr.contains(words), "{shown}");
     let json = folder.sh("scorebox agree s --with /label --raters /by --format json").json();
     assert_eq!((&json["raters"]["cases"], &json["raters"]["without"]), (&3.into(), &2.into()));
+}
+
+/// How well two raters of twelve cases agree: `first` of one of them, and 0 and 1 in turn of the other.
+fn two_raters(first: [&str; 12]) -> Value {
+    let cases = first.iter().enumerate().map(|(n, first)| {
+        let second = n % 2;
+        (0.5, format!(r#"{{"label":{second},"first":{first},"second":{second}}}"#))
+    });
+    let cases: Vec<(f64, String)> = cases.collect();
+    let cases: Vec<(f64, &str)> =
+        cases.iter().map(|(score, metadata)| (*score, metadata.as_str())).collect();
+    let line = "scorebox agree s --with /label --raters /first --raters /second --format json";
+    scored(&cases).sh(line).exits_with(0).json()["raters"].clone()
+}
+
+#[test]
+fn raters_say_the_same_however_their_numbers_are_written() {
+    let zero = ["0", r#""0""#, r#""0.0""#, "false", r#""FALSE""#, r#"" 0""#];
+    let one = ["1", r#""1""#, r#""1.0""#, "true", r#""True""#, "1e0"];
+    let raters = two_raters(std::array::from_fn(|n| [zero, one][n % 2][n / 2]));
+    assert_eq!([&raters["same"], &raters["fleissKappa"], &raters["alpha"]], [&Value::from(1.0); 3]);
+    assert_eq!(raters["cases"], 12);
+}
+
+/// As in votes for one of two answers, or for none.
+#[test]
+fn a_word_of_a_rater_among_numbers_is_a_label_as_others_are() {
+    let tie = r#""tie""#;
+    let raters = two_raters(["0", "1", "0", "1", "0", "1", "0", "1", "0", tie, tie, tie]);
+    assert_eq!((&raters["same"], &raters["cases"]), (&0.75.into(), &12.into()));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(crate) fn agreements(with: &str, agreed: &[Agreed]) -> Markup {
             h2 { "Agreement with " code { (Said::line(with, 200)) } }
             p.aside {
                 "Scores against the labels of the cases. In the plots, a point is a tenth of the range of scores: as probabilities they are right where it is \
-                 on the diagonal."
+                 on the diagonal, which falls if lower scores are better."
             }
             div.agreements {
                 @for (scorer, agreement) in agreed {
@@ -55,7 +55,7 @@ fn of_scorer(scorer: &str, agreement: &Agreement) -> Markup {
             @if !bins.is_empty() {
                 figure.plot {
                     figcaption { b { "Calibration" } span.small.aside { "positive cases, by score" } }
-                    (plot::calibration(&bins))
+                    (plot::calibration(&bins, agreement.lower_is_better))
                 }
             }
             (figures(scorer, agreement))

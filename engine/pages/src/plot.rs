@@ -249,13 +249,15 @@ pub(crate) struct Bin {
     pub(crate) positives: Rate,
 }
 
-/// The rate of positive cases by score, with intervals, beside the diagonal on which scores are probabilities.
-pub(crate) fn calibration(bins: &[Bin]) -> Markup {
+/// The rate of positive cases by score, with intervals, beside the diagonal on which scores are probabilities: of a positive case,
+/// or of a negative one if lower scores are better.
+pub(crate) fn calibration(bins: &[Bin], lower_is_better: bool) -> Markup {
     const SIDE: f64 = 240.0;
     const LEFT: f64 = 36.0;
     const TOP: f64 = 10.0;
     let x = |score: f64| LEFT + score * SIDE;
     let y = |rate: f64| TOP + SIDE - rate * SIDE;
+    let [first, last] = if lower_is_better { [1.0, 0.0] } else { [0.0, 1.0] };
     let most = bins.iter().map(|bin| bin.cases).max().unwrap_or(1).max(1) as f64;
     // The area of a point is the number of its cases, down to what can be seen.
     let radius = |bin: &Bin| (8.0 * (bin.cases as f64 / most).sqrt()).max(2.5);
@@ -283,7 +285,7 @@ pub(crate) fn calibration(bins: &[Bin]) -> Markup {
                 text x="30" y=(length(up + 4.0)) text-anchor="end" { (figure::tick(part)) }
                 text x=(length(across)) y=(length(TOP + SIDE + 16.0)) text-anchor="middle" { (figure::tick(part)) }
             }
-            line.mark x1=(length(x(0.0))) y1=(length(y(0.0))) x2=(length(x(1.0))) y2=(length(y(1.0))) {}
+            line.mark x1=(length(x(0.0))) y1=(length(y(first))) x2=(length(x(1.0))) y2=(length(y(last))) {}
             polyline.trend points=(path.join(" ")) {}
             @for bin in bins {
                 line.whisker x1=(length(x(bin.score))) x2=(length(x(bin.score))) y1=(length(y(bin.positives.low))) y2=(length(y(bin.positives.high))) {}
@@ -356,10 +358,18 @@ mod tests {
             score,
             positives: Rate::of(positives, cases).unwrap(),
         };
-        let svg = calibration(&[bin(10, 0.25, 5), bin(40, 0.75, 40)]).into_string();
+        let svg = calibration(&[bin(10, 0.25, 5), bin(40, 0.75, 40)], false).into_string();
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(svg.contains("10 of 0.25: 50.0 %; 40 of 0.75: 100.0 %"), "{svg}");
-        assert!(!calibration(&[]).into_string().contains("NaN"));
+        assert!(!calibration(&[], false).into_string().contains("NaN"));
+    }
+
+    #[test]
+    fn the_diagonal_of_a_calibration_falls_if_lower_scores_are_better() {
+        let rising = calibration(&[], false).into_string();
+        assert!(rising.contains(r#"class="mark" x1="36" y1="250" x2="276" y2="10""#), "{rising}");
+        let falling = calibration(&[], true).into_string();
+        assert!(falling.contains(r#"class="mark" x1="36" y1="10" x2="276" y2="250""#), "{falling}");
     }
 
     #[test]

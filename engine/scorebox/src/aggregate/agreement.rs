@@ -248,7 +248,7 @@ pub struct BinaryAgreement {
     pub roc_auc: Option<f64>,
     /// The threshold that separates best, by cross-validation in five parts.
     pub best_threshold: Option<BestThreshold>,
-    /// The scores as probabilities, on the scale from 0 to 1; if lower is better, 1 less the score.
+    /// The scores as probabilities of a positive label, on the scale from 0 to 1; if lower is better, of a negative one.
     pub calibration: Option<Calibration>,
 }
 

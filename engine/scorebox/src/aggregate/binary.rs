@@ -75,18 +75,14 @@ impl Binary {
 
     /// The scores of the cases at these indices as probabilities, on the scale from 0 to 1.
     pub(super) fn calibration(&self, indices: &[usize]) -> Option<Calibration> {
-        self.is_unit.then(|| Calibration::of(&self.chances(self.at(indices)))).flatten()
+        let cases: Vec<(f64, bool)> = self.at(indices).collect();
+        self.is_unit.then(|| Calibration::of(&cases, self.lower_is_better)).flatten()
     }
 
     /// The same of all attempts, of which `case_of` says the cases.
     fn calibration_of_all(&self, case_of: &[u64]) -> Option<Calibration> {
-        let chances = || self.chances(self.cases.iter().copied());
-        self.is_unit.then(|| Calibration::of_attempts(&chances(), case_of)).flatten()
-    }
-
-    fn chances(&self, cases: impl Iterator<Item = (f64, bool)>) -> Vec<(f64, bool)> {
-        let chance = |score: f64| if self.lower_is_better { 1.0 - score } else { score };
-        cases.map(|(score, yes)| (chance(score), yes)).collect()
+        let of_all = || Calibration::of_attempts(&self.cases, case_of, self.lower_is_better);
+        self.is_unit.then(of_all).flatten()
     }
 
     /// Whether positive cases have worse scores than others, by more than chance. Attempts at a case, of which `case_of` says the

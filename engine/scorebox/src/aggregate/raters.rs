@@ -13,7 +13,8 @@ const MOST_RATINGS: usize = 100;
 /// Distinct labels; further ones are left out.
 const MOST_CATEGORIES: usize = 1000;
 
-/// How well several raters agree. A label counts as a category: it is the same or it is not.
+/// How well several raters agree. A label counts as a category: it is the same or it is not. Numbers as text are numbers, and a word
+/// among them is a category as others are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -28,7 +29,8 @@ pub struct RaterAgreement {
     pub raters: u64,
     /// Cases with so many labels, which Fleiss' kappa is over.
     pub rated_by_all: u64,
-    /// The mean over cases of the part of its pairs of raters who say the same, 0 to 1.
+    /// The part of a case's pairs of raters who say the same, 0 to 1: its mean over cases, of which each counts once, however many
+    /// labels it has.
     pub same: Option<f64>,
     /// Fleiss' kappa; `None` if all labels are one.
     pub fleiss_kappa: Option<f64>,
@@ -40,10 +42,19 @@ pub struct RaterAgreement {
 pub(super) struct Rating<'p> {
     at: &'p [Pointer],
     words: Words,
-    categories: HashMap<(bool, u64), usize>,
+    categories: HashMap<Category, usize>,
     raters: agreement::Raters,
     /// Cases that were read.
     read: u64,
+}
+
+/// What labels that are the same have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Category {
+    /// The bits of the number that they are, or read as.
+    Number(u64),
+    /// The index of the word.
+    Word(usize),
 }
 
 impl<'p> Rating<'p> {
@@ -72,16 +83,18 @@ impl<'p> Rating<'p> {
     }
 
     fn category(&mut self, value: Value) -> Option<usize> {
-        let key = match value {
+        let category = match (value, self.words.number(value)) {
             // -0 is 0.
-            Value::Number(number) => (false, (number + 0.0).to_bits()),
-            Value::Word(index) => (true, index as u64),
+            (_, Some(number)) | (Value::Number(number), None) => {
+                Category::Number((number + 0.0).to_bits())
+            }
+            (Value::Word(index), None) => Category::Word(index),
         };
         let next = self.categories.len();
         if next >= MOST_CATEGORIES {
-            return self.categories.get(&key).copied();
+            return self.categories.get(&category).copied();
         }
-        Some(*self.categories.entry(key).or_insert(next))
+        Some(*self.categories.entry(category).or_insert(next))
     }
 
     /// What all cases say; `None` if none has two labels.

@@ -1,9 +1,11 @@
-//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them; here
-//! is only what is asked of it.
+//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them, but for
+//! throws that can be counted; here is only what is asked of it.
 
 use statrs::distribution::{
     Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
 };
+
+use super::fair_coin;
 
 /// How often intervals are right: 95 times of 100.
 pub const CONFIDENCE: f64 = 0.95;
@@ -55,11 +57,41 @@ pub(super) fn student_beyond(value: f64, freedom: f64) -> f64 {
 }
 
 /// The probability that of `trials` throws of a fair coin at most `heads` are heads, or at most as many are not: the
-/// two-sided test of the binomial distribution with one half.
+/// two-sided test of the binomial distribution with one half. Of up to 1000 throws, exact to the last digit.
 pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
-    let fewer = heads.min(trials - heads.min(trials));
-    match Binomial::new(0.5, trials) {
-        Ok(throws) if trials > 0 => (2.0 * throws.cdf(fewer)).min(1.0),
-        _ => 1.0,
+    let fewer = heads.min(trials.saturating_sub(heads));
+    // No throws fall more evenly.
+    if fewer >= trials / 2 {
+        return 1.0;
+    }
+    let at_most = match trials <= fair_coin::MOST_COUNTED {
+        true => fair_coin::at_most(fewer, trials),
+        false => Binomial::new(0.5, trials).map_or(f64::NAN, |throws| throws.cdf(fewer)),
+    };
+    (2.0 * at_most).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chance_that_is_a_round_number_is_one() {
+        let of_none = |trials| coin_beyond(0, trials);
+        assert_eq!([2, 3, 6, 7].map(of_none), [0.5, 0.25, 0.03125, 0.015_625]);
+        for trials in [0, 1, 2, 7, 1000, 1001, 100_001] {
+            assert_eq!(coin_beyond(trials / 2, trials), 1.0, "{trials}");
+        }
+    }
+
+    /// Expected: Python's `fractions`, as in `fair_coin.rs`.
+    #[test]
+    fn a_coin_that_is_thrown_too_often_to_be_counted_falls_alike() {
+        for (heads, trials, expected) in
+            [(460, 1001, 0.011_416_138_921_663_795), (400, 1001, 2.265_073_348_661_045e-10)]
+        {
+            let found = [heads, trials - heads].map(|heads| coin_beyond(heads, trials));
+            assert!(found.iter().all(|p| (p / expected - 1.0).abs() < 1e-10), "{found:?}");
+        }
     }
 }

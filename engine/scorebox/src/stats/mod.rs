@@ -15,6 +15,7 @@
 //! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
 //! | `agreement/`   | how well scores agree with labels                                     |
 //! | `distributions.rs` | quantiles and probabilities, of the crate `statrs`                |
+//! | `fair_coin.rs` | how likely few heads are, counted to the last digit                   |
 //! | `random.rs`    | random numbers of a seed                                              |
 //! | `reference/`   | figures of other programs, and the script that asked them              |
 //!
@@ -24,6 +25,7 @@
 pub mod agreement;
 mod bootstrap;
 mod distributions;
+mod fair_coin;
 mod histogram;
 mod interval;
 mod mean;

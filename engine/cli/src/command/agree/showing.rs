@@ -106,7 +106,7 @@ pub(crate) fn categories(categories: &CategoryAgreement) -> Table {
     table
 }
 
-/// Scores as probabilities, a row for each tenth with cases.
+/// Scores beside how many of their cases are positive, a row for each tenth with cases.
 pub(crate) fn calibration(binary: &BinaryAgreement) -> Option<Table> {
     let calibration = binary.calibration.as_ref()?;
     let mut table = Table::new(&[
@@ -133,7 +133,7 @@ pub(crate) fn calibration(binary: &BinaryAgreement) -> Option<Table> {
 pub(crate) fn raters(raters: &RaterAgreement) -> Table {
     let mut table = Table::new(&[("among raters", Align::Left), ("value", Align::Right)]);
     let figures = [
-        ("pairs who say the same", raters.same),
+        ("pairs who agree, mean of cases", raters.same),
         ("Fleiss' kappa", raters.fleiss_kappa),
         ("Krippendorff's alpha", raters.alpha),
     ];

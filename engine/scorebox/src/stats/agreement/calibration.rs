@@ -1,4 +1,5 @@
-//! Scores as probabilities: whether of the cases with a score of about 0.8 about 80 % are positive. Scores are from 0 to 1.
+//! Scores as probabilities: whether of the cases with a score of about 0.8 about 80 % are positive, or negative if lower scores are
+//! better. Scores are from 0 to 1, and stay as they are.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -15,10 +16,11 @@ const BINS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Calibration {
-    /// The mean squared distance of the score from 1 of a positive case and 0 of a negative one: 0 is best, and always saying 0.5
-    /// gives 0.25.
+    /// The mean squared distance of the score from 1 of a positive case and 0 of a negative one, or from the opposite if lower scores
+    /// are better: 0 is best, and always saying 0.5 gives 0.25.
     pub brier: f64,
-    /// The mean distance of a bin's mean score from its rate of positives, by the number of its cases.
+    /// The mean distance of a bin's mean score from its rate of positives, or of negatives if lower scores are better, by the number
+    /// of its cases.
     pub expected_error: f64,
     /// The tenths of the range, from the lowest.
     pub bins: Vec<Bin>,
@@ -41,18 +43,19 @@ pub struct Bin {
 }
 
 impl Calibration {
-    /// The calibration of these scores; `None` without cases, and if a score is beyond 0 to 1.
+    /// The calibration of these scores, each with whether its case is positive; `None` without cases, and if a score is beyond 0 to 1.
+    /// If lower scores are better, a score is the probability that its case is negative.
     ///
     /// Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950); bins and expected error
     /// as in Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning" (AAAI 2015).
-    pub fn of(cases: &[(f64, bool)]) -> Option<Calibration> {
+    pub fn of(cases: &[(f64, bool)], lower_is_better: bool) -> Option<Calibration> {
         if cases.is_empty() || cases.iter().any(|(score, _)| !(0.0..=1.0).contains(score)) {
             return None;
         }
         let mut brier = Mean::default();
         let mut bins = vec![(Mean::default(), 0_u64); BINS];
         for (score, yes) in cases {
-            brier.add((score - f64::from(u8::from(*yes))).powi(2));
+            brier.add((score - f64::from(u8::from(*yes != lower_is_better))).powi(2));
             let bin = &mut bins[bin_of(*score)];
             bin.0.add(*score);
             bin.1 += u64::from(*yes);
@@ -66,8 +69,9 @@ impl Calibration {
         };
         let bins: Vec<Bin> = bins.iter().enumerate().map(bin).collect();
         let distance = |bin: &Bin| {
-            let apart = (bin.mean_score? - bin.positives?.rate).abs();
-            Some(apart * (bin.cases as f64 / cases.len() as f64))
+            let positives = bin.positives?.rate;
+            let expected = if lower_is_better { 1.0 - positives } else { positives };
+            Some((bin.mean_score? - expected).abs() * (bin.cases as f64 / cases.len() as f64))
         };
         let expected_error = bins.iter().filter_map(distance).sum();
         Some(Calibration { brier: brier.get()?, expected_error, bins })
@@ -75,8 +79,12 @@ impl Calibration {
 
     /// The calibration of attempts, of which `case_of` says the cases: each attempt counts, and the intervals of bins are those of as many
     /// trials as there are cases.
-    pub fn of_attempts(attempts: &[(f64, bool)], case_of: &[u64]) -> Option<Calibration> {
-        let mut calibration = Calibration::of(attempts)?;
+    pub fn of_attempts(
+        attempts: &[(f64, bool)],
+        case_of: &[u64],
+        lower_is_better: bool,
+    ) -> Option<Calibration> {
+        let mut calibration = Calibration::of(attempts, lower_is_better)?;
         let mut cases = vec![HashSet::new(); BINS];
         for ((score, _), case) in attempts.iter().zip(case_of) {
             cases[bin_of(*score)].insert(*case);

@@ -47,7 +47,8 @@ impl Raters {
         Some((*usual.0, usual.1.cases))
     }
 
-    /// The mean over cases of the part of its pairs of raters who say the same; `None` without a case.
+    /// The part of a case's pairs of raters who say the same, as its mean over cases: each counts once, however many ratings it has.
+    /// `None` without a case.
     pub fn same(&self) -> Option<f64> {
         let sum: f64 =
             self.by_count.iter().map(|(count, rated)| rated.same_pairs / pairs(*count)).sum();

@@ -11,8 +11,8 @@ fn what_is_one_sided_is_not_defined() {
     assert_eq!(correlations(&[]), Correlations::default());
     assert_eq!(roc_auc(&[(0.1, true), (0.9, true)]), None);
     assert_eq!(best_threshold(&[(0.1, true), (0.9, true)], &[0, 1], 2), None);
-    assert_eq!(Calibration::of(&[]), None);
-    assert_eq!(Calibration::of(&[(1.5, true)]), None);
+    assert_eq!(Calibration::of(&[], false), None);
+    assert_eq!(Calibration::of(&[(1.5, true)], false), None);
     assert_eq!(rank_trend(&[1.0, 2.0], &[0.0, 1.0]), None);
     assert_eq!(group_difference(&Mean::default(), &Mean::default()), None);
 }
@@ -63,8 +63,8 @@ fn attempts_at_a_case_make_no_bin_surer_than_cases_do() {
     let cases = [(0.91, true), (0.95, true), (0.97, false), (0.12, false)];
     let attempts: Vec<(f64, bool)> = cases.iter().flat_map(|case| [*case; 10]).collect();
     let case_of: Vec<u64> = (0..40).map(|attempt| attempt / 10).collect();
-    let (once, often) =
-        (Calibration::of(&cases).unwrap(), Calibration::of_attempts(&attempts, &case_of).unwrap());
+    let once = Calibration::of(&cases, false).unwrap();
+    let often = Calibration::of_attempts(&attempts, &case_of, false).unwrap();
     for (once, often) in once.bins.iter().zip(&often.bins) {
         assert_eq!((once.positives, once.cases * 10), (often.positives, often.cases));
     }
@@ -75,6 +75,20 @@ fn attempts_at_a_case_make_no_bin_surer_than_cases_do() {
 fn a_score_on_an_edge_is_in_the_bin_above_and_1_in_the_last() {
     let edges: Vec<(f64, bool)> = (0..=10).map(|n| (f64::from(n) / 10.0, true)).collect();
     let counts: Vec<u64> =
-        Calibration::of(&edges).unwrap().bins.iter().map(|bin| bin.cases).collect();
+        Calibration::of(&edges, false).unwrap().bins.iter().map(|bin| bin.cases).collect();
     assert_eq!(counts, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+}
+
+#[test]
+fn scores_of_which_lower_is_better_stay_as_they_are() {
+    let higher = [(0.9, true), (0.7, true), (0.7, false), (0.35, true), (0.05, false)];
+    let lower = higher.map(|(score, yes)| (score, !yes));
+    let (higher, lower) =
+        (Calibration::of(&higher, false).unwrap(), Calibration::of(&lower, true).unwrap());
+    assert_eq!((lower.brier, lower.expected_error), (higher.brier, higher.expected_error));
+    for (higher, lower) in higher.bins.iter().zip(&lower.bins) {
+        assert_eq!((lower.cases, lower.mean_score), (higher.cases, higher.mean_score));
+        let negatives = lower.positives.map(|it| 1.0 - it.rate);
+        assert_eq!(negatives, higher.positives.map(|it| it.rate));
+    }
 }

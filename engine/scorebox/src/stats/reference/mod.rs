@@ -282,7 +282,7 @@ fn agreement_with_labels_is_that_of_scikit_learn() {
         close(categories.kappa(Weights::None).unwrap(), expected.kappa);
         close(categories.alpha_nominal().unwrap(), expected.alpha_nominal);
         close(roc_auc(&cases).unwrap(), expected.auc);
-        let calibration = Calibration::of(&cases).unwrap();
+        let calibration = Calibration::of(&cases, false).unwrap();
         close(calibration.brier, expected.brier);
         let bins = calibration.bins.iter().filter(|bin| bin.cases > 0);
         let bins: Vec<_> =
