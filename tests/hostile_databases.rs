@@ -346,3 +346,41 @@ fn what_stands_beside_a_database_and_is_not_a_file_is_neither_opened_nor_followe
     assert!(!folder.path("elsewhere").exists());
     folder.sh("scorebox runs").exits_with(0);
 }
+
+#[test]
+fn a_score_that_no_scorer_can_have_given_is_damage() {
+    for (score, said) in [
+        ("9e999", "the score inf is on no scale"),
+        ("-3.0", "the score -3 is on no scale"),
+        ("2.0", "the score 2 of `exact-match` for `q1` is not on its scale"),
+    ] {
+        let folder = with_a_run();
+        let change = format!(
+            "PRAGMA ignore_check_constraints = ON; UPDATE score_rows SET score = {score} WHERE scorer = 1"
+        );
+        folder.database("scorebox.db").execute_batch(&change).unwrap();
+        for command in ["stats", "cases", "repeats", "report -o r.md --force"] {
+            let refused = folder.sh(&format!("scorebox {command}")).exits_with(2);
+            assert!(refused.stderr.contains(said), "{command}: {refused}");
+        }
+        // What is different can still be said.
+        let root = folder.rows("SELECT lower(hex(root)) FROM runs").concat();
+        let verified = folder.sh(&format!("scorebox verify r --root {root}")).exits_with(1);
+        assert!(verified.stdout.contains("different  root"), "{verified}");
+    }
+}
+
+#[test]
+fn a_finished_run_that_was_changed_is_not_resumed_under_its_old_root() {
+    let folder = with_a_run();
+    folder.sh(&format!("{RUN} --resume r")).exits_with(0);
+    let change = "UPDATE score_rows SET score = 1.0 WHERE score < 1.0";
+    folder.database("scorebox.db").execute(change, []).unwrap();
+    let reported = folder.sh("scorebox report r -o r.md").exits_with(0);
+    assert_snapshot!(reported.stderr, @"warning: run `r` was changed since it ended: the root in the report is not that of its rows; `scorebox verify r` says what is different");
+    let refused = folder.sh(&format!("{RUN} --resume r")).exits_with(2);
+    assert_snapshot!(refused.stderr, @r"
+    error: the run `r` in [folder]/scorebox.db was changed since it ended
+    hint: `scorebox verify RUN` says what is different; score the cases again in a new run
+    ");
+}

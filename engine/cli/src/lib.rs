@@ -79,7 +79,7 @@ use scorebox::{
     registry::Registry,
     run::ReadyScorer,
     sandbox::{Compiler, PARSERS_NAME},
-    store::{RunId, RunRecord, Store, StoreError},
+    store::{RunId, RunRecord, Store, StoreError, SummaryRecord},
     suite::{Suite, SuiteScorer, TrustPolicy},
     verdict::Requirements,
 };
@@ -227,9 +227,9 @@ pub fn outcome(store: &Store, run: &RunId, required: &Required) -> Result<Outcom
     let said = store.summaries(record.key)?;
     let are_counted = requirements.most_errors.is_some();
     let scores_are_bad = decision.errors() > 0 && !are_counted;
-    let is_bad = scores_are_bad || report::summaries::errors(&said) > 0;
+    let is_bad = scores_are_bad || report::summaries::have_error(&said);
     let passed = decision.broken.is_empty() && (*allow_errors || !is_bad);
-    let warnings = warnings(store, &record, &decision)?;
+    let warnings = warnings(store, &record, &decision, &said)?;
     let Decision { aggregates, decided, broken, .. } = decision;
     let verdict = report::verdict::of_run(&decided);
     let broken = broken.iter().map(ToString::to_string).collect();
@@ -241,11 +241,13 @@ fn warnings(
     store: &Store,
     run: &RunRecord,
     decision: &Decision,
+    summaries: &[SummaryRecord],
 ) -> Result<Vec<String>, StoreError> {
     let mut warnings = report::judge::silent_jurors(&store.call_counts(run.key)?);
     let Decision { aggregates, decided, broken, .. } = decision;
     let unshown = run_end::warnings(store, run, aggregates, decided, broken)?;
     warnings.extend(unshown.into_iter().map(|warning| warning.message));
+    warnings.extend(report::summaries::said_errors(summaries, run.state));
     warnings.extend(decision.warnings("`strict`"));
     Ok(warnings)
 }

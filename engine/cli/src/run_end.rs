@@ -18,7 +18,7 @@ use scorebox::{
 use crate::{
     arguments::Database,
     failure::Failure,
-    report::{self, Align, Table},
+    report::{self, Align, Table, summaries},
     words,
 };
 
@@ -45,8 +45,8 @@ pub(crate) fn warnings(
     Ok(warnings)
 }
 
-/// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors with what can be done
-/// about them.
+/// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors and those of summaries with
+/// what can be done about them.
 pub(crate) fn say_what_is_wrong(
     store: &Store,
     run: &RunRecord,
@@ -60,9 +60,13 @@ pub(crate) fn say_what_is_wrong(
         warning.hint.into_iter().for_each(words::hint);
     }
     match aggregates.iter().map(|aggregate| aggregate.errors).sum() {
-        0 => Ok(()),
-        errors => say_errors(store, run.spec.id.as_str(), errors, database),
+        0 => {}
+        errors => say_errors(store, run.spec.id.as_str(), errors, database)?,
     }
+    let summaries = store.summaries(run.key)?;
+    summaries::said_errors(&summaries, run.state).for_each(|it| words::warn(&it));
+    words::limit_hints(summaries::error_kinds(&summaries));
+    Ok(())
 }
 
 /// An error of a scorer, with the first lines of its message.

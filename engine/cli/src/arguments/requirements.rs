@@ -23,7 +23,7 @@ pub(crate) struct RequirementArguments {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     min_pass_rate: Option<f64>,
 
-    /// Allow at most N errors (instead of exit code 1 for any)
+    /// Allow at most N scores to be errors (instead of exit code 1 for any)
     #[arg(long, value_name = "N")]
     max_errors: Option<u64>,
 
@@ -93,10 +93,16 @@ impl RequirementArguments {
         Ok(requirements)
     }
 
-    /// The exit code of a run that ended: whether a requirement of it is broken, and how many of its scores are errors.
-    pub(crate) fn exit(&self, is_broken: bool, errors: u64, allow_errors: bool) -> Exit {
-        let errors_are_bad = !allow_errors && self.max_errors.is_none();
-        match (is_broken && !self.allow_failures, errors > 0 && errors_are_bad) {
+    /// The exit code of a run that ended: whether a requirement of it is broken, how many of its scores are errors, and whether what a
+    /// scorer says about the whole run is one, of which no number is allowed.
+    pub(crate) fn exit(
+        &self,
+        is_broken: bool,
+        (errors, has_summary_error): (u64, bool),
+        allow_errors: bool,
+    ) -> Exit {
+        let has_error = has_summary_error || (errors > 0 && self.max_errors.is_none());
+        match (is_broken && !self.allow_failures, has_error && !allow_errors) {
             (true, _) => Exit::BrokenRequirement,
             (false, true) => Exit::SomeErrors,
             (false, false) => Exit::Done,

@@ -288,7 +288,6 @@ impl Live {
             })?;
         }
         showing::totals(&report, &self.scoring.database.command("scores", run.as_str()));
-        words::limit_hints(summaries::error_kinds(&said));
         let has_ended = match &report.stopped {
             None => true,
             Some(Stop::Interrupted) => self.follow.is_some(),
@@ -307,7 +306,7 @@ impl Live {
         let runs = [run.to_string()];
         let documents = Reported { broken, ..Reported::new(&runs, strict) };
         let written = reports.write(&store, documents, &again);
-        let errors = decision.errors() + summaries::errors(&said);
+        let errors = (decision.errors(), summaries::have_error(&said));
         let exit = self.scoring.requirements.exit(is_broken, errors, self.allow_errors);
         if let (Some(_), Err(failure)) = (&report.stopped, &written) {
             words::failure(failure);

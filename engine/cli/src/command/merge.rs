@@ -184,7 +184,7 @@ impl Merge {
         if is_broken {
             decision.say_broken(run, &database);
         }
-        Ok(self.requirements.exit(is_broken, decision.errors(), true))
+        Ok(self.requirements.exit(is_broken, (decision.errors(), false), true))
     }
 
     fn store(

@@ -13,7 +13,7 @@ use crate::{
         open_reports,
     },
     failure::{Exit, Failure},
-    report::unfinished,
+    report::{one_line, unfinished},
     waiting::Waiting,
     words,
 };
@@ -118,7 +118,14 @@ impl Report {
         });
         let reported = Reported { labels, intervals: self.ci, ..Reported::new(&runs, self.strict) };
         reports.write(&store, reported, &again)?;
+        let changed: Vec<&String> = changed_since_they_ended(&store, &runs)?;
         drop(waiting);
+        for run in changed {
+            let run = one_line(run, 64);
+            words::warn(&format!(
+                "run `{run}` was changed since it ended: the root in the report is not that of its rows; `scorebox verify {run}` says what is different"
+            ));
+        }
         for run in &runs {
             if let Some(unfinished) = unfinished(&store.run(run)?) {
                 words::warn(&unfinished);
@@ -181,4 +188,21 @@ impl Report {
         }
         named.into_iter().map(|run| Ok(store.run(run)?.spec.id.to_string())).collect()
     }
+}
+
+/// Those of the runs whose rows do not have the root that is stored with the run.
+fn changed_since_they_ended<'r>(
+    store: &Store,
+    runs: &'r [String],
+) -> Result<Vec<&'r String>, Failure> {
+    let mut changed = Vec::new();
+    for run in runs {
+        let record = store.run(run)?;
+        if let Some(root) = record.root
+            && store.root_as_stored(record.key)? != root
+        {
+            changed.push(run);
+        }
+    }
+    Ok(changed)
 }

@@ -15,7 +15,7 @@ use scorebox::{
     registry::Reference,
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
     sandbox::{Grant, Sandbox},
-    store::RunId,
+    store::{RunId, StoreError},
     suite::{ScorerId, Suite, SuiteError, SuiteScorer},
     verdict::Requirements,
 };
@@ -215,7 +215,10 @@ impl Run {
             }
             Err(RunError::BrokeOff { run, error }) => {
                 words::error_with(&error.to_string(), error.advice().as_ref());
-                stopped::say_what_is_kept("", "Resume with", Some(&resume_command(&run)));
+                // A finished run that was changed stays as it is.
+                if !matches!(error, StoreError::Changed { .. }) {
+                    stopped::say_what_is_kept("", "Resume with", Some(&resume_command(&run)));
+                }
                 return Ok(Exit::BadInput);
             }
             report => &report?,
@@ -252,13 +255,10 @@ impl Run {
             None => {}
         }
         written?;
-        let Printed { errors, summary_errors, broken } = reported;
+        let Printed { errors, has_summary_error, broken } = reported;
+        let errors = (errors, has_summary_error);
         let exit = self.scoring.requirements.exit(!broken.is_empty(), errors, self.allow_errors);
-        Ok(match exit {
-            _ if unmatched.say() => Exit::BadInput,
-            Exit::Done if summary_errors > 0 && !self.allow_errors => Exit::SomeErrors,
-            exit => exit,
-        })
+        Ok(if unmatched.say() { Exit::BadInput } else { exit })
     }
 
     fn split_files(&self) -> Result<(Option<&Path>, Vec<&Path>), Failure> {

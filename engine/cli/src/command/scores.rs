@@ -122,9 +122,8 @@ impl Scores {
         let Some(run) = filter.run.as_deref().filter(|_| self.errors) else { return Ok(()) };
         let record = store.run(run)?;
         let mut summaries = store.summaries(record.key)?;
-        summaries.retain(|it| it.error_kind.is_some());
         summaries.retain(|it| self.scorer.as_ref().is_none_or(|asked| *asked == it.scorer_id));
-        summaries.iter().for_each(|it| words::warn(summaries::said(it, record.state).trim_end()));
+        summaries::said_errors(&summaries, record.state).for_each(|it| words::warn(&it));
         Ok(())
     }
 }

@@ -58,9 +58,18 @@ pub(crate) fn said(record: &SummaryRecord, state: RunState) -> String {
     format!("{} of the run{so_far}: {said}\n", one_line(&record.scorer_id, 64))
 }
 
-/// How many of them are errors.
-pub(crate) fn errors(records: &[SummaryRecord]) -> u64 {
-    records.iter().filter(|record| record.error_kind.is_some()).count() as u64
+/// Those of them that are errors, for people.
+pub(crate) fn said_errors(
+    records: &[SummaryRecord],
+    state: RunState,
+) -> impl Iterator<Item = String> {
+    let errors = records.iter().filter(|record| record.error_kind.is_some());
+    errors.map(move |record| said(record, state).trim_end().to_owned())
+}
+
+/// Whether one of them is an error.
+pub(crate) fn have_error(records: &[SummaryRecord]) -> bool {
+    records.iter().any(|record| record.error_kind.is_some())
 }
 
 /// The kinds of the errors among them.

@@ -48,7 +48,7 @@ fn store_end(
     let nothing_new =
         state_before.is_some_and(|before| stopped.is_some() || before == RunState::Finished);
     if !delivering.keeper.has_written() && nothing_new {
-        return delivering.keeper.stored_root();
+        return delivering.keeper.unchanged_root();
     }
     // A followed file ends with an interruption only. What is said of less than a whole run, a later session says again.
     let summarizes = match stopped {

@@ -262,10 +262,10 @@ impl Keeper {
         }
     }
 
-    /// The root that the run had before this session.
-    pub(super) fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
+    /// The root that the run had before this session, and still has.
+    pub(super) fn unchanged_root(&self) -> Result<Option<Digest>, StoreError> {
         match self {
-            Keeper::Database(writer) => writer.stored_root(),
+            Keeper::Database(writer) => writer.unchanged_root(),
             Keeper::Memory(_) | Keeper::Program(_) => Ok(None),
         }
     }

@@ -58,6 +58,7 @@ impl Outcome {
     }
 
     /// That of a case that lacks what the scorer is to be given, for this reason: nothing ran.
+    #[cfg(feature = "store")]
     pub(crate) fn of_no_input(why: String) -> Outcome {
         Outcome::of_nothing(Err(ScoreError::new(ErrorKind::InvalidInput, why)))
     }

@@ -3,7 +3,7 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, id::ORDINAL_BITS};
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, id::ORDINAL_BITS};
 use crate::row::Status;
 
 /// Bytes of the output and of each reason whose words are found. What is behind them is not.
@@ -135,7 +135,7 @@ impl Store {
                 Ok(Saying {
                     scorer: row.get(0)?,
                     status: row.get(1)?,
-                    score: row.get(2)?,
+                    score: OnAScale::of(row.get(2)?),
                     said: row.get(3)?,
                 })
             })?;

@@ -76,6 +76,31 @@ impl ToSql for RunId {
     }
 }
 
+/// A score as it is read: a finite number of 0 or more, as every scale has them. SQLite keeps others as well.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnAScale(pub(super) f64);
+
+impl FromSql for OnAScale {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<OnAScale> {
+        match value.as_f64()? {
+            number if number >= 0.0 && number.is_finite() => Ok(OnAScale(number)),
+            number => Err(FromSqlError::other(OnNoScale(number))),
+        }
+    }
+}
+
+impl OnAScale {
+    /// The number, if there is one.
+    pub(super) fn of(read: Option<OnAScale>) -> Option<f64> {
+        read.map(|OnAScale(number)| number)
+    }
+}
+
+/// A number that no scorer can have given.
+#[derive(Debug, thiserror::Error)]
+#[error("the score {0} is on no scale")]
+struct OnNoScale(f64);
+
 /// A value to bind; NULL for `None`.
 pub(super) fn optional<'a, T>(value: Option<T>) -> ToSqlOutput<'a>
 where

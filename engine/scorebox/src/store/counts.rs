@@ -7,7 +7,8 @@ use rusqlite::Row;
 use serde::Serialize;
 
 use super::{
-    RunKey, ScoreFilter, ScorerKey, Store, StoreError, effort::Ascending, filter::Conditions,
+    RunKey, ScoreFilter, ScorerKey, Store, StoreError, column::OnAScale, effort::Ascending,
+    filter::Conditions,
 };
 use crate::row::Status;
 
@@ -177,7 +178,7 @@ impl Tally {
             Status::Scored => {
                 self.scored += 1;
                 if self.scores.len() < self.scores.capacity() {
-                    self.scores.push(row.get(4)?);
+                    self.scores.push(row.get::<_, OnAScale>(4)?.0);
                 }
             }
             Status::NotApplicable => self.not_applicable += 1,

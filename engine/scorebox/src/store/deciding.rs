@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{Row, Rows, params};
 
-use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, effort::Ascending};
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, effort::Ascending};
 use crate::row::{Json, Status};
 
 /// A case, and what its scorers say about it.
@@ -176,7 +176,7 @@ pub(super) fn row_to_decide(
     Ok(RowToDecide {
         scorer,
         status: row.get(first)?,
-        score: row.get(first + 1)?,
+        score: OnAScale::of(row.get(first + 1)?),
         assertions: row.get::<_, Option<String>>(first + 2)?.map(Json::from),
         skipped_because: row.get(first + 3)?,
     })

@@ -173,6 +173,14 @@ pub enum StoreError {
         /// The run.
         id: String,
     },
+    /// The run is not what it was when it ended.
+    #[error("the run `{id}` in {} was changed since it ended", path.display())]
+    Changed {
+        /// The database.
+        path: PathBuf,
+        /// The run.
+        id: String,
+    },
     /// Another process writes the run now.
     #[error("another process is writing the run `{id}` in {}", path.display())]
     BeingWritten {
@@ -259,6 +267,7 @@ impl Advised for StoreError {
                 return Some(Advice::Rename { what: Thing::Run, taken: id.clone() });
             }
             Self::Finished { .. } => Database::Verify,
+            Self::Changed { .. } => Database::VerifyRun,
             Self::BeingWritten { .. } => Database::WaitToResume,
             Self::Copied { .. } => Database::RemoveCopies,
             Self::InUse { .. } => Database::WaitToRemove,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{Row, params};
 
-use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, effort::Ascending};
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, effort::Ascending};
 use crate::row::{Json, Status};
 
 /// A case, as far as labels need it.
@@ -88,7 +88,7 @@ fn labelled(row: &Row<'_>) -> rusqlite::Result<LabelledCase> {
     let said = |column: usize| match row.get::<_, Option<Status>>(column)? {
         None => Ok::<_, rusqlite::Error>(None),
         Some(status) => {
-            let (score, label) = (row.get(column + 1)?, row.get(column + 2)?);
+            let (score, label) = (OnAScale::of(row.get(column + 1)?), row.get(column + 2)?);
             Ok(Some(LabelledRow { status, score, label }))
         }
     };

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     RunId, RunKey, RunSource, ScoreCursor, ScoreFilter, ScoreId, Store, StoreError,
-    effort::Ascending, filter::Conditions,
+    column::OnAScale, effort::Ascending, filter::Conditions,
 };
 use crate::{
     contract::Severity,
@@ -222,7 +222,7 @@ impl Store {
         conditions.add("score_rows.status = 'scored'", []);
         let sql = format!("SELECT score FROM score_rows{} ORDER BY score", conditions.sql());
         self.each(&sql, &conditions, |row| {
-            take(row.get(0)?);
+            take(row.get::<_, OnAScale>(0)?.0);
             Ok(())
         })
     }
@@ -285,7 +285,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<(ScoreRecord, bool)> {
     let scorer_name = cells.take()?;
     let status = cells.take()?;
     let error = row_error(cells.take()?, cells.take()?);
-    let (score, label, reason) = (cells.take()?, cells.take()?, cells.take()?);
+    let (score, label, reason) = (OnAScale::of(cells.take()?), cells.take()?, cells.take()?);
     let (meta, assertions, log) = (cells.json()?, cells.json()?, cells.json()?);
     let (scorer_digest, config_digest, input_digest) =
         (cells.take()?, cells.take()?, cells.take()?);

@@ -230,6 +230,18 @@ impl Store {
         })
     }
 
+    /// The root of a run as the database has it now, with the digests that it has of the contents of cases: these are not computed again.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn root_as_stored(&self, run: RunKey) -> Result<Digest, StoreError> {
+        self.snapshot(|store| {
+            let version = store.root_version(run)?;
+            let tree = store.cases_root(run, version, |_, stored| Ok(stored))?;
+            store.root_over(run, version, store.row_count(run)?, tree)
+        })
+    }
+
     /// The version of the root that is stored with a run; the newest if none is stored, or an unknown one.
     fn root_version(&self, run: RunKey) -> Result<i64, StoreError> {
         let sql = "SELECT root_version FROM runs WHERE run = ?1";

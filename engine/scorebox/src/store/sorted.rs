@@ -3,7 +3,9 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::{ScoreFilter, ScorerCounts, ScorerKey, Store, StoreError, filter::Conditions};
+use super::{
+    ScoreFilter, ScorerCounts, ScorerKey, Store, StoreError, column::OnAScale, filter::Conditions,
+};
 
 /// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files for it.
 const MOST_HELD: usize = 2 << 20;
@@ -95,7 +97,7 @@ impl<'s> SortedScores<'s> {
         let sql = format!("SELECT scorer, score FROM score_rows{}", conditions.sql());
         self.store.each(&sql, &conditions, |row| {
             if let Some(index) = indices.get(&row.get(0)?) {
-                scores[*index].push(row.get(1)?);
+                scores[*index].push(row.get::<_, OnAScale>(1)?.0);
             }
             Ok(())
         })?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     CaseKey, RunKey, ScorerKey, Store, StoreError,
-    column::{integer, json_array},
+    column::{OnAScale, integer, json_array},
 };
 use crate::contract::{LogLine, ScoredRow};
 
@@ -142,7 +142,7 @@ impl Store {
 fn scored_row(row: &Row<'_>) -> rusqlite::Result<ScoredRow> {
     Ok(ScoredRow {
         case_id: row.get(0)?,
-        score: row.get(1)?,
+        score: OnAScale::of(row.get(1)?),
         label: row.get(2)?,
         meta: row.get(3)?,
     })

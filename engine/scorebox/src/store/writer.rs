@@ -109,12 +109,20 @@ impl RunWriter {
         &self.run
     }
 
-    /// The root that the run had when it last ended; `None` if it has not.
+    /// The root that the run had when it last ended, and still has; `None` if it has not ended.
     ///
     /// # Errors
-    /// The database cannot be read.
-    pub fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
-        self.store.stored_root(self.run.key)
+    /// [`StoreError::Changed`] if it has another one now; the database cannot be read.
+    pub fn unchanged_root(&self) -> Result<Option<Digest>, StoreError> {
+        let run = self.run.key;
+        let Some(root) = self.store.stored_root(run)? else { return Ok(None) };
+        match self.store.root_as_stored(run)? == root {
+            true => Ok(Some(root)),
+            false => {
+                let (path, id) = (self.store.path.clone(), self.store.run_id(run)?);
+                Err(StoreError::Changed { path, id })
+            }
+        }
     }
 
     /// Stores a case, once per run. Scores are added to the key in the answer.

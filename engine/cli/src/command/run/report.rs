@@ -153,8 +153,8 @@ pub(super) struct Asked<'a> {
 pub(super) struct Printed {
     /// Scores of the run that are errors.
     pub errors: u64,
-    /// Scorers whose words on the whole run are errors.
-    pub summary_errors: u64,
+    /// Whether what a scorer says about the whole run is an error.
+    pub has_summary_error: bool,
     /// The requirements that are broken; none of a run that ended early.
     pub broken: Vec<Broken>,
 }
@@ -197,7 +197,6 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         let methods = report::interval::methods(aggregates.iter().map(|it| it.interval));
         methods.iter().for_each(|line| words::say(line));
         say_totals(run, database);
-        words::limit_hints(summaries::error_kinds(&said));
         report::judge::left_out(asked.judges).iter().for_each(|line| words::say(line));
     }
     report::judge::silent_jurors(&judges).iter().for_each(|line| words::warn(line));
@@ -216,7 +215,8 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     if !broken.is_empty() {
         decision.say_broken(&run.run, database);
     }
-    Ok(Printed { errors, summary_errors: summaries::errors(&said), broken })
+    let has_summary_error = summaries::have_error(&said);
+    Ok(Printed { errors, has_summary_error, broken })
 }
 
 fn summary<'a>(
