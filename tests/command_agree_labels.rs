@@ -192,6 +192,36 @@ fn the_lower_of_two_numbers_is_positive_if_lower_scores_are_better() {
     assert!(said.contains("accuracy and the like need `--positive-to NUMBER`"), "{said}");
 }
 
+/// Expected: by hand, in Python.
+#[test]
+fn scores_are_shown_as_they_are_if_lower_ones_are_better() {
+    let folder = run_of(LOWER, |n| {
+        let bad = u8::from(n >= 18 || n == 10);
+        format!(r#""metadata":{{"bad":{bad}}}"#)
+    });
+    let shown = folder.sh("scorebox agree s --with /bad").exits_with(0).stdout;
+    let (_, table) = shown.split_once("scores ").unwrap();
+    assert_snapshot!(table, @"
+         cases    mean  positive     95 % interval
+    0.0 to 0.1      4  0.0375    1.0000  0.5101 to 1.0000
+    0.1 to 0.2      4  0.1375    1.0000  0.5101 to 1.0000
+    0.2 to 0.3      4  0.2375    0.7500  0.3006 to 0.9544
+    0.3 to 0.4      4  0.3375    1.0000  0.5101 to 1.0000
+    0.4 to 0.5      4  0.4375    0.5000  0.1500 to 0.8500
+    0.5 to 0.6      4  0.5375    0.0000  0.0000 to 0.4899
+    0.6 to 0.7      4  0.6375    0.0000  0.0000 to 0.4899
+    0.7 to 0.8      4  0.7375    0.0000  0.0000 to 0.4899
+    0.8 to 0.9      4  0.8375    0.0000  0.0000 to 0.4899
+    0.9 to 1.0      4  0.9375    0.0000  0.0000 to 0.4899
+    ");
+    let calibration = agree(&folder, "--with /bad")["binary"]["calibration"].clone();
+    close(&calibration["brier"], 0.099_687_5);
+    close(&calibration["expectedError"], 0.19);
+    folder.sh("scorebox report -o report.html --with /bad").exits_with(0);
+    let page = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(page.contains("4 cases, mean score 0.0375: 100.0 % positive"));
+}
+
 #[test]
 fn positive_labels_with_worse_scores_are_warned_of() {
     let folder = run_of(LOWER, |n| {

@@ -189,11 +189,11 @@ fn every_command_that_takes_a_suite_takes_a_bundle() {
     let there = elsewhere(&folder);
     let shown = sh_elsewhere(&there, "scorebox suite show suite.tar").exits_with(0);
     assert_snapshot!(shown.stdout, @r#"
-    scorer       use                                     config            on  severity  threshold  sampling  nodes  when           grants
-    exact-match  exact-match                             {}                -   -         -          - - -
-    f1           ../scorers/word-f1.wasm                 {}                -   -         -          - - -
-    script       ./grade.js                              {"most":"1"}      -   -         -          -         -      .output != ""
-    published    oci://registry.test/team/word-f1:0.1.0  {"minimum":0.75}  -   -         -          - - -
+    scorer       use                                     config            when
+    exact-match  exact-match                             {}                -
+    f1           ../scorers/word-f1.wasm                 {}                -
+    script       ./grade.js                              {"most":"1"}      .output != ""
+    published    oci://registry.test/team/word-f1:0.1.0  {"minimum":0.75}  -
     "#);
     let checked = sh_elsewhere(&there, "scorebox suite check suite.tar").exits_with(0);
     assert!(checked.stdout.contains("published    word-f1"), "{checked}");

@@ -84,6 +84,63 @@ fn a_run_with_errors_is_not_worse_than_itself() {
     assert!(more.stderr.ends_with(error), "{}", more.stderr);
 }
 
+/// Of three attempts at each case, one is right in both runs, and B leaves the wrong ones out.
+#[test]
+fn attempts_without_a_score_in_b_are_not_an_improvement() {
+    let folder = Folder::new();
+    folder.write(
+        "right.js",
+        "export default ({ output }) => output < 0 ? null : output;
+        export const info = { reads: [], severity: 'gate' };",
+    );
+    let cases = |attempts: &dyn Fn(usize) -> Vec<&'static str>| -> String {
+        let lines = (0..20).flat_map(|case| {
+            let attempts = attempts(case).into_iter().enumerate();
+            attempts.map(move |(attempt, it)| {
+                format!("{{\"id\":\"c{case}\",\"attempt\":{attempt},{it}}}\n")
+            })
+        });
+        lines.collect()
+    };
+    let (right, wrong) = ("\"output\":1", "\"output\":0");
+    let (not_applicable, skipped) = ("\"output\":-1", "\"output\":0,\"skip\":\"flaky\"");
+    let failed = "\"error\":\"no answer\"";
+    folder.write("all.jsonl", cases(&|_| vec![right, wrong, wrong]));
+    folder.write("skipped.jsonl", cases(&|_| vec![right, skipped, wrong]));
+    folder.write("not-applicable.jsonl", cases(&|_| vec![right, not_applicable, wrong]));
+    folder.write("failed.jsonl", cases(&|_| vec![right, failed, wrong]));
+    let uneven = |case| if case < 5 { vec![right] } else { vec![right, wrong, wrong] };
+    folder.write("uneven.jsonl", cases(&uneven));
+    folder.write("fewer.jsonl", cases(&|_| vec![right, wrong]));
+    for run in ["all", "skipped", "not-applicable", "failed", "uneven", "fewer"] {
+        folder.sh(&format!("scorebox run {run}.jsonl -s ./right.js -q --run-id {run}"));
+    }
+    let lacks = "B has a verdict for a smaller part of the attempts than A, at 20 cases; \
+                 B has a score of `right` for a smaller part of the attempts than A, at 20 cases";
+    for (b, says) in [
+        ("skipped", lacks),
+        ("not-applicable", lacks),
+        ("failed", "`right` failed in B for 20 cases that have a score in A"),
+        ("uneven", "B has fewer attempts than A at 5 cases, and not equally many at each"),
+    ] {
+        let compared = folder.sh(&format!("scorebox compare all {b}")).exits_with(0).stderr;
+        assert!(compared.contains(&format!("\nwarning: {}", &says[..20])), "{compared}");
+        let compared = folder.sh(&format!("scorebox compare all {b} --fail-if-worse"));
+        let stderr = compared.exits_with(3).stderr;
+        assert!(stderr.ends_with(&format!("\nerror: B may be worse: {says}\n")), "{stderr}");
+    }
+    let json = folder.sh("scorebox compare all skipped --format json").exits_with(0).json();
+    assert_eq!([&json["verdict"]["absentB"], &json["scorers"][0]["absentB"]], [20, 20]);
+    // Fewer attempts at each case are another measurement, of which only the numbers are said.
+    let fewer = folder.sh("scorebox compare all fewer --fail-if-worse").exits_with(0).stderr;
+    assert!(fewer.contains("20 cases in both, with 60 attempts in A and 40 in B\n"), "{fewer}");
+    folder.sh("scorebox report all skipped -o report.html").exits_with(0);
+    let page = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(
+        page.contains("B has a verdict for a smaller part of the attempts than A, at 20 cases.")
+    );
+}
+
 /// Without `--fail-if-worse`, a part of the cases or of the scorers may be compared.
 #[test]
 fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {

@@ -45,7 +45,7 @@ fn a_summary_in_markdown_shows_what_did_not_pass_and_text_stays_text() {
     | case | verdict | score | decided by |
     |---|---|--:|---|
     | wrong | failed | 0.2250 | right 0.0000: "&lt;b&gt;@[zero width]all \| \*5\*" does not equal "4" |
-    | broken | errored | 0.9000 | right: invalid-input\: the case has no \`groundTruth\`, which this scorer needs |
+    | broken | errored | 0.9000 | right: invalid-input\: the case has no \`groundTruth\`, which this scorer needs, and the configuration has no \`value\` in its place |
 
     Run `r`, root `[digest]`
     "#);
@@ -102,7 +102,7 @@ fn junit_has_a_test_case_for_each_case() {
         right failed: 0, threshold 1: "<b>@all | *5*" does not equal "4"
     slow (iteration 0, attempt 2) in sums | and "more": passed fast regressed: 0.09999999999999998, threshold 0.5: 900ms (target: 0ms, max: 1000ms)
     broken in sums | and "more": errored: right errored
-        right errored: invalid-input: the case has no `groundTruth`, which this scorer needs
+        right errored: invalid-input: the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place
     left in sums | and "more": skipped: flaky
     "#);
 }
@@ -179,7 +179,7 @@ fn a_table_has_a_line_for_each_score() {
     r; wrong; sums; 0; 0; failed; 0.225; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds; 
     r; slow; slow; 0; 2; passed; 0.775; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds; 
     r; slow; slow; 0; 2; passed; 0.775; fast; scored; 0.09999999999999998; ; 900ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; regressed; 
-    r; broken; broken; 0; 0; errored; 0.9; right; error; ; ; ; invalid-input; the case has no `groundTruth`, which this scorer needs; gate; 1; errored; 
+    r; broken; broken; 0; 0; errored; 0.9; right; error; ; ; ; invalid-input; the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place; gate; 1; errored; 
     r; broken; broken; 0; 0; errored; 0.9; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds; 
     r; left; left; 0; 0; skipped; ; right; skipped; ; ; the case is skipped: flaky; ; ; gate; 1; ; 
     r; left; left; 0; 0; skipped; ; fast; skipped; ; ; the case is skipped: flaky; ; ; soft; 0.5; ;
@@ -466,7 +466,24 @@ fn errors_of_scorers_that_do_not_decide_are_said_in_junit() {
         said,
         [(
             "broken",
-            "right error: invalid-input: the case has no `groundTruth`, which this scorer needs"
+            "right error: invalid-input: the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
         )]
     );
+}
+
+#[test]
+fn attempts_at_a_case_can_be_told_apart_in_markdown() {
+    let folder = Folder::new();
+    folder.write(
+        "right.js",
+        "export default ({ output }) => output;
+        export const info = { reads: [], severity: 'gate' };",
+    );
+    let case = |attempt: u32| format!("{{\"id\":\"c\",\"attempt\":{attempt},\"output\":0}}\n");
+    folder.write("cases.jsonl", [0, 1].map(case).concat());
+    folder.sh("scorebox run cases.jsonl -s ./right.js -q").exits_with(3);
+    let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
+    for row in ["| c | failed |", "| c (iteration 0, attempt 1) | failed |"] {
+        assert!(markdown.contains(row), "{markdown}");
+    }
 }

@@ -32,7 +32,10 @@ fn a_report_shows_how_a_run_went_and_what_did_not_pass() {
     assert_eq!(bad[..2], ["wrong", "broken"], "in the order of the cases");
     assert_eq!(bad[3], "agent");
     let why = browser.texts("#run-1-failed summary .why");
-    assert_eq!(why[1], "right: the case has no `groundTruth`, which this scorer needs");
+    assert_eq!(
+        why[1],
+        "right: the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place"
+    );
     assert_eq!(browser.barriers(), [""; 0]);
 }
 

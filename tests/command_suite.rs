@@ -141,7 +141,7 @@ fn check_opens_the_recordings_of_judges_that_are_asked() {
     let checked = folder.sh("scorebox suite check suite.toml");
     assert_snapshot!(checked, @"
     [stderr]
-    error: suite.toml:1:9: judge `default`: none.jsonl: No such file or directory (os error 2)
+    error: suite.toml:1:9: judge `default`: none.jsonl: no such file
     [exit code 2]
     ");
     let run = folder.sh("scorebox run suite.toml answers.jsonl");
@@ -187,6 +187,28 @@ fn show_prints_the_plan_that_a_run_stores() {
     assert_eq!(shown, serde_json::from_str::<Value>(&printed).unwrap());
     let table = folder.sh("scorebox suite show suite.toml").exits_with(0).stdout;
     assert!(table.starts_with("scorer "), "{table}");
+}
+
+#[test]
+fn what_a_scorer_says_beyond_its_configuration_is_a_column() {
+    let folder = Folder::new();
+    folder.write("base.toml", "[defaults]\nrequired = true\n[scorers.token-f1]\nweight = 2.5\n");
+    folder.write(
+        "suite.toml",
+        "include = [\"base.toml\"]\n[scorers.length]\nconfig = { max = 9 }\nrequired = false\nseverity = \"gate\"\n",
+    );
+    assert_snapshot!(folder.sh("scorebox suite show suite.toml"), @r#"
+    scorer    use       config     severity  weight  required
+    token-f1  token-f1  {}         -         2.5     yes
+    length    length    {"max":9}  gate      -       no
+    [exit code 0]
+    "#);
+    assert_snapshot!(folder.sh("scorebox suite check suite.toml"), @"
+    scorer    component  version  severity  threshold  weight  required  reads
+    token-f1  token-f1   0.1.0    soft      -          2.5     yes       output, groundTruth
+    length    length     0.1.0    gate      1.0000     -       -         output
+    [exit code 0]
+    ");
 }
 
 #[test]

@@ -82,7 +82,7 @@ severity = "gate"
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
     warning: 1 score is an error; first:
-      right on both: invalid-input: the case has no `groundTruth`, which this scorer needs
+      right on both: invalid-input: the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place
     hint: show all errors: scorebox scores r --errors
     verdict: 0 of 1 case passed (0.0 %, 95 % interval 0.0 to 79.3 %), 1 errored
       said (gate, at least 1.0000): 1 case failed
@@ -156,7 +156,7 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
     warning: 1 score is an error; first:
-      right on broken: invalid-input: the case has no `groundTruth`, which this scorer needs
+      right on broken: invalid-input: the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place
     hint: show all errors: scorebox scores r --errors
     verdict: 2 of 4 cases passed (50.0 %, 95 % interval 15.0 to 85.0 %), 1 of them with regressions, 1 failed, 1 errored, 1 skipped
       right (gate, at least 1.0000): 1 case failed, 1 case errored
@@ -188,7 +188,7 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     wrong   fast     0.9000  passed     100ms (target: 0ms, max: 1000ms)
     slow    right    1.0000  passed     "4" equals the expected answer
     slow    fast     0.1000  regressed  900ms (target: 0ms, max: 1000ms)
-    broken  right     error  errored    invalid-input: the case has no `groundTruth`, which this scorer needs
+    broken  right     error  errored    invalid-input: the case has no `groundTruth`, which this scorer needs, and the configuration has no `value` in its place
     broken  fast     0.9000  passed     100ms (target: 0ms, max: 1000ms)
     left    right   skipped  -          the case is skipped: flaky
     left    fast    skipped  -          the case is skipped: flaky

@@ -225,30 +225,34 @@ fn a_sampled_gate_is_idle_unless_sampling_may_have_left_out_all_that_it_is_for()
     let ratio = |rate: &str| format!("sampling = {{ type = \"ratio\", rate = {rate} }}\n");
     let nodes = |node: &str| format!("nodes = [\"{node}\"]\n");
     let when = "when = '.metadata.lang == \"en\"'\n";
-    for (more, code) in [
-        (ratio("1") + &nodes("analyse"), 3),
-        (ratio("0.5") + &nodes("analyse"), 3),
-        (ratio("0.5") + when, 3),
-        (ratio("0.1") + when, 0),
-        (ratio("0") + &nodes("analyze"), 0),
-        (ratio("0"), 0),
+    // Of 60 cases, a rate of 0.5 lets 32 through, and 0.1 lets 6 through.
+    for (more, code, says) in [
+        (ratio("1") + &nodes("analyse"), 3, "decided none of 60 cases\n"),
+        (ratio("0.5") + &nodes("analyse"), 3, "decided none of 60 cases\n"),
+        (ratio("0.5") + when, 3, "decided none of 60 cases, 28 of them left out by `sampling`\n"),
+        (ratio("0.1") + when, 0, "decided none of 60 cases, 54 of them left out by `sampling`\n"),
+        (ratio("1e-9"), 0, "decided none of 60 cases, left out by `sampling`\n"),
+        (ratio("0") + &nodes("analyze"), 0, "switched off by `sampling`\n"),
+        (ratio("0"), 0, "switched off by `sampling`\n"),
     ] {
         let gate = "[scorers.contains]\nconfig = { value = \"x\" }\nseverity = \"gate\"\n";
         folder.write("sampled.toml", format!("{gate}{more}"));
         let run = folder.sh("scorebox run sampled.toml cases.jsonl -q");
         assert_eq!(run.code, Some(code), "{more}: {run}");
-        let is_idle =
-            run.stderr.contains("contains (gate, at least 1.0000): decided none of 60 cases");
-        assert_eq!(is_idle, code == 3, "{more}: {run}");
+        let line = format!("\n  contains (gate, at least 1.0000): {says}");
+        assert!(run.stderr.contains(&line), "{more}: {run}");
+        let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
+        assert!(markdown.contains("**contains**, which can fail a case: "), "{markdown}");
     }
 }
 
 #[test]
 fn a_gate_that_sampling_switches_off_is_said_to_be_off_and_not_warned_of() {
     let folder = folder();
-    let off = "[scorers.exact-match]\nseverity = \"gate\"\nsampling = { type = \"none\" }\n";
-    for nodes in ["", "nodes = [\"nothing\"]\n"] {
-        folder.write("off.toml", format!("{off}{nodes}"));
+    let gate = "[scorers.exact-match]\nseverity = \"gate\"\n";
+    let (none, never) = ("{ type = \"none\" }", "{ type = \"ratio\", rate = 0 }");
+    for (sampling, nodes) in [(none, ""), (none, "nodes = [\"nothing\"]\n"), (never, "")] {
+        folder.write("off.toml", format!("{gate}sampling = {sampling}\n{nodes}"));
         let run = folder.sh("scorebox run off.toml cases.jsonl -q").exits_with(0);
         let says = "\n  exact-match (gate, at least 1.0000): switched off by `sampling`\n";
         assert!(run.stderr.contains(says) && !run.stderr.contains("warning"), "{run}");

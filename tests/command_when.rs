@@ -18,9 +18,9 @@ const SUITE: &str = "[scorers.english]\nuse = 'contains'\nconfig = { value = 'ye
                      when = '.metadata.lang == \"en\"'\n[scorers.all]\nuse = 'length'\nconfig = { max = 3 }\n";
 
 /// A scorer of no node that is there, one that sampling leaves out of all cases, and one of both.
-const IDLE: &str = "[scorers.nowhere]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['analyze']\nsampling = { type = 'ratio', rate = 0 }\n\
-                    [scorers.never]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['*']\nsampling = { type = 'ratio', rate = 0 }\n\
-                    [scorers.rarely]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['1']\nsampling = { type = 'ratio', rate = 0 }\n";
+const IDLE: &str = "[scorers.nowhere]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['analyze']\nsampling = { type = 'ratio', rate = 1e-9 }\n\
+                    [scorers.never]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['*']\nsampling = { type = 'ratio', rate = 1e-9 }\n\
+                    [scorers.rarely]\nuse = 'contains'\nconfig = { value = 'x' }\nnodes = ['1']\nsampling = { type = 'ratio', rate = 1e-9 }\n";
 
 fn folder(suite: &str) -> Folder {
     let folder = Folder::new();
@@ -154,9 +154,9 @@ fn a_path_to_a_key_that_scorers_do_not_see_is_refused_with_the_one_that_is_meant
 fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
     let folder = folder(SUITE);
     assert_snapshot!(folder.sh("scorebox suite show s.toml").stdout, @r#"
-    scorer   use       config           on  severity  threshold  sampling  nodes  when                    grants
-    english  contains  {"value":"yes"}  -   -         -          -         -      .metadata.lang == "en"
-    all      length    {"max":3}        -   -         -          - - -
+    scorer   use       config           when
+    english  contains  {"value":"yes"}  .metadata.lang == "en"
+    all      length    {"max":3}        -
     "#);
     folder.sh("head -n 2 cases.jsonl | scorebox run s.toml - --run-id r -q").exits_with(0);
     folder.write("s.toml", SUITE.replace("\"en\"", "\"fr\""));

@@ -59,7 +59,11 @@ pub(crate) fn comparison(compared: &Comparison, link: impl Fn(&str) -> Option<St
         (differences(&named, compared.tests))
         p.small.aside {
             "A is " (Said::line(&compared.a.run_id, 100)) ", B is " (Said::line(&compared.b.run_id, 100)) "; "
-            (figure::counted(compared.cases, "case", "cases")) " in both. " (how(compared))
+            (figure::counted(compared.cases, "case", "cases")) " in both"
+            @if compared.a.attempts != compared.b.attempts {
+                ", with " (figure::counted(compared.a.attempts, "attempt", "attempts")) " in A and " (figure::count(compared.b.attempts)) " in B"
+            }
+            ". " (how(compared))
         }
         ul.findings {
             @if let Some(run) = compared.without_verdicts() {
@@ -203,6 +207,7 @@ fn doubts(compared: &Comparison) -> Vec<String> {
     }
     doubts.extend(other_questions(compared));
     doubts.extend(compared.scorers.iter().filter_map(failures_in_b));
+    doubts.extend(missing_attempts(compared));
     let names = |is: fn(&ComparedScorer) -> bool| {
         let scorers = compared.scorers.iter().filter(|scorer| is(scorer));
         scorers.map(|scorer| plain(&scorer.scorer_id, 64)).collect::<Vec<_>>()
@@ -257,6 +262,28 @@ fn failures_in_b(of: &ComparedScorer) -> Option<String> {
     let cases = figure::counted(of.scores.errors_b, "case that has", "cases that have");
     let scorer = plain(&of.scorer_id, 64);
     (of.scores.errors_b > 0).then(|| format!("{scorer} failed in B for {cases} a score in A."))
+}
+
+/// Attempts that B lacks, and those of which it has no verdict or no score while A has. Where a case is one attempt, `unpaired` says it.
+fn missing_attempts(of: &Comparison) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if of.fewer_attempts > 0 {
+        let cases = figure::counted(of.fewer_attempts, "case", "cases");
+        doubts
+            .push(format!("B has fewer attempts than A at {cases}, and not equally many at each."));
+    }
+    if of.a.attempts.max(of.b.attempts) == of.cases {
+        return doubts;
+    }
+    let verdict = of.verdict.iter().map(|scores| ("verdict".to_owned(), scores));
+    let scorers =
+        of.scorers.iter().map(|it| (format!("score of {}", plain(&it.scorer_id, 64)), &it.scores));
+    for (what, scores) in verdict.chain(scorers).filter(|(_, scores)| scores.absent_b > 0) {
+        let cases = figure::counted(scores.absent_b, "case", "cases");
+        doubts
+            .push(format!("B has a {what} for a smaller part of the attempts than A, at {cases}."));
+    }
+    doubts
 }
 
 /// Cases of both runs that have a score in one of them only.

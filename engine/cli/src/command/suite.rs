@@ -98,7 +98,8 @@ impl Check {
 
 /// What the scorers are, once they are loaded.
 fn loaded_table<'s>(scorers: impl Iterator<Item = &'s ReadyScorer>) -> Table {
-    let columns = ["scorer", "component", "version", "severity", "threshold", "reads"];
+    let columns =
+        ["scorer", "component", "version", "severity", "threshold", "weight", "required", "reads"];
     let mut table = Table::new(&columns.map(|title| (title, Align::Left)));
     for ready in scorers {
         let info = ready.scorer.info();
@@ -107,10 +108,13 @@ fn loaded_table<'s>(scorers: impl Iterator<Item = &'s ReadyScorer>) -> Table {
             info.id.clone(),
             info.version.clone(),
             ready.policy.severity().as_str().to_owned(),
-            ready.policy.threshold().map_or_else(|| "-".to_owned(), report::score),
+            said(ready.policy.threshold().map(report::score)),
+            said(Some(ready.policy.weight()).filter(|it| *it != 1.0).map(|it| it.to_string())),
+            said(Some(true).filter(|_| ready.policy.is_required()).map(yes_or_no)),
             report::reads(info),
         ]);
     }
+    table.without_unsaid(&["weight", "required"]);
     table
 }
 
@@ -152,6 +156,8 @@ fn plan_table(suite: &Resolved) -> Table {
         "on",
         "severity",
         "threshold",
+        "weight",
+        "required",
         "sampling",
         "nodes",
         "when",
@@ -172,6 +178,8 @@ fn plan_table(suite: &Resolved) -> Table {
             said(scorer.output_from.as_ref().map(|pointer| output::cell(pointer.as_str(), 40))),
             said(scorer.policy.severity.map(|severity| severity.as_str().to_owned())),
             said(scorer.policy.threshold.map(report::score)),
+            said(scorer.policy.weight.map(|weight| weight.to_string())),
+            said(scorer.policy.required.map(yes_or_no)),
             said(scorer.selection.sampling_json()),
             said(scorer.selection.nodes.as_ref().map(|nodes| nodes.patterns().join(", "))),
             said(
@@ -180,7 +188,12 @@ fn plan_table(suite: &Resolved) -> Table {
             grants.join(", "),
         ]);
     }
+    table.without_unsaid(&columns[3..]);
     table
+}
+
+fn yes_or_no(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
 }
 
 /// What the suite says, if anything.

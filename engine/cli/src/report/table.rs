@@ -39,6 +39,24 @@ impl Table {
         self.rows.push(cells.into_iter().map(safe).collect());
     }
 
+    /// Leaves out those of these columns that say nothing in any row: `-`, or nothing at all.
+    pub(crate) fn without_unsaid(&mut self, titles: &[&str]) {
+        let is_unsaid = |index: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(index));
+            cells.all(|cell| matches!(cell.as_str(), "" | "-"))
+        };
+        let titles_with_index = self.columns.iter().enumerate();
+        let keeps: Vec<bool> = titles_with_index
+            .map(|(index, (title, _))| !(titles.contains(&title.as_str()) && is_unsaid(index)))
+            .collect();
+        let mut of_column = keeps.iter();
+        self.columns.retain(|_| of_column.next() == Some(&true));
+        for row in &mut self.rows {
+            let mut of_cell = keeps.iter();
+            row.retain(|_| of_cell.next() == Some(&true));
+        }
+    }
+
     /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
@@ -116,6 +134,15 @@ mod tests {
         assert_eq!(lines(52), whole.replace("five six", "five s…"));
         assert_eq!(lines(46), whole.replace("four five six", "four …"));
         assert_eq!(lines(10), lines(46));
+    }
+
+    #[test]
+    fn a_column_that_may_be_left_out_is_there_if_a_row_says_something_in_it() {
+        let mut table = Table::new(&["scorer", "on", "when", "use"].map(|it| (it, Align::Left)));
+        table.row(["a", "-", "-", ""]);
+        table.row(["b", "-", ".x", ""]);
+        table.without_unsaid(&["on", "when"]);
+        assert_eq!(table.to_string(), "scorer  when  use\na       -\nb       .x\n");
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn with_interval(rate: Rate) -> String {
 }
 
 /// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; of one that can fail a case and decided none,
-/// that, or that it is switched off. `None` if it decided against no case.
+/// that. `None` if it decided against no case, and for some.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];
@@ -100,12 +100,7 @@ fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let mut against: Vec<String> = against
         .map(|(number, what)| format!("{} {what}", counted(number, "case", "cases")))
         .collect();
-    if let Some(cases) = scorer.idle_of().filter(|_| scorer.can_fail(false)) {
-        against.push(format!("decided none of {}", counted(cases, "case", "cases")));
-    }
-    if scorer.is_off && scorer.spared > 0 && scorer.can_fail(false) {
-        against.push("switched off by `sampling`".to_owned());
-    }
+    against.extend(scorer.idle_in_words());
     if against.is_empty() {
         return None;
     }

@@ -144,8 +144,9 @@ fn if_idle(
     };
     let spec = &scorer.spec;
     let (has_nodes, has_when) = (spec.nodes_json.is_some(), spec.condition.is_some());
-    let sampling = spec.sampling_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
-    if (!has_nodes && !has_when) || sampling == Some(Sampling::None) {
+    let sampling: Option<Sampling> =
+        spec.sampling_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    if (!has_nodes && !has_when) || sampling.is_some_and(Sampling::is_off) {
         return Ok(None);
     }
     let keys = keys_that_spare(store, run.spec.id.as_str(), scorer_id)?;

@@ -60,6 +60,7 @@ struct Comparing<'a> {
     a: ComparedRun,
     b: ComparedRun,
     cases: u64,
+    attempts: ComparedAttempts,
     questions: ComparedQuestions,
     verdict: Pairs,
     scorers: Vec<Pair>,
@@ -151,6 +152,7 @@ fn before_cases(run_id: String, side: &Side<'_>, ids: &[String], others: &[Strin
         // What assertions decide is known when all cases are read.
         has_verdicts: false,
         cases: 0,
+        attempts: 0,
         only_here: 0,
         examples: Vec::new(),
         scorers_only_here: ids.iter().filter(|id| !others.contains(id)).cloned().collect(),
@@ -185,6 +187,7 @@ impl<'a> Comparing<'a> {
             a: before_cases(run_a, a, &ids_a, &ids_b),
             b: before_cases(run_b, b, &ids_b, &ids_a),
             cases: 0,
+            attempts: ComparedAttempts::default(),
             questions: ComparedQuestions::default(),
             verdict: Pairs::new(Direction::HigherIsBetter, Scale::Unit),
             scorers,
@@ -209,6 +212,9 @@ impl<'a> Comparing<'a> {
         self.a.cases += 1;
         self.b.cases += 1;
         self.cases += 1;
+        self.a.attempts += one.attempts;
+        self.b.attempts += other.attempts;
+        self.attempts.add(one.attempts, other.attempts);
         let is_repeated = one.attempts > 1 || other.attempts > 1;
         let most = self.options.changes;
         let verdicts = [one.passed, other.passed];
@@ -220,6 +226,8 @@ impl<'a> Comparing<'a> {
             is_repeated,
             most,
         );
+        let lacks_verdicts = one.part(one.judged).is_larger_than(other.part(other.judged));
+        self.verdict.absent_b += u64::from(lacks_verdicts);
         for scorer in &mut self.scorers {
             let scores = [
                 one.scores.get(scorer.index_a).copied().flatten(),
@@ -232,17 +240,18 @@ impl<'a> Comparing<'a> {
                 scores[0].and_then(|score| policy_a.passes(score)),
                 scores[1].and_then(|score| policy_b.passes(score)),
             ];
-            if scores[0].is_some() {
-                let errors =
-                    [(one, scorer.index_a), (other, scorer.index_b)].map(|(case, index)| {
-                        Failures {
-                            errors: case.errors.get(index).copied().unwrap_or_default(),
-                            attempts: case.attempts,
-                        }
-                    });
-                let [of_a, of_b] = errors;
-                scorer.pairs.errors_b += u64::from(of_b.are_more_than(of_a));
-                scorer.pairs.absent_b += u64::from(scores[1].is_none() && of_b.errors == 0);
+            let part = |case: &OneCase, counts: &[u64], index: usize| {
+                case.part(counts.get(index).copied().unwrap_or_default())
+            };
+            let scored_a = part(one, &one.scored, scorer.index_a);
+            if scored_a.count > 0 {
+                let scored_b = part(other, &other.scored, scorer.index_b);
+                let errors_a = part(one, &one.errors, scorer.index_a);
+                let errors_b = part(other, &other.errors, scorer.index_b);
+                let fails_more = errors_b.is_larger_than(errors_a);
+                let has_fewer = scored_a.is_larger_than(scored_b);
+                scorer.pairs.errors_b += u64::from(fails_more);
+                scorer.pairs.absent_b += u64::from(has_fewer && !fails_more);
             }
             scorer.pairs.add(&one.case_id, scores, passes, is_repeated, most);
         }
@@ -284,6 +293,7 @@ impl<'a> Comparing<'a> {
             a: self.a,
             b: self.b,
             cases: self.cases,
+            fewer_attempts: self.attempts.fewer_in_b(),
             questions: self.questions,
             verdict,
             scorers,
@@ -348,17 +358,45 @@ fn correct(
     scores.finding = scores.found(Direction::HigherIsBetter);
 }
 
-/// At how many of its attempts at a case a scorer failed.
+/// A part of the attempts at a case.
 #[derive(Clone, Copy, Debug)]
-struct Failures {
-    errors: u64,
+struct Part {
+    count: u64,
     attempts: u64,
 }
 
-impl Failures {
-    /// Whether it is a larger part of the attempts.
-    fn are_more_than(self, other: Failures) -> bool {
-        self.errors * other.attempts > other.errors * self.attempts
+impl Part {
+    fn is_larger_than(self, other: Part) -> bool {
+        self.count * other.attempts > other.count * self.attempts
+    }
+}
+
+impl OneCase {
+    /// So many of its attempts.
+    fn part(&self, count: u64) -> Part {
+        Part { count, attempts: self.attempts }
+    }
+}
+
+/// How many attempts both runs have at the cases that both have.
+#[derive(Clone, Copy, Debug, Default)]
+struct ComparedAttempts {
+    fewer_in_b: u64,
+    /// Those of the second run at its first case.
+    first_of_b: Option<u64>,
+    is_uneven_in_b: bool,
+}
+
+impl ComparedAttempts {
+    fn add(&mut self, a: u64, b: u64) {
+        self.fewer_in_b += u64::from(b < a);
+        self.is_uneven_in_b |= *self.first_of_b.get_or_insert(b) != b;
+    }
+
+    /// Cases of which attempts are missing in the second run, unless it has equally many everywhere: that is a choice, and leaves out
+    /// none because of its outcome.
+    fn fewer_in_b(self) -> u64 {
+        if self.is_uneven_in_b { self.fewer_in_b } else { 0 }
     }
 }
 
@@ -397,12 +435,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scorer_fails_more_often_if_it_fails_at_a_larger_part_of_the_attempts() {
-        let failures = |errors, attempts| Failures { errors, attempts };
-        assert!(failures(1, 1).are_more_than(failures(0, 1)));
-        assert!(failures(2, 4).are_more_than(failures(1, 4)));
-        assert!(!failures(1, 4).are_more_than(failures(1, 4)));
-        assert!(!failures(2, 8).are_more_than(failures(1, 4)));
-        assert!(!failures(0, 4).are_more_than(failures(1, 4)));
+    fn parts_of_different_numbers_of_attempts_are_compared_as_parts() {
+        let part = |count, attempts| Part { count, attempts };
+        assert!(part(1, 1).is_larger_than(part(0, 1)));
+        assert!(part(2, 4).is_larger_than(part(1, 4)));
+        assert!(!part(1, 4).is_larger_than(part(1, 4)));
+        assert!(!part(2, 8).is_larger_than(part(1, 4)));
+        assert!(!part(0, 4).is_larger_than(part(1, 4)));
+    }
+
+    #[test]
+    fn attempts_are_missing_if_some_cases_have_fewer_than_others() {
+        let fewer = |attempts: &[[u64; 2]]| {
+            let mut compared = ComparedAttempts::default();
+            attempts.iter().for_each(|[a, b]| compared.add(*a, *b));
+            compared.fewer_in_b()
+        };
+        assert_eq!(fewer(&[[3, 3], [3, 1], [3, 2]]), 2);
+        assert_eq!(fewer(&[[10, 3], [10, 3], [11, 3]]), 0);
+        assert_eq!(fewer(&[[1, 3], [1, 2]]), 0);
     }
 }

@@ -120,6 +120,9 @@ pub struct Comparison {
     pub b: ComparedRun,
     /// Cases that both have.
     pub cases: u64,
+    /// Those of them at which b has fewer attempts than a; 0 if b has equally many at each of them, for then it was asked less often on
+    /// purpose.
+    pub fewer_attempts: u64,
     /// Whether the ids of both name the same cases.
     pub questions: ComparedQuestions,
     /// Whether cases pass, if a scorer of each run can fail one. Of a case with several attempts, the part of them.
@@ -181,6 +184,8 @@ pub struct ComparedRun {
     pub has_verdicts: bool,
     /// Its cases; attempts at the same one count once.
     pub cases: u64,
+    /// Attempts at the cases that both runs have.
+    pub attempts: u64,
     /// Cases that the other run does not have.
     pub only_here: u64,
     /// The ids of the first of them, at most 10.
@@ -225,7 +230,8 @@ pub struct ComparedScores {
     pub only_b: u64,
     /// Cases of both runs of which a has a score, and for which the scorer failed in b at a larger part of the attempts than in a.
     pub errors_b: u64,
-    /// Cases of both runs of which a has a score, and b has none, although the scorer did not fail: it was not applicable, or was not asked.
+    /// Cases of both runs of which a has a score, and of which b has one for a smaller part of the attempts than a, although the scorer did
+    /// not fail at a larger part: it was not applicable, or was not asked. Of verdicts, those for whose attempts b has fewer.
     pub absent_b: u64,
     /// The mean of a; `None` here and below if there are no pairs.
     pub mean_a: Option<f64>,

@@ -245,7 +245,7 @@ impl Decider {
     /// The verdict of a case, and what decided against it.
     ///
     /// # Errors
-    /// What in the database is not a valid assertion.
+    /// What in the database is not a valid assertion, or no score that its scorer can have given.
     pub(super) fn case(
         &mut self,
         case: &CaseToDecide,
@@ -264,6 +264,12 @@ impl Decider {
             let assertions = assertions(case, row)?;
             scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
             scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
+            if let Some(score) = row.score.filter(|score| !scorer.policy.scale().contains(*score)) {
+                let (scorer, case) = (&scorer.scorer_id, &case.case_id);
+                return Err(format!(
+                    "the score {score} of `{scorer}` for `{case}` is not on its scale"
+                ));
+            }
             let counted = match (row.status, row.score) {
                 (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
                 (Status::Error, _) => Counted::Error,
@@ -357,6 +363,6 @@ fn assertions(case: &CaseToDecide, row: &RowToDecide) -> Result<Vec<Assertion>, 
 
 /// Whether a scorer of this stored sampling never runs.
 fn is_off(sampling_json: Option<&str>) -> bool {
-    let sampling = sampling_json.and_then(|json| serde_json::from_str(json).ok());
-    matches!(sampling, Some(Sampling::None))
+    let sampling = sampling_json.and_then(|json| serde_json::from_str::<Sampling>(json).ok());
+    sampling.is_some_and(Sampling::is_off)
 }

@@ -43,9 +43,13 @@ pub(super) struct OneCase {
     pub(super) attempts: u64,
     /// For each scorer, its reduced score.
     pub(super) scores: Vec<Option<f64>>,
+    /// For each scorer, of how many of the attempts it has a score.
+    pub(super) scored: Vec<u64>,
     /// For each scorer, at how many of the attempts it failed.
     pub(super) errors: Vec<u64>,
-    /// The part of the attempts that passed; `None` if none counts.
+    /// How many of the attempts count in a rate of those that passed.
+    pub(super) judged: u64,
+    /// The part of these that passed; `None` if none counts.
     pub(super) passed: Option<f64>,
 }
 
@@ -101,7 +105,7 @@ impl<'s> Side<'s> {
         let (key, case_id) = (first.key, first.case_id.clone());
         let mut errors = vec![0; self.decider.scorers.len()];
         let mut scores = vec![Vec::new(); self.decider.scorers.len()];
-        let (mut attempts, mut counted, mut passed) = (0, 0_u64, 0_u64);
+        let (mut attempts, mut judged, mut passed) = (0, 0_u64, 0_u64);
         while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
             let Some(attempt) = self.page.pop_front() else { break };
             attempts += 1;
@@ -111,7 +115,7 @@ impl<'s> Side<'s> {
             let damaged = |what| StoreError::Corrupt { path: self.store.path().to_owned(), what };
             let (verdict, _) = self.decider.case(&attempt).map_err(damaged)?;
             let verdict = if self.as_one.strict { verdict.strict() } else { verdict };
-            counted += u64::from(verdict.is_judged());
+            judged += u64::from(verdict.is_judged());
             passed += u64::from(verdict.verdict == Verdict::Passed);
             for row in &attempt.rows {
                 let index = self.decider.index(row.scorer);
@@ -131,8 +135,10 @@ impl<'s> Side<'s> {
             case_id,
             attempts,
             scores: scores.iter().map(reduce).collect(),
+            scored: scores.iter().map(|of_scorer| of_scorer.len() as u64).collect(),
             errors,
-            passed: (counted > 0).then(|| passed as f64 / counted as f64),
+            judged,
+            passed: (judged > 0).then(|| passed as f64 / judged as f64),
         }))
     }
 

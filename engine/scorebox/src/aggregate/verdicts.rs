@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     contract::{Assertion, Severity},
     store::CaseToDecide,
-    verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing},
+    verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing, count, counted},
 };
 
 /// So many cases that sampling let through and that a scorer is not for say that it is for none of the others either.
@@ -131,6 +131,23 @@ impl DecidedScorer {
     pub fn idle_of(&self) -> Option<u64> {
         let by_sampling = self.is_off || (self.left_out > 0 && self.let_through < MANY);
         (self.decided == 0 && self.spared > 0 && !by_sampling).then_some(self.spared)
+    }
+
+    /// What is said of a scorer that can fail a case and decided none, even if sampling may be why: `switched off by sampling`, or
+    /// `decided none of 40 cases, 38 of them left out by sampling`. `None` if it decided one, if there was none, or if it can fail none.
+    pub fn idle_in_words(&self) -> Option<String> {
+        if !self.can_fail(false) || self.decided > 0 || self.spared == 0 {
+            return None;
+        }
+        if self.is_off {
+            return Some("switched off by `sampling`".to_owned());
+        }
+        let none = format!("decided none of {}", counted(self.spared, "case", "cases"));
+        Some(match self.left_out {
+            0 => none,
+            all if all == self.spared => format!("{none}, left out by `sampling`"),
+            some => format!("{none}, {} of them left out by `sampling`", count(some)),
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::{
     aggregate::{Against, DecidedCase, DecidedRun, VerdictOptions, verdicts},
-    store::{CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, Store, StoreError},
+    store::{CaseKey, CaseToDecide, ScoreCursor, ScoreFilter, ScoreRecord, Store, StoreError},
 };
 
 use super::{ReportError, ReportOptions};
@@ -24,6 +24,13 @@ pub struct ReportedCase<'a> {
 }
 
 impl ReportedCase<'_> {
+    /// `(iteration 0, attempt 2)`, unless both are the first.
+    pub(super) fn which_attempt(&self) -> Option<String> {
+        let CaseToDecide { iteration, attempt, .. } = *self.decided.case;
+        let is_first = iteration == 0 && attempt == 0;
+        (!is_first).then(|| format!("(iteration {iteration}, attempt {attempt})"))
+    }
+
     /// The rows that decided against it, with what they count as.
     pub(super) fn decisive(&self) -> impl Iterator<Item = (&Against<'_>, Option<&ScoreRecord>)> {
         self.decided.against.iter().map(|against| {

@@ -11,6 +11,8 @@
 //! | skipped | `skipped` |
 //! | passed with a soft regression | passes; `system-out` says which scorers regressed |
 //! | an error of a scorer that does not decide | `system-out` says it |
+//! | an error of a scorer's summary of the run | `system-out` of the test suite says it |
+//! | a scorer that can fail a case and decided none, if no requirement says so | likewise |
 //! | a requirement of the run that does not hold | a `testcase` named `requirement: …` with a `failure` that says how |
 //! | a run that has not finished | a last `testcase` with an `error` that says why |
 
@@ -19,8 +21,9 @@ use std::{io, time::Duration};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::{
+    aggregate::DecidedRun,
     cut::cut,
-    store::{RunRecord, Store},
+    store::{RunRecord, Store, SummaryRecord},
     terminal::visible,
     verdict::Verdict,
 };
@@ -51,7 +54,7 @@ pub(super) fn write(
         suite.add_property(("root", root.to_string().as_str()));
     }
     let mut time = Duration::ZERO;
-    for_each_case(store, options, |case| {
+    let decided = for_each_case(store, options, |case| {
         time = time.saturating_add(time_of(case));
         suite.add_test_case(test_case(&run, case));
         Ok(())
@@ -65,6 +68,12 @@ pub(super) fn write(
     let missing = (format!("run {}", run.spec.id), NonSuccessKind::Error);
     suite.add_test_cases(unfinished(&run).map(|why| of_the_run(&run, missing, &why)));
     suite.set_time(time);
+    let summaries = store.summaries(run.key)?;
+    let beside = errors_of_summaries(&summaries).chain(idle(options, &decided));
+    let beside: Vec<String> = beside.collect();
+    if !beside.is_empty() {
+        suite.set_system_out(beside.join("\n"));
+    }
     let mut report = Report::new("scorebox");
     report.set_time(time);
     report.add_test_suite(suite);
@@ -140,6 +149,20 @@ fn errors_beside<'a>(reported: &'a ReportedCase<'_>) -> impl Iterator<Item = Str
     })
 }
 
+/// The errors of scorers' summaries of the run, a line for each.
+fn errors_of_summaries(summaries: &[SummaryRecord]) -> impl Iterator<Item = String> {
+    summaries.iter().filter_map(|record| {
+        let kind = record.error_kind.as_deref()?;
+        let message = record.error_message.as_deref().unwrap_or_default();
+        Some(shown(&format!("{} of the run: error: {kind}: {message}", record.scorer_id)))
+    })
+}
+
+/// The scorers that can fail a case and decided none, a line for each.
+fn idle(options: ReportOptions<'_>, decided: &DecidedRun) -> impl Iterator<Item = String> {
+    options.idle(decided).map(|(scorer_id, why)| shown(&format!("{scorer_id}: {why}")))
+}
+
 /// What is true of the run and of no case of it: a requirement that does not hold, or why it has not come to all cases.
 fn of_the_run(run: &RunRecord, (name, kind): (String, NonSuccessKind), why: &str) -> TestCase {
     let why = shown(why);
@@ -153,13 +176,8 @@ fn of_the_run(run: &RunRecord, (name, kind): (String, NonSuccessKind), why: &str
 
 /// The case's id, with iteration and attempt where they are not the first.
 fn name(reported: &ReportedCase<'_>) -> String {
-    let case = reported.decided.case;
-    match (case.iteration, case.attempt) {
-        (0, 0) => case.case_id.clone(),
-        (iteration, attempt) => {
-            format!("{} (iteration {iteration}, attempt {attempt})", case.case_id)
-        }
-    }
+    let id = &reported.decided.case.case_id;
+    reported.which_attempt().map_or_else(|| id.clone(), |which| format!("{id} {which}"))
 }
 
 fn time_of(reported: &ReportedCase<'_>) -> Duration {

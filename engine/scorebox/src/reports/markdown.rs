@@ -70,6 +70,10 @@ pub(super) fn write(
         out.write_all(format!("**A requirement does not hold**: {why}\n\n").as_bytes())?;
     }
     writeln!(out, "{}", scorers(&aggregates, &decided, options.intervals))?;
+    for (scorer_id, why) in options.idle(&decided) {
+        let name = escaped(scorer_id, MOST_NAME_BYTES);
+        writeln!(out, "**{name}**, which can fail a case: {why}\n")?;
+    }
     for summary in store.summaries(run.key)? {
         writeln!(out, "{}", of_the_run(&summary, run.state))?;
     }
@@ -226,6 +230,12 @@ fn attempts(repeats: &Repeats, tries: &Tries) -> String {
     table
 }
 
+/// What the case is called, however long its id is.
+fn name_of(reported: &ReportedCase<'_>) -> String {
+    let id = escaped(&reported.decided.case.case_id, MOST_NAME_BYTES);
+    reported.which_attempt().map_or_else(|| id.clone(), |which| format!("{id} {which}"))
+}
+
 /// A line of the table of cases.
 fn line_of(reported: &ReportedCase<'_>) -> String {
     let verdict = reported.decided.verdict;
@@ -264,7 +274,7 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
         .collect();
     format!(
         "| {} | {} | {} | {} |\n",
-        escaped(&reported.decided.case.case_id, MOST_NAME_BYTES),
+        name_of(reported),
         verdict.verdict.as_str(),
         verdict.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.4}")),
         decided.join("<br>")

@@ -24,6 +24,7 @@ pub use readable::readable_json;
 pub use spreadsheet::{cell_number, cell_text};
 
 use crate::{
+    aggregate::DecidedRun,
     store::{RunRecord, RunSource, RunState, Store, StoreError},
     verdict::Broken,
 };
@@ -127,6 +128,20 @@ impl<'a> ReportOptions<'a> {
     /// The requirements that do not hold, and that no case shows.
     fn unseen(&self) -> impl Iterator<Item = &'a Broken> + use<'a> {
         self.broken.iter().filter(|it| !it.is_of_cases())
+    }
+
+    /// The scorers that can fail a case and decided none, each with what is said of it; without those that a requirement says it of.
+    fn idle<'d>(
+        &self,
+        decided: &'d DecidedRun,
+    ) -> impl Iterator<Item = (&'d str, String)> + use<'a, 'd> {
+        let broken = self.broken;
+        let is_said = move |id: &str| {
+            let says = |it: &Broken| matches!(it, Broken::NothingDecided { scorer_id, .. } if scorer_id == id);
+            broken.iter().any(says)
+        };
+        let idle = decided.scorers.iter().filter(move |scorer| !is_said(&scorer.scorer_id));
+        idle.filter_map(|scorer| Some((scorer.scorer_id.as_str(), scorer.idle_in_words()?)))
     }
 
     /// The same with this [`strict`](ReportOptions::strict).

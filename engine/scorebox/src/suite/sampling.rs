@@ -97,6 +97,11 @@ impl Sampling {
             Sampling::None => false,
         }
     }
+
+    /// Whether the scorer runs on no case, whatever is drawn.
+    pub fn is_off(self) -> bool {
+        matches!(self, Sampling::None | Sampling::Ratio { rate: Rate(0.0) })
+    }
 }
 
 #[cfg(test)]

@@ -136,12 +136,13 @@ fn rates_apart(rate: f64, least: f64) -> [String; 2] {
     apart(rate * 100.0, least * 100.0, |share| format!("{share:.1}")).map(|it| format!("{it} %"))
 }
 
-fn counted(number: u64, one: &str, many: &str) -> String {
+/// `1 case`, `2,000 cases`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// `300,000`.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     match (number / 1000, number % 1000) {
         (0, rest) => rest.to_string(),
         (thousands, rest) => format!("{},{rest:03}", count(thousands)),

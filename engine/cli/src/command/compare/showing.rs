@@ -192,8 +192,15 @@ fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
 /// What the figures are of, and how they were computed.
 pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
     let Comparison { a, b, cases, tests, .. } = comparison;
+    let attempts = match a.attempts == b.attempts {
+        true => String::new(),
+        false => {
+            let of_a = counted(a.attempts, "attempt", "attempts");
+            format!(", with {of_a} in A and {} in B", count(b.attempts))
+        }
+    };
     let mut lines = vec![format!(
-        "A {}, B {}: {} in both",
+        "A {}, B {}: {} in both{attempts}",
         a.run_id,
         b.run_id,
         counted(*cases, "case", "cases")
@@ -269,6 +276,11 @@ pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines.extend(failures_in_b(comparison));
+    lines.extend(fewer_attempts(comparison));
+    if has_attempts(comparison) {
+        // Where a case is one attempt, the counts of cases with one score say it.
+        lines.extend(absent_from_b(comparison));
+    }
     let names = |is: fn(&ComparedScorer) -> bool| {
         let scorers = comparison.scorers.iter().filter(|scorer| is(scorer));
         scorers.map(|it| format!("`{}`", one_line(&it.scorer_id, NAME))).collect::<Vec<_>>()
@@ -324,15 +336,8 @@ pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
         lines.push("A has verdicts, and B has no scorer that can fail a case".to_owned());
     }
     lines.extend(named(comparison).filter_map(too_few));
-    if let Some(verdict) = comparison.verdict.as_ref().filter(|scores| scores.only_a > 0) {
-        let cases = counted(verdict.only_a, "case that has", "cases that have");
-        lines.push(format!("B has no verdict for {cases} one in A"));
-    }
-    for scorer in comparison.scorers.iter().filter(|scorer| scorer.scores.absent_b > 0) {
-        let cases = counted(scorer.scores.absent_b, "case that has", "cases that have");
-        let name = one_line(&scorer.scorer_id, NAME);
-        lines.push(format!("B has no score of `{name}` for {cases} one in A"));
-    }
+    lines.extend(fewer_attempts(comparison));
+    lines.extend(absent_from_b(comparison));
     for scorer_id in &comparison.not_compared {
         let name = one_line(scorer_id, NAME);
         lines.push(match comparison.incomparable.contains(scorer_id) {
@@ -344,6 +349,43 @@ pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
         lines.push("no case has a score in both runs".to_owned());
     }
     lines
+}
+
+/// What B has no verdict or no score of, and A has; of several attempts, for a larger part of them.
+fn absent_from_b(comparison: &Comparison) -> Vec<String> {
+    let verdict = comparison.verdict.iter().map(|scores| (None, scores));
+    let scorers = comparison.scorers.iter();
+    let scorers = scorers.map(|it| (Some(it.scorer_id.as_str()), &it.scores));
+    let absent = verdict.chain(scorers).filter(|(_, scores)| scores.absent_b > 0);
+    let sentence = |(scorer, scores): (Option<&str>, &ComparedScores)| {
+        let what = match scorer {
+            Some(id) => format!("score of `{}`", one_line(id, NAME)),
+            None => "verdict".to_owned(),
+        };
+        match has_attempts(comparison) {
+            true => {
+                let cases = counted(scores.absent_b, "case", "cases");
+                format!("B has a {what} for a smaller part of the attempts than A, at {cases}")
+            }
+            false => {
+                let cases = counted(scores.absent_b, "case that has", "cases that have");
+                format!("B has no {what} for {cases} one in A")
+            }
+        }
+    };
+    absent.map(sentence).collect()
+}
+
+/// Whether a case that both have was tried several times in one of the runs.
+fn has_attempts(comparison: &Comparison) -> bool {
+    comparison.a.attempts.max(comparison.b.attempts) > comparison.cases
+}
+
+/// Attempts that B lacks, and not because it has fewer at each case.
+fn fewer_attempts(comparison: &Comparison) -> Option<String> {
+    let cases = counted(comparison.fewer_attempts, "case", "cases");
+    (comparison.fewer_attempts > 0)
+        .then(|| format!("B has fewer attempts than A at {cases}, and not equally many at each"))
 }
 
 /// Losses in so few cases that they would not be shown, however many there are.
