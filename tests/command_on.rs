@@ -142,7 +142,7 @@ fn a_value_that_no_case_can_have_is_refused_where_it_stands() {
     let folder = folder("[scorers.contains]\nconfig = { value = 'x' }\non = '/ouput/summary'\n");
     let refused = folder.sh("scorebox run s.toml cases.jsonl").exits_with(2);
     assert_snapshot!(refused.stderr, @r"
-    error: s.toml:3:6: `/ouput/summary` is not in what scorers are given of a case (did you mean `/output`?); a pointer begins with one of `/output`, `/input`, `/groundTruth`, `/context`, `/latencyMs`, `/outputSchema`, `/trace`, `/usage`, `/metadata`, `/baseline`
+    error: s.toml:3:6: `/ouput/summary` is not in a part of a case that a scorer can be on (did you mean `/output`?); a pointer begins with one of `/output`, `/input`, `/groundTruth`, `/context`, `/outputSchema`, `/trace`, `/usage`, `/metadata`, `/baseline`
     ");
     folder.write("s.toml", "[scorers.contains]\nconfig = { value = 'x' }\non = 'output'\n");
     let refused = folder.sh("scorebox run s.toml cases.jsonl").exits_with(2);

@@ -499,3 +499,27 @@ fn the_verdict_of_a_run_is_in_its_json() {
     assert_eq!(verdict["scorers"][0]["failed"], 1);
     assert_eq!(json["broken"][0]["requirement"], "cases");
 }
+
+#[test]
+fn an_error_of_a_soft_scorer_with_a_threshold_is_named_where_it_counts() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"id\": \"a\", \"output\": \"4\", \"groundTruth\": \"4\"}\n{\"id\": \"b\", \"output\": \"4\"}\n",
+    );
+    folder.write(
+        "s.toml",
+        "[scorers.soft]\nuse = 'exact-match'\nseverity = 'soft'\nthreshold = 0.5\n",
+    );
+    let run = "scorebox run s.toml cases.jsonl -q --strict --max-errors 1 --min-pass-rate";
+    let said = folder.sh(&format!("{run} 0.5")).exits_with(0).stderr;
+    assert!(said.contains("verdict: 1 of 2 cases passed (50.0 %"), "{said}");
+    assert!(said.contains("\n  soft (soft, at least 0.5000): 1 case errored\n"), "{said}");
+    folder.sh(&format!("{run} 0.9")).exits_with(3);
+    assert_snapshot!(folder.sh("scorebox cases --strict --scorer soft").stdout, @"
+    case  verdict  score  decided by
+    b     errored      -  soft errored
+    ");
+    let junit = folder.sh("scorebox report junit=- --strict").exits_with(0).stdout;
+    assert!(!junit.contains("<error message=\"\""), "{junit}");
+}

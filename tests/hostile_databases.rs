@@ -350,8 +350,8 @@ fn what_stands_beside_a_database_and_is_not_a_file_is_neither_opened_nor_followe
 #[test]
 fn a_score_that_no_scorer_can_have_given_is_damage() {
     for (score, said) in [
-        ("9e999", "the score inf is on no scale"),
-        ("-3.0", "the score -3 is on no scale"),
+        ("9e999", "inf is not a possible score"),
+        ("-3.0", "-3 is not a possible score"),
         ("2.0", "the score 2 of `exact-match` for `q1` is not on its scale"),
     ] {
         let folder = with_a_run();
@@ -363,7 +363,8 @@ fn a_score_that_no_scorer_can_have_given_is_damage() {
             let refused = folder.sh(&format!("scorebox {command}")).exits_with(2);
             assert!(refused.stderr.contains(said), "{command}: {refused}");
         }
-        // What is different can still be said.
+        let verified = folder.sh("scorebox verify r").exits_with(1);
+        assert!(verified.stdout.contains("r:exact-match:0:0:q1  different  score"), "{verified}");
         let root = folder.rows("SELECT lower(hex(root)) FROM runs").concat();
         let verified = folder.sh(&format!("scorebox verify r --root {root}")).exits_with(1);
         assert!(verified.stdout.contains("different  root"), "{verified}");
@@ -376,6 +377,14 @@ fn a_finished_run_that_was_changed_is_not_resumed_under_its_old_root() {
     folder.sh(&format!("{RUN} --resume r")).exits_with(0);
     let change = "UPDATE score_rows SET score = 1.0 WHERE score < 1.0";
     folder.database("scorebox.db").execute(change, []).unwrap();
+    let lines = fs::read_to_string(folder.path("cases.jsonl")).unwrap();
+    folder.write(
+        "more.jsonl",
+        format!("{lines}{{\"id\": \"q4\", \"output\": \"Bern\", \"groundTruth\": \"Bern\"}}\n"),
+    );
+    let more = RUN.replace("cases.jsonl", "more.jsonl");
+    let refused = folder.sh(&format!("{more} --resume r")).exits_with(2);
+    assert!(refused.stderr.contains("was changed since it ended"), "{refused}");
     let reported = folder.sh("scorebox report r -o r.md").exits_with(0);
     assert_snapshot!(reported.stderr, @"warning: run `r` was changed since it ended: the root in the report is not that of its rows; `scorebox verify r` says what is different");
     let refused = folder.sh(&format!("{RUN} --resume r")).exits_with(2);

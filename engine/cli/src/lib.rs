@@ -192,7 +192,7 @@ pub fn cache_folder() -> Option<PathBuf> {
 pub struct Required {
     /// What is required of the run as a whole.
     pub requirements: Requirements,
-    /// Whether soft scores beyond their thresholds fail cases.
+    /// Whether soft scorers with a threshold count as gates.
     pub strict: bool,
     /// Whether scores may be errors, however many.
     pub allow_errors: bool,
@@ -247,7 +247,7 @@ fn warnings(
     let Decision { aggregates, decided, broken, .. } = decision;
     let unshown = run_end::warnings(store, run, aggregates, decided, broken)?;
     warnings.extend(unshown.into_iter().map(|warning| warning.message));
-    warnings.extend(report::summaries::said_errors(summaries, run.state));
+    warnings.extend(report::summaries::errors_in_short(summaries));
     warnings.extend(decision.warnings("`strict`"));
     Ok(warnings)
 }

@@ -1,7 +1,7 @@
 //! What a published scorer's name could be taken for, in words. Decides nothing: what is alike may be so by chance.
 
 use scorebox::digest::Digest;
-use scorebox_community::{Address, KnownName, Likeness, NearMisses, Signer};
+use scorebox_community::{Address, KnownName, NearMisses, Signer, Similarity};
 
 use crate::{failure::Failure, indexes, setup, user_configuration::UserConfiguration, words};
 
@@ -11,10 +11,10 @@ pub(crate) fn built_in() -> NearMisses {
 }
 
 /// `has a name close to `contains`, which is built in`.
-pub(crate) fn in_words(known: &KnownName, likeness: Likeness) -> String {
-    let how = match likeness {
-        Likeness::Same => "has the name of",
-        Likeness::Close => "has a name close to",
+pub(crate) fn in_words(known: &KnownName, similarity: Similarity) -> String {
+    let how = match similarity {
+        Similarity::Same => "has the name of",
+        Similarity::Close => "has a name close to",
     };
     match known {
         KnownName::BuiltIn(name) => format!("{how} `{name}`, which is built in"),
@@ -52,8 +52,8 @@ pub(crate) fn warn_of(
             }
         }
     }
-    if let Some((known, likeness)) = names.closest(address, id, signer) {
-        words::warn(&format!("`{address}` {}", in_words(&known, likeness)));
+    if let Some((known, similarity)) = names.closest(address, id, signer) {
+        words::warn(&format!("`{address}` {}", in_words(&known, similarity)));
         words::hint("be sure that it is the one that you mean");
     }
     Ok(())

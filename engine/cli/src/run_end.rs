@@ -64,7 +64,7 @@ pub(crate) fn say_what_is_wrong(
         errors => say_errors(store, run.spec.id.as_str(), errors, database)?,
     }
     let summaries = store.summaries(run.key)?;
-    summaries::said_errors(&summaries, run.state).for_each(|it| words::warn(&it));
+    summaries::errors_in_short(&summaries).for_each(|it| words::warn(&it));
     words::limit_hints(summaries::error_kinds(&summaries));
     Ok(())
 }

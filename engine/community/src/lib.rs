@@ -56,7 +56,7 @@ pub use index::{
     fetch_index, publish_index,
 };
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
-pub use near_miss::{KnownName, Likeness, NearMisses};
+pub use near_miss::{KnownName, NearMisses, Similarity};
 pub use publish::{Published, publish};
 pub use pull::{Pulled, Releases, newest, pull, pull_component, releases};
 pub use registry::{Registry, Transport};

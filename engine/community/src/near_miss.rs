@@ -27,7 +27,7 @@ const LOOKALIKES: [(&str, &str); 10] = [
 /// How a name is like another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "two names are the same, alike or different")]
-pub enum Likeness {
+pub enum Similarity {
     /// It is the same name.
     Same,
     /// It could be taken for it.
@@ -116,14 +116,14 @@ impl NearMisses {
         address: &Address,
         id: &str,
         signer: Option<&str>,
-    ) -> Option<(KnownName, Likeness)> {
+    ) -> Option<(KnownName, Similarity)> {
         let last = Name::of(last_of(address));
         let names = [Name::of(id), last.clone()];
         let of_built_in = self.built_in.iter().filter_map(|(known, known_name)| {
-            let likeness = names.iter().filter_map(|name| name.likeness(known_name));
-            Some((KnownName::BuiltIn(known.clone()), likeness.min_by_key(|it| it.rank())?))
+            let similarity = names.iter().filter_map(|name| name.similarity(known_name));
+            Some((KnownName::BuiltIn(known.clone()), similarity.min_by_key(|it| it.rank())?))
         });
-        if let Some(closest) = of_built_in.min_by_key(|(_, likeness)| likeness.rank()) {
+        if let Some(closest) = of_built_in.min_by_key(|(_, similarity)| similarity.rank()) {
             return Some(closest);
         }
         let place = place_of(address);
@@ -135,7 +135,7 @@ impl NearMisses {
         let of_lasts = self.lasts.closest(&last, is_another);
         let of_wholes = self.wholes.closest(&Name::of(&place), is_another);
         let first = of_lasts.into_iter().chain(of_wholes).min()?;
-        Some((KnownName::Published(self.places[first].text.clone()), Likeness::Close))
+        Some((KnownName::Published(self.places[first].text.clone()), Similarity::Close))
     }
 }
 
@@ -167,11 +167,11 @@ impl Names {
     }
 }
 
-impl Likeness {
+impl Similarity {
     fn rank(self) -> u8 {
         match self {
-            Likeness::Same => 0,
-            Likeness::Close => 1,
+            Similarity::Same => 0,
+            Similarity::Close => 1,
         }
     }
 }
@@ -203,14 +203,14 @@ impl Name {
         Name { text, skeleton, words, shape }
     }
 
-    fn likeness(&self, known: &Name) -> Option<Likeness> {
+    fn similarity(&self, known: &Name) -> Option<Similarity> {
         if self.text == known.text {
-            return Some(Likeness::Same);
+            return Some(Similarity::Same);
         }
         let is_close = self.skeleton == known.skeleton
             || (!self.words.is_empty() && self.words == known.words)
             || (self.shape.could_be_near(known.shape) && self.is_near(&known.text));
-        is_close.then_some(Likeness::Close)
+        is_close.then_some(Similarity::Close)
     }
 
     /// Whether few letters differ, or are in another place.
@@ -274,8 +274,8 @@ mod tests {
         written.parse().unwrap()
     }
 
-    fn built_in(name: &str, likeness: Likeness) -> Option<(KnownName, Likeness)> {
-        Some((KnownName::BuiltIn(name.to_owned()), likeness))
+    fn built_in(name: &str, similarity: Similarity) -> Option<(KnownName, Similarity)> {
+        Some((KnownName::BuiltIn(name.to_owned()), similarity))
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
         let names = NearMisses::of(["contains", "exact-match", "regex", "bleu", "f1", "word-f1"]);
         let closest =
             |name: &str| names.closest(&address(&format!("a.b/x/{name}:1")), "unlike", TEAM);
-        assert_eq!(closest("contains"), built_in("contains", Likeness::Same));
+        assert_eq!(closest("contains"), built_in("contains", Similarity::Same));
         for (name, known) in [
             ("contians", "contains"),
             ("c0ntains", "contains"),
@@ -298,7 +298,7 @@ mod tests {
             ("fl", "f1"),
             ("word-fl", "word-f1"),
         ] {
-            assert_eq!(closest(name), built_in(known, Likeness::Close), "{name}");
+            assert_eq!(closest(name), built_in(known, Similarity::Close), "{name}");
         }
         for name in ["grade", "contains-all-of", "f2", "blue-eyes", "match", "rex"] {
             assert_eq!(closest(name), None, "{name}");
@@ -309,8 +309,8 @@ mod tests {
     fn what_a_scorer_calls_itself_counts_as_where_it_is() {
         let names = NearMisses::of(["contains"]);
         let closest = |id: &str| names.closest(&address("a.b/x/innocent:1"), id, TEAM);
-        assert_eq!(closest("contains"), built_in("contains", Likeness::Same));
-        assert_eq!(closest("contians"), built_in("contains", Likeness::Close));
+        assert_eq!(closest("contains"), built_in("contains", Similarity::Same));
+        assert_eq!(closest("contians"), built_in("contains", Similarity::Close));
         assert_eq!(closest("innocent"), None);
     }
 
@@ -372,7 +372,7 @@ mod tests {
         names.know(&address("registry.test/team/glockenspiel:1"), TEAM);
         let closest = names.closest(&address("elsewhere.test/crew/glockenspeil:1"), "x", OTHER);
         let known = KnownName::Published("registry.test/team/glockenspiel".to_owned());
-        assert_eq!(closest, Some((known, Likeness::Close)));
+        assert_eq!(closest, Some((known, Similarity::Close)));
     }
 
     #[test]
@@ -380,6 +380,6 @@ mod tests {
         let names = NearMisses::of(["contains"]);
         // With a Cyrillic `о`, as only an id could have it.
         let closest = names.closest(&address("a.b/x:1"), "cоntains", TEAM);
-        assert_eq!(closest, built_in("contains", Likeness::Close));
+        assert_eq!(closest, built_in("contains", Similarity::Close));
     }
 }

@@ -217,7 +217,7 @@ impl Server {
                 format!("{base_url} did not answer in HTTP{through}: {because}")
             }
             ProtocolFault::TooLarge => format!(
-                "{base_url} answered{through} with a head that is too large, or that states a length that no answer has"
+                "{base_url} answered{through} with headers that are too large, or an impossible `Content-Length`"
             ),
         })
     }

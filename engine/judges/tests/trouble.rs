@@ -172,7 +172,7 @@ async fn a_server_that_speaks_another_protocol_than_its_address_says_is_not_aske
     let endless = b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\n";
     assert_eq!(
         refused_answer("http", endless).await,
-        "answered with a head that is too large, or that states a length that no answer has"
+        "answered with headers that are too large, or an impossible `Content-Length`"
     );
 }
 

@@ -175,7 +175,7 @@ impl<'a> HtmlReport<'a> {
                     }
                 }
                 (summary::went(figures))
-                @if self.strict { p.small.aside { "Soft regressions count as failures." } }
+                @if self.strict { p.small.aside { "Soft scorers with a threshold count as gates." } }
                 section {
                     h2 { "Scorers" }
                     (summary::scorers(&figures.scorers, |_| None))

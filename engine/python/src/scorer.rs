@@ -196,7 +196,20 @@ impl Scorer {
 
 impl Scorer {
     /// The scorer of an entry of a suite.
+    ///
+    /// # Errors
+    /// Also if it is on one value of a case: a scorer alone is given outputs.
     pub(crate) fn of_entry(py: Python<'_>, entry: SuiteScorer) -> PyResult<Scorer> {
+        if let Some(pointer) = &entry.output_from {
+            let message = format!("the scorer `{}` is on `{pointer}` of a case", entry.id);
+            let advice = "score with the suite, which knows what it is on; a scorer alone is given the output";
+            return Err(error::advised(
+                py,
+                Kind::InvalidArgument,
+                message,
+                Some(advice.to_owned()),
+            ));
+        }
         Scorer::of_recipe(py, Recipe::Named(Box::new(entry)))
     }
 

@@ -135,6 +135,15 @@ def test_an_entry_of_a_suite_is_a_scorer():
     assert (error.kind, error.advice) == ("unknown-scorer", "did you mean `same`?")
 
 
+def test_an_entry_that_is_on_one_value_is_scored_by_its_suite_only():
+    suite = scorebox.Suite(text="[scorers.title]\nuse = 'exact-match'\non = '/output/title'\n")
+    case = {"output": {"title": "a", "text": "b"}, "expected": "a"}
+    assert [row.score for row in suite.iter([case])] == [1.0]
+    error = refused(suite.scorer, "title")
+    assert (error.kind, "is on `/output/title`" in str(error)) == ("invalid-argument", True)
+    assert error.advice.startswith("score with the suite")
+
+
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

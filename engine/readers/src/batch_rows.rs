@@ -3,7 +3,7 @@
 
 /// How many rows may be read at once, the most first.
 const CHOICES: [u64; 7] = [4096, 1024, 256, 64, 16, 4, 1];
-/// Bytes of pages that are in memory at once: 64 MiB, or twice as many as the reading of single rows takes.
+/// Bytes of pages that should be in memory at once: 64 MiB, or twice as many as the reading of single rows takes.
 const USUAL_BYTES: u64 = 64 << 20;
 /// The most bytes of the pages and dictionaries of all columns in memory at once: 2 GiB. Writers end pages and dictionaries at about
 /// 1 MiB each, so these are some five hundred columns of texts that have a full one of both.

@@ -74,7 +74,7 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
     }
     rows_at_once(&taken).map_err(|bytes| {
         format!(
-            "a row takes {} MiB of pages and dictionaries of all {} columns at once, and at most {} MiB are read: write smaller \
+            "reading one row needs {} MiB of pages and dictionaries of all {} columns, and the limit is {} MiB: write smaller \
              pages (with pyarrow, `write_batch_size=1`), or only the columns that are needed",
             bytes.div_ceil(1 << 20),
             taken.len(),

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(open_parquet(bytes_of(&claiming(8))).map(drop), Ok(()));
         assert_eq!(
             refused(&claiming(9)),
-            "a row takes 2251 MiB of pages and dictionaries of all 9 columns at once, and at most 2048 MiB are read: \
+            "reading one row needs 2251 MiB of pages and dictionaries of all 9 columns, and the limit is 2048 MiB: \
              write smaller pages (with pyarrow, `write_batch_size=1`), or only the columns that are needed"
         );
     }
@@ -233,7 +233,10 @@ mod tests {
         let file = writer.into_inner().unwrap();
         // The header of the dictionary, and in it how many values it has.
         let said = refused(&claiming(&file, &[0x4c, 0x15], TWO_GIGABYTES));
-        assert!(said.starts_with("a row takes 16385 MiB of pages and dictionaries"), "{said}");
+        assert!(
+            said.starts_with("reading one row needs 16385 MiB of pages and dictionaries"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -263,7 +266,7 @@ mod tests {
         let mut lengths = [1; 300];
         lengths[100] = 300;
         let said = refused(&written(&lengths));
-        assert!(said.starts_with("a row takes 24"), "{said}");
+        assert!(said.starts_with("reading one row needs 24"), "{said}");
     }
 
     #[test]

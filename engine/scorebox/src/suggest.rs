@@ -41,16 +41,17 @@ impl Closest {
         if name.len() > LONGEST {
             return;
         }
-        let likeness = strsim::jaro_winkler(wanted, &name.to_lowercase());
-        if likeness < ALIKE || self.found.iter().any(|(_, found)| found == name) {
+        let similarity = strsim::jaro_winkler(wanted, &name.to_lowercase());
+        if similarity < ALIKE || self.found.iter().any(|(_, found)| found == name) {
             return;
         }
-        let before = |(other_likeness, other): &(f64, String)| {
-            *other_likeness > likeness || (*other_likeness == likeness && other.as_str() < name)
+        let before = |(other_similarity, other): &(f64, String)| {
+            *other_similarity > similarity
+                || (*other_similarity == similarity && other.as_str() < name)
         };
         let index = self.found.partition_point(before);
         if index < MOST {
-            self.found.insert(index, (likeness, name.to_owned()));
+            self.found.insert(index, (similarity, name.to_owned()));
             self.found.truncate(MOST);
         }
     }
@@ -58,7 +59,7 @@ impl Closest {
     /// Those that were close enough.
     pub(crate) fn names(self) -> Vec<String> {
         let least = self.found.first().map_or(0.0, |(closest, _)| closest - BEHIND);
-        let near = self.found.into_iter().filter(|(likeness, _)| *likeness >= least);
+        let near = self.found.into_iter().filter(|(similarity, _)| *similarity >= least);
         near.map(|(_, name)| name).collect()
     }
 }

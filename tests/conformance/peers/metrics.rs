@@ -1,4 +1,4 @@
-//! rouge-score, sacrebleu and NLTK: metrics of likeness between texts.
+//! rouge-score, sacrebleu and NLTK: metrics of similarity between texts.
 
 use serde_json::json;
 

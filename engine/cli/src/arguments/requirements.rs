@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Requirements")]
 pub(crate) struct RequirementArguments {
-    /// Also fail cases with a soft score beyond its threshold
+    /// Treat soft scorers with a threshold as gates: regressions fail cases, and errors count
     #[arg(long)]
     pub strict: bool,
 

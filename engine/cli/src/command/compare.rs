@@ -44,7 +44,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
 
-    /// Count a case with a soft score beyond its threshold as failed
+    /// Treat soft scorers with a threshold as gates: regressions fail cases, and errors count
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 

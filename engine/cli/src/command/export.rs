@@ -28,7 +28,7 @@ pub(crate) struct Export {
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Option<ExportFormat>,
 
-    /// Count a case with a soft score beyond its threshold as failed
+    /// Treat soft scorers with a threshold as gates: regressions fail cases, and errors count
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 

@@ -47,7 +47,7 @@ pub(crate) struct Repeats {
     #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
 
-    /// Count an attempt with a soft score beyond its threshold as failed
+    /// Treat soft scorers with a threshold as gates: regressions fail attempts, and errors count
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 

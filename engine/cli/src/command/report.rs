@@ -49,7 +49,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
     run: Option<String>,
 
-    /// Count a case with a soft score beyond its threshold as failed
+    /// Treat soft scorers with a threshold as gates: regressions fail cases, and errors count
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 
@@ -121,9 +121,10 @@ impl Report {
         let changed: Vec<&String> = changed_since_they_ended(&store, &runs)?;
         drop(waiting);
         for run in changed {
-            let run = one_line(run, 64);
+            let verify = self.database.command("verify", run);
             words::warn(&format!(
-                "run `{run}` was changed since it ended: the root in the report is not that of its rows; `scorebox verify {run}` says what is different"
+                "run `{}` was changed since it ended: the root in the report is not that of its rows; `{verify}` says what is different",
+                one_line(run, 64)
             ));
         }
         for run in &runs {

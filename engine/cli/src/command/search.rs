@@ -80,7 +80,7 @@ struct Found {
     close_to: Option<CloseTo>,
     /// The same, in words.
     #[serde(skip)]
-    likeness: Option<String>,
+    similarity: Option<String>,
     #[serde(skip)]
     distance: u32,
 }
@@ -183,7 +183,7 @@ fn built_in(registry: &Registry, words: &Words) -> Result<Vec<Found>, Failure> {
             bytes: listing.bytes,
             indexes: Vec::new(),
             close_to: None,
-            likeness: None,
+            similarity: None,
             distance,
         });
     }
@@ -249,7 +249,7 @@ impl Found {
             contract: Some(contract),
             indexes: vec![index.to_owned()],
             close_to: None,
-            likeness: None,
+            similarity: None,
             distance,
         }
     }
@@ -258,10 +258,10 @@ impl Found {
     fn compare_with(&mut self, names: &NearMisses) {
         let Some(address) = &self.address else { return };
         let signer = self.signer.as_ref().map(Signer::as_str);
-        let Some((known, likeness)) = names.closest(address, &self.scorer_id, signer) else {
+        let Some((known, similarity)) = names.closest(address, &self.scorer_id, signer) else {
             return;
         };
-        self.likeness = Some(names::in_words(&known, likeness));
+        self.similarity = Some(names::in_words(&known, similarity));
         self.close_to = Some(match known {
             KnownName::BuiltIn(name) => CloseTo::BuiltIn(name),
             KnownName::Published(place) => CloseTo::Published(place),
@@ -326,8 +326,8 @@ fn table(found: &[Found]) -> Table {
 /// Says which names could be taken for others.
 fn warn_of_names(found: &[Found]) {
     for it in found {
-        if let (Some(address), Some(likeness)) = (&it.address, &it.likeness) {
-            words::warn(&format!("`{address}` {likeness}"));
+        if let (Some(address), Some(similarity)) = (&it.address, &it.similarity) {
+            words::warn(&format!("`{address}` {similarity}"));
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Show {
     #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
     run: Option<String>,
 
-    /// Count a soft score beyond its threshold as a failure
+    /// Treat soft scorers with a threshold as gates
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 

@@ -46,7 +46,7 @@ pub(crate) struct Stats {
     #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
-    /// Count a case with a soft score beyond its threshold as failed
+    /// Treat soft scorers with a threshold as gates: regressions fail cases, and errors count
     #[arg(long, help_heading = "Output")]
     strict: bool,
 

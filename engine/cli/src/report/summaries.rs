@@ -67,6 +67,16 @@ pub(crate) fn said_errors(
     errors.map(move |record| said(record, state).trim_end().to_owned())
 }
 
+/// The same in a line each, without what comes after the first line of a message.
+pub(crate) fn errors_in_short(records: &[SummaryRecord]) -> impl Iterator<Item = String> {
+    records.iter().filter_map(|record| {
+        let error = error(record)?;
+        let first = error.message.lines().next().unwrap_or_default();
+        let (scorer, kind) = (one_line(&record.scorer_id, 64), one_line(&error.kind, 40));
+        Some(format!("the summary of `{scorer}` is an error: {kind}: {}", one_line(first, 200)))
+    })
+}
+
 /// Whether one of them is an error.
 pub(crate) fn have_error(records: &[SummaryRecord]) -> bool {
     records.iter().any(|record| record.error_kind.is_some())

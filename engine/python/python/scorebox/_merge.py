@@ -76,7 +76,7 @@ def merge(
         seed: With ``suite``: the seed that the shards were scored with, if it was an option of ``scorebox shard``.
         replace: Whether an ``output`` that exists is replaced.
         expect_shards: How many shards there must be: a shard does not know how many others there are.
-        strict: With ``db``, as the following: whether soft scores beyond their thresholds fail cases, too. If any of these is
+        strict: With ``db``, as the following: whether soft scorers with a threshold count as gates. If any of these is
             named, the verdict of the stored run is in the result, and gates must decide and let pass each case.
         fail_below: The least mean of scorers, by their names in the suite; the most if lower is better.
         min_pass_rate: The least pass rate, 0 to 1, instead of every case to pass.

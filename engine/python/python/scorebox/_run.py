@@ -109,7 +109,7 @@ def run(
             column: ``{"output": "/answer"}``.
         format: The format of the files (``"parquet"``, ``"inspect-eval"``, …), instead of detecting it.
         on_bad_case: What happens at a line that is not a valid case: ``"stop"`` or ``"skip"``.
-        strict: Whether soft scores beyond their thresholds fail cases, too.
+        strict: Whether soft scorers with a threshold count as gates.
         fail_below: The least mean of scorers, by their names in the suite; the most if lower is better.
         min_pass_rate: The least pass rate, 0 to 1, instead of every case to pass.
         max_errors: How many scores may be errors, instead of none.

@@ -72,7 +72,11 @@ class Suite:
         return self._native.default_run_id()
 
     def scorer(self, name: str) -> Scorer:
-        """One of its scorers alone, with its configuration, limits and grants; without its judge, and for all cases."""
+        """One of its scorers alone, with its configuration, limits and grants; without its judge, and for all cases.
+
+        Raises:
+            ScoreboxError: There is no such scorer, or it is ``on`` one value of a case, which only the suite knows.
+        """
         return Scorer._of_entry(self, name)
 
     def score_table(

@@ -243,13 +243,19 @@ impl<'a> Comparing<'a> {
             let part = |case: &OneCase, counts: &[u64], index: usize| {
                 case.part(counts.get(index).copied().unwrap_or_default())
             };
-            let scored_a = part(one, &one.scored, scorer.index_a);
+            // What sampling left out says nothing of what is missing.
+            let sampled = |case: &OneCase, index: usize| {
+                let of = |counts: &[u64]| counts.get(index).copied().unwrap_or_default();
+                let attempts = case.attempts.saturating_sub(of(&case.left_out));
+                Part { count: of(&case.scored), attempts }
+            };
+            let scored_a = sampled(one, scorer.index_a);
             if scored_a.count > 0 {
-                let scored_b = part(other, &other.scored, scorer.index_b);
+                let scored_b = sampled(other, scorer.index_b);
                 let errors_a = part(one, &one.errors, scorer.index_a);
                 let errors_b = part(other, &other.errors, scorer.index_b);
                 let fails_more = errors_b.is_larger_than(errors_a);
-                let has_fewer = scored_a.is_larger_than(scored_b);
+                let has_fewer = scored_b.count == 0 || scored_a.is_larger_than(scored_b);
                 scorer.pairs.errors_b += u64::from(fails_more);
                 scorer.pairs.absent_b += u64::from(has_fewer && !fails_more);
             }

@@ -74,7 +74,7 @@ fn decide(
 ) -> Result<DecidedRun, StoreError> {
     store.snapshot(|store| {
         let run = store.run(run)?.key;
-        let mut decider = Decider::new(store, run)?;
+        let mut decider = Decider::new(store, run)?.strict(options.strict);
         let (mut tally, mut damaged, mut unseen_cache) = (RunTally::default(), None, 0);
         let (mut may_repeat, mut is_whole) = (false, from.is_none());
         store.for_each_case_from(run, from, options.node, |case| match decider.case(case) {
@@ -156,6 +156,8 @@ pub(super) struct Decider {
     first: Vec<Standing>,
     /// By index, the scorer whose results the scorer scores.
     subjects: Vec<Option<usize>>,
+    /// Whether a soft regression fails a case.
+    is_strict: bool,
 }
 
 /// What spared a scorer a case.
@@ -181,7 +183,7 @@ impl Spared {
 }
 
 /// Whether a row is skipped, and says this reason.
-fn is_because(row: &RowToDecide, skip: Skip) -> bool {
+pub(super) fn is_because(row: &RowToDecide, skip: Skip) -> bool {
     row.skipped_because.as_deref() == Some(&*skip.reason(None))
 }
 
@@ -234,7 +236,13 @@ impl Decider {
             }
         });
         let scorers: Vec<DecidedScorer> = scorers.collect();
-        Ok(Decider { first: vec![Standing::Holds; scorers.len()], scorers, indices, subjects })
+        let first = vec![Standing::Holds; scorers.len()];
+        Ok(Decider { first, scorers, indices, subjects, is_strict: false })
+    }
+
+    /// The same; if `is_strict`, the error of a scorer that might have regressed is against a case.
+    fn strict(self, is_strict: bool) -> Decider {
+        Decider { is_strict, ..self }
     }
 
     /// Whether a scorer can keep a case from passing.
@@ -284,7 +292,16 @@ impl Decider {
                     scorer.let_through += u64::from(spared == Some(Spared::LetThrough));
                 }
             }
-            let standing = tally.add(&scorer.policy, counted);
+            let standing = match tally.add(&scorer.policy, counted) {
+                Standing::Holds
+                    if self.is_strict
+                        && matches!(counted, Counted::Error)
+                        && scorer.policy.can_fail(true) =>
+                {
+                    Standing::Errored
+                }
+                standing => standing,
+            };
             match standing {
                 Standing::Holds => scorer.held += u64::from(row.status == Status::Scored),
                 Standing::Regressed => scorer.regressed += 1,

@@ -3,11 +3,12 @@
 
 use std::{cmp::Ordering, collections::VecDeque};
 
-use super::deciding::Decider;
+use super::deciding::{Decider, is_because};
 use crate::{
     row::Status,
     stats::Reducer,
     store::{Attempts, CaseKey, CaseToDecide, RunRecord, Store, StoreError},
+    suite::Skip,
     verdict::Verdict,
 };
 
@@ -45,6 +46,8 @@ pub(super) struct OneCase {
     pub(super) scores: Vec<Option<f64>>,
     /// For each scorer, of how many of the attempts it has a score.
     pub(super) scored: Vec<u64>,
+    /// For each scorer, how many of the attempts its sampling left out.
+    pub(super) left_out: Vec<u64>,
     /// For each scorer, at how many of the attempts it failed.
     pub(super) errors: Vec<u64>,
     /// How many of the attempts count in a rate of those that passed.
@@ -104,6 +107,7 @@ impl<'s> Side<'s> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let (key, case_id) = (first.key, first.case_id.clone());
         let mut errors = vec![0; self.decider.scorers.len()];
+        let mut left_out = errors.clone();
         let mut scores = vec![Vec::new(); self.decider.scorers.len()];
         let (mut attempts, mut judged, mut passed) = (0, 0_u64, 0_u64);
         while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
@@ -122,6 +126,9 @@ impl<'s> Side<'s> {
                 if let Some(errors) = index.and_then(|index| errors.get_mut(index)) {
                     *errors += u64::from(row.status == Status::Error);
                 }
+                if let Some(left_out) = index.and_then(|index| left_out.get_mut(index)) {
+                    *left_out += u64::from(is_because(row, Skip::Sampling));
+                }
                 let of_scorer = index.and_then(|index| scores.get_mut(index));
                 let score = row.score.filter(|it| row.status == Status::Scored && it.is_finite());
                 if let (Some(of_scorer), Some(score)) = (of_scorer, score) {
@@ -136,6 +143,7 @@ impl<'s> Side<'s> {
             attempts,
             scores: scores.iter().map(reduce).collect(),
             scored: scores.iter().map(|of_scorer| of_scorer.len() as u64).collect(),
+            left_out,
             errors,
             judged,
             passed: (judged > 0).then(|| passed as f64 / judged as f64),

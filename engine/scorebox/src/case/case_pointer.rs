@@ -21,7 +21,7 @@ pub enum BadCasePointer {
     #[error("`{0}` is not a JSON Pointer, such as `/output/summary`: {1}")]
     NotAPointer(String, &'static str),
     /// It begins with something else.
-    #[error("`{pointer}` is not in what scorers are given of a case{}; a pointer begins with one of {}",
+    #[error("`{pointer}` is not in a part of a case that a scorer can be on{}; a pointer begins with one of {}",
         did_you_mean(.closest), beginnings())]
     NotAPart {
         /// The pointer.
@@ -35,6 +35,15 @@ impl CasePointer {
     /// The pointer as it was written.
     pub fn as_str(&self) -> &str {
         self.pointer.as_str()
+    }
+
+    /// Whether the part that it begins with is a text, in which it finds nothing.
+    pub fn begins_with_text(&self, case: &Case) -> bool {
+        let value = match self.key {
+            Key::Output => case.output(),
+            key => case.raw(key).unwrap_or_default(),
+        };
+        self.pointer.tokens().len() > 1 && value.trim_start().starts_with('"')
     }
 
     /// The value there, as the JSON that was read; `None` if the case has none.
@@ -80,9 +89,10 @@ impl fmt::Display for CasePointer {
     }
 }
 
-/// What a pointer can begin with.
+/// What a pointer can begin with. The latency is a number that is stored as one, and not as it was written.
 fn parts() -> impl Iterator<Item = Key> {
-    std::iter::once(Key::Output).chain(Field::ALL.into_iter().map(Key::from))
+    let fields = Field::ALL.into_iter().filter(|field| *field != Field::Latency).map(Key::from);
+    std::iter::once(Key::Output).chain(fields)
 }
 
 fn beginnings() -> String {
@@ -131,11 +141,11 @@ mod tests {
             "`output` is not a JSON Pointer, such as `/output/summary`: it does not start with `/`"
         );
         assert!(refused("/otput/x").starts_with(
-            "`/otput/x` is not in what scorers are given of a case (did you mean `/output`?); \
+            "`/otput/x` is not in a part of a case that a scorer can be on (did you mean `/output`?); \
              a pointer begins with one of `/output`, `/input`, "
         ));
-        for other in ["", "/", "/id", "/turns/0", "/workspace"] {
-            assert!(refused(other).contains("is not in what scorers are given"), "{other}");
+        for other in ["", "/", "/id", "/turns/0", "/workspace", "/latencyMs"] {
+            assert!(refused(other).contains("is not in a part of a case"), "{other}");
         }
     }
 

@@ -90,6 +90,11 @@ impl CaseInFlight {
     pub(crate) fn value_at(&self, pointer: &CasePointer) -> Result<&str, Box<Outcome>> {
         let why = match pointer.find(&self.case) {
             Ok(Some(value)) => return Ok(value),
+            Ok(None) if pointer.begins_with_text(&self.case) => {
+                format!(
+                    "`on`: the case has a text there, and no object or list that `{pointer}` leads into"
+                )
+            }
             Ok(None) => format!("`on`: the case has no value at `{pointer}`"),
             Err(reason) => format!("`on`: what is at `{pointer}` cannot be read: {reason}"),
         };

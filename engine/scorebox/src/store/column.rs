@@ -98,8 +98,8 @@ impl OnAScale {
 
 /// A number that no scorer can have given.
 #[derive(Debug, thiserror::Error)]
-#[error("the score {0} is on no scale")]
-struct OnNoScale(f64);
+#[error("{0} is not a possible score: scores are finite, and 0 or more")]
+pub(super) struct OnNoScale(f64);
 
 /// A value to bind; NULL for `None`.
 pub(super) fn optional<'a, T>(value: Option<T>) -> ToSqlOutput<'a>

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::Altered;
+use super::{Altered, column::OnNoScale};
 use crate::advice::{Advice, Advised, Database, Form, Thing};
 
 /// What is wrong with a file whose reading goes beyond the bound.
@@ -307,7 +307,9 @@ impl StoreError {
     /// A value that is not of the kind its column holds is damage: the tables are STRICT. So is a text that is not UTF-8.
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
-            rusqlite::Error::FromSqlConversionFailure(_, _, why) if why.is::<Altered>() => {
+            rusqlite::Error::FromSqlConversionFailure(_, _, why)
+                if why.is::<Altered>() || why.is::<OnNoScale>() =>
+            {
                 Self::Corrupt { path, what: why.to_string() }
             }
             rusqlite::Error::FromSqlConversionFailure(..)

@@ -285,7 +285,8 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<(ScoreRecord, bool)> {
     let scorer_name = cells.take()?;
     let status = cells.take()?;
     let error = row_error(cells.take()?, cells.take()?);
-    let (score, label, reason) = (OnAScale::of(cells.take()?), cells.take()?, cells.take()?);
+    // As it is: who verifies the row names it.
+    let (score, label, reason) = (cells.take()?, cells.take()?, cells.take()?);
     let (meta, assertions, log) = (cells.json()?, cells.json()?, cells.json()?);
     let (scorer_digest, config_digest, input_digest) =
         (cells.take()?, cells.take()?, cells.take()?);

@@ -354,6 +354,12 @@ impl RunWriter {
         if let Some(session) = self.session {
             return Ok(session);
         }
+        // What was changed since the run ended is not given a new root.
+        if let Err(error) = self.unchanged_root() {
+            self.store.explained(self.store.conn.execute_batch("ROLLBACK"))?;
+            self.in_a_batch = false;
+            return Err(error);
+        }
         self.rows_before = self.store.row_count(self.run.key)?;
         self.store.forget_summaries(self.run.key)?;
         self.store.set_state(self.run.key, RunState::Running, None, None)?;

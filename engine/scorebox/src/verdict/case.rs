@@ -70,7 +70,7 @@ pub struct CaseVerdict {
     /// Whether the case itself says that it is not to be judged.
     #[serde(skip)]
     pub skips_itself: bool,
-    /// The verdict if a soft regression fails a case too.
+    /// The verdict if soft scorers with a threshold count as gates.
     #[serde(skip)]
     pub if_strict: Verdict,
 }

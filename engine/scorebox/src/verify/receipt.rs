@@ -298,6 +298,10 @@ impl Receipt {
             let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
             return Err(Verdict::different("contract version", stored, ours));
         }
+        if self.version < VERSION && self.on.is_some() {
+            let reason = format!("a receipt of version {} has no `on`", self.version);
+            return Err(Verdict::not_verifiable(reason));
+        }
         if self.version == OLDEST_VERSION && self.grants.contains(&Grant::Judge) {
             return Err(Verdict::NotVerifiable {
                 reason: "a receipt of version 1 does not name the answers of a judge".to_owned(),
