@@ -58,10 +58,10 @@ fn an_error_of_a_summary_is_found_after_the_run() {
     let run = folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(1);
     let why = run.stdout.trim_end().rsplit("labels of the run: ").next().unwrap().to_owned();
     assert!(why.starts_with("error: "), "{run}");
-    let warning = format!("warning: labels of the run: {why}\n");
-    assert!(run.stderr.contains(&warning), "{run}");
+    let warning = "warning: the summary of `labels` is an error: ";
+    assert!(run.stderr.contains(warning), "{run}");
     let errors = folder.sh("scorebox scores r --errors").exits_with(0).stderr;
-    assert!(errors.contains(&warning), "{errors}");
+    assert!(errors.contains(&format!("warning: labels of the run: {why}\n")), "{errors}");
     let junit = folder.sh("scorebox report r --format junit").exits_with(0).stdout;
     assert!(junit.contains("<system-out>labels of the run: error: "), "{junit}");
     let stats = folder.sh("scorebox stats r").exits_with(0).stdout;
@@ -71,7 +71,7 @@ fn an_error_of_a_summary_is_found_after_the_run() {
     let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
     assert!(markdown.contains("### labels of the run\n\nAn error: "), "{markdown}");
     let live = folder.sh("scorebox live suite.toml -q < cases.jsonl").exits_with(1);
-    assert!(live.stderr.contains(&warning), "{live}");
+    assert!(live.stderr.contains(warning), "{live}");
     // It is no error of a score, of which some may be allowed.
     for command in ["run suite.toml cases.jsonl", "live suite.toml < cases.jsonl"] {
         folder.sh(&format!("scorebox {command} -q --max-errors 5")).exits_with(1);

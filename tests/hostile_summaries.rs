@@ -12,7 +12,7 @@ fn attack(word: &str, amount: usize, options: &str) -> String {
     let config = json!({"summarize": word, "amount": amount}).to_string();
     let output = arena.run_beside_a_good_scorer("attacker", &config, options);
     let said = output.stdout.split_once("\n\n").map_or("", |(_, said)| said);
-    format!("{}{}", without_sizes(&without_frames(said)), words(&output))
+    without_sizes(&format!("{}{}", without_frames(said), words(&output)))
 }
 
 #[test]
@@ -37,6 +37,7 @@ fn computing_without_end_is_ended_by_the_clock() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: timed-out: in `summarize`: no answer within 5000 ms; the scorer was stopped
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
     [exit code 1]
     "#);
@@ -51,6 +52,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: trap: in `summarize`: wasm trap: call stack exhausted
     [exit code 1]
     ");
     assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @r#"
@@ -61,6 +63,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: out-of-memory: in `summarize`: the scorer needs [needed] bytes of memory, more than its limit of 67108864
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -72,6 +75,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: out-of-memory: in `summarize`: the scorer needs [needed] bytes of memory, more than its limit of 67108864
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -82,6 +86,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: trap: in `summarize`: wasm trap: out of bounds memory access
     [exit code 1]
     ");
     assert_snapshot!(attack("divide-by-zero", 0, ""), @"
@@ -91,6 +96,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: trap: in `summarize`: wasm trap: integer divide by zero
     [exit code 1]
     ");
 }
@@ -103,10 +109,11 @@ fn logging_is_bounded_and_harmless() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: output-too-large: in `summarize`: the scorer handed over more than 5603328 bytes, the most of one result with its log
     hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
     [exit code 1]
     "#);
-    assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r#"
+    assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r"
     attacker of the run: error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
       (wasm trap: wasm `unreachable` instruction executed)
         at [frames]
@@ -114,8 +121,9 @@ fn logging_is_bounded_and_harmless() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066} \u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
     [exit code 1]
-    "#);
+    ");
     assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: nothing to worry about
       error: your licence has ended
@@ -126,6 +134,7 @@ fn logging_is_bounded_and_harmless() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: trap: in `summarize`: nothing to worry about
     [exit code 1]
     ");
 }
@@ -138,6 +147,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: invalid-score: in `summarize`: the summary is not a JSON document: EOF while parsing an object at line 1 column 1
     [exit code 1]
     ");
     assert_snapshot!(attack("nothing", 0, ""), @"
@@ -146,6 +156,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: invalid-score: in `summarize`: the summary is not a JSON document: EOF while parsing a value at line 1 column 0
     [exit code 1]
     ");
     assert_snapshot!(attack("deep", 100_000, ""), @"
@@ -154,6 +165,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: invalid-score: in `summarize`: the summary is not a JSON document: recursion limit exceeded at line 1 column 128
     [exit code 1]
     ");
     assert_snapshot!(attack("long", 2 << 20, ""), @r#"
@@ -162,6 +174,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: output-too-large: in `summarize`: the summary has 2097154 bytes; the limit is 1048576
     hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
     [exit code 1]
     "#);
@@ -173,6 +186,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: out-of-memory: in `summarize`: the scorer needs [needed] bytes of memory, more than its limit of 67108864
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -188,14 +202,15 @@ fn what_a_terminal_would_act_on_is_shown_as_escapes() {
     root [digest]
     [exit code 0]
     "#);
-    assert_snapshot!(attack("fail-for-a-terminal", 0, ""), @r#"
+    assert_snapshot!(attack("fail-for-a-terminal", 0, ""), @r"
     attacker of the run: error: failed: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: failed: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066} \u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
     [exit code 1]
-    "#);
+    ");
 }
 
 #[test]
@@ -206,6 +221,7 @@ fn failing_is_shown_with_a_bounded_message() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: failed: in `summarize`: was told to fail
     [exit code 1]
     ");
     assert_snapshot!(attack("fail-at-length", 4 << 20, "").replace(&"long".repeat(512), ""), @"
@@ -214,6 +230,7 @@ fn failing_is_shown_with_a_bounded_message() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
+    warning: the summary of `attacker` is an error: failed: in `summarize`: longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglon…
     [exit code 1]
     ");
 }

@@ -126,11 +126,11 @@ impl Doubts {
 
     /// Of these runs, which are all, those that are over are to be read again.
     pub(super) fn add(&mut self, runs: &[RunRecord]) {
-        self.again.retain(|known| runs.iter().any(|run| run.key == *known));
-        let over = runs.iter().filter(|run| run.state != RunState::Running);
-        let new: Vec<RunKey> =
-            over.map(|run| run.key).filter(|run| !self.again.contains(run)).collect();
-        self.again.extend(new);
+        let there: HashSet<RunKey> = runs.iter().map(|run| run.key).collect();
+        self.again.retain(|known| there.contains(known));
+        let known: HashSet<RunKey> = self.again.iter().copied().collect();
+        let over = runs.iter().filter(|run| run.state != RunState::Running).map(|run| run.key);
+        self.again.extend(over.filter(|run| !known.contains(run)));
     }
 
     /// This one was read.

@@ -214,8 +214,9 @@ impl Worker {
 
     /// Finds out what is still believed of the runs of a file that was changed, and forgets those that are not there any more.
     fn has_changed(&mut self, index: &mut CaseIndex, runs: &[RunRecord]) -> Result<(), StoreError> {
+        let of_keys: HashMap<RunKey, &RunRecord> = runs.iter().map(|run| (run.key, run)).collect();
         for known in index.runs()? {
-            let run = runs.iter().find(|run| run.key == known);
+            let run = of_keys.get(&known).copied();
             if run.is_none_or(|run| index.indexed(run).is_ok_and(|it| it.next_case.is_none())) {
                 index.forget(known)?;
                 self.stale.remove(&known);

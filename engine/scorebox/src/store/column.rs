@@ -7,7 +7,7 @@ use serde::{
     de::value::{Error as NotAWord, StrDeserializer},
 };
 
-use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, SessionKey};
+use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, SessionKey, error::OnNoScale};
 use crate::{
     contract::{Direction, Scale, Severity},
     digest::Digest,
@@ -95,11 +95,6 @@ impl OnAScale {
         read.map(|OnAScale(number)| number)
     }
 }
-
-/// A number that no scorer can have given.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} is not a possible score: scores are finite, and 0 or more")]
-pub(super) struct OnNoScale(f64);
 
 /// A value to bind; NULL for `None`.
 pub(super) fn optional<'a, T>(value: Option<T>) -> ToSqlOutput<'a>

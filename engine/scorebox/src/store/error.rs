@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::{Altered, column::OnNoScale};
+use super::Altered;
 use crate::advice::{Advice, Advised, Database, Form, Thing};
 
 /// What is wrong with a file whose reading goes beyond the bound.
 pub(super) const TOO_MUCH: &str =
     "reading it takes more steps than a database of its size can need";
+
+/// A number in the place of a score that no scorer can have given.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is not a possible score: scores are finite, and 0 or more")]
+pub(super) struct OnNoScale(pub(super) f64);
 
 /// Why the store could not do what it was asked. The message is one line.
 #[derive(Debug, thiserror::Error)]
