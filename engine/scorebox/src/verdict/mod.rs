@@ -21,6 +21,7 @@ mod run;
 mod share;
 
 pub use broken::Broken;
+#[cfg(feature = "store")]
 pub(crate) use broken::{count, counted};
 pub use case::{CaseTally, CaseVerdict, Counted, ShownVerdict, Verdict};
 pub use figure::{apart, exact, figure, mean_beside, score_beside};
