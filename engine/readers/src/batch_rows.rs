@@ -27,7 +27,7 @@ pub(crate) struct Page {
 pub(crate) struct LongestRow {
     /// The values of the row that has most of them.
     pub values: u64,
-    /// The bytes of the pages, decompressed, that the row begins in, goes on in and ends in for which they are most.
+    /// The decompressed bytes of all pages that one row spans, of the row for which this is largest.
     pub bytes: u64,
 }
 

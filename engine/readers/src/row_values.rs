@@ -44,7 +44,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// A page begins, in which the row goes on, unless its first level is 0.
+    /// A page begins. The row continues in it unless its first level is 0.
     fn begin_page(&mut self, bytes: u64) {
         self.page = bytes;
         self.now.bytes = self.now.bytes.saturating_add(bytes);

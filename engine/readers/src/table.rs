@@ -34,7 +34,7 @@ pub fn has_json(key: Key) -> bool {
 }
 
 /// What a text in the column of such a key is: the JSON that it is, with Python's and other spellings of truth; else the text itself.
-/// A `skip` is never a number, a list or an object, so such a text is the reason, or says that there is none, as 0 does.
+/// A `skip` is never a number, a list or an object, so such a text is the reason to skip; `0` means that the case is not skipped.
 pub fn json_of_text(key: Key, text: &str) -> Box<RawValue> {
     let raw = |json: &str| serde_json::from_str::<Box<RawValue>>(json).ok();
     let value = match text {

@@ -199,7 +199,7 @@ fn consumed(took: &str, by: &Consumed) -> String {
     words
 }
 
-/// The tokens of calls, without those of questions or of answers if there are none: their provider may not count them.
+/// The tokens of calls. A count of 0 is left out, because the provider may not count those tokens.
 fn counted_tokens(by: &Consumed) -> Option<String> {
     let (asked, said) = (count(by.input_tokens), count(by.output_tokens));
     match (by.input_tokens, by.output_tokens) {

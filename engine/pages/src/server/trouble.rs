@@ -9,7 +9,7 @@ pub(super) enum Trouble {
     Missing(String),
     /// The URL asks for something that cannot be.
     Refused(String),
-    /// Others are in the way for now.
+    /// The server has too many requests to answer this one.
     Busy(String),
     /// The database.
     Store(StoreError),

@@ -86,7 +86,7 @@ impl CaseInFlight {
     /// The value that a scorer is given as the output.
     ///
     /// # Errors
-    /// An outcome without a result, because there is none.
+    /// An outcome that says that the case has no such value, or that it cannot be read.
     pub(crate) fn value_at(&self, pointer: &CasePointer) -> Result<&str, Box<Outcome>> {
         let why = match pointer.find(&self.case) {
             Ok(Some(value)) => return Ok(value),

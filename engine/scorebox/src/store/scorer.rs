@@ -69,7 +69,7 @@ pub struct ScorerSpec {
     /// The nodes whose cases it is for, as a JSON array of globs; none: all.
     pub nodes_json: Option<String>,
     /// Where in a case the value is that it is given as the output, as a JSON Pointer; none: the case's output.
-    // Left out where there is none, as in the plans of shards from before there was any.
+    // Left out if it is not set, so that plans of older shards keep their digests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_from: Option<String>,
     /// The id of the scorer whose results it scores; none: it scores the cases.
