@@ -21,6 +21,9 @@ pub const CONTRACT_VERSION: &str = "0.1.0";
 /// The interface that makes a component a scorer.
 pub const SCORING_INTERFACE: &str = "scorebox:scorer/scoring@0.1.0";
 
+/// The interface through which a scorer notes messages for its author.
+pub(crate) const LOG_INTERFACE: &str = "scorebox:scorer/log@0.1.0";
+
 /// The custom section of a component that is a script with what runs it: the script's language. (No more, or
 /// code would differ from script to script.)
 pub const SCRIPT_SECTION: &str = "scorebox:script";

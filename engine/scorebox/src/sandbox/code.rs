@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use wasmtime::{Engine, Module, component::Component};
 
-use super::split::{self, Shape, Split};
+use super::split::{self, CoreScore, Shape, Split};
 use crate::digest::Digest;
 
 /// What the compiled code of a component consists of.
@@ -15,9 +15,11 @@ enum Form {
     Split {
         /// The digest of the component.
         of: Digest,
-        /// The digest of the shell, before it was compiled.
+        /// The digest of the shell and the code that it imports, before they were compiled.
         shell: Digest,
         shape: Shape,
+        /// How `score` is called in the code module, which is a part of its own then.
+        score: Option<CoreScore>,
     },
     /// State that goes with the shell that is there already: the first data module.
     State { of: Digest, shape: Shape },
@@ -51,11 +53,20 @@ pub(super) struct SplitCode {
     /// The digest of the component that `first` and `shape` are of. Others can have the same shell.
     pub(super) of: Digest,
     pub(super) shell: Component,
-    /// The digest of the bytes that `shell` was compiled from.
+    /// The digest of the bytes that `shell` and `code` were compiled from.
     pub(super) shell_digest: Digest,
+    /// The code, if the shell imports it.
+    pub(super) code: Option<ScoringCode>,
     /// The data module that the component itself begins with.
     pub(super) first: Module,
     pub(super) shape: Shape,
+}
+
+/// Code whose `score` can be called without the shell.
+#[derive(Clone)]
+pub(super) struct ScoringCode {
+    pub(super) module: Module,
+    pub(super) score: CoreScore,
 }
 
 impl Code {
@@ -102,14 +113,28 @@ fn compile_parts(
     split: Split,
     beside: Option<Digest>,
 ) -> wasmtime::Result<(Form, Vec<Vec<u8>>)> {
-    let (of, shell) = (Digest::of(component), Digest::of(&split.shell));
-    let first = engine.precompile_module(&split.first)?;
-    let shape = split.shape;
+    let Split { shell: bytes, code, first, shape } = split;
+    let (code, score) = code.unzip();
+    let (of, shell) = (Digest::of(component), digest_of_code(&bytes, code.as_deref()));
+    let first = engine.precompile_module(&first)?;
     if beside == Some(shell) {
         return Ok((Form::State { of, shape }, vec![first]));
     }
-    let compiled = engine.precompile_component(&split.shell)?;
-    Ok((Form::Split { of, shell, shape }, vec![compiled, first]))
+    let mut parts = vec![engine.precompile_component(&bytes)?, first];
+    if let Some(code) = code {
+        parts.push(engine.precompile_module(&code)?);
+    }
+    Ok((Form::Split { of, shell, shape, score }, parts))
+}
+
+/// The digest of a shell and of the code module that it imports, if it does.
+fn digest_of_code(shell: &[u8], code: Option<&[u8]>) -> Digest {
+    match code {
+        None => Digest::of(shell),
+        Some(code) => {
+            Digest::of(&[*Digest::of(shell).as_bytes(), *Digest::of(code).as_bytes()].concat())
+        }
+    }
 }
 
 /// Form and parts, each behind its length.
@@ -152,16 +177,23 @@ pub(super) unsafe fn read(
     let module = |bytes| unsafe { Module::deserialize(engine, bytes) }.map_err(refused);
     match form {
         Form::Whole(reason) => Ok(Code::Whole { component: component()?, reason }),
-        Form::Split { of, shell: shell_digest, shape } => {
-            let (first, _) = part(bytes).ok_or(NotRead::Broken)?;
+        Form::Split { of, shell: shell_digest, shape, score } => {
+            let (first, bytes) = part(bytes).ok_or(NotRead::Broken)?;
+            let code = match score {
+                None => None,
+                Some(score) => {
+                    let (code, _) = part(bytes).ok_or(NotRead::Broken)?;
+                    Some(ScoringCode { module: module(code)?, score })
+                }
+            };
             let (shell, first) = (component()?, module(first)?);
-            Ok(Code::Split(Box::new(SplitCode { of, shell, shell_digest, first, shape })))
+            Ok(Code::Split(Box::new(SplitCode { of, shell, shell_digest, code, first, shape })))
         }
         Form::State { of, shape } => {
-            let SplitCode { shell, shell_digest, .. } = beside.ok_or(NotRead::Broken)?;
-            let (shell, shell_digest) = (shell.clone(), *shell_digest);
+            let SplitCode { shell, shell_digest, code, .. } = beside.ok_or(NotRead::Broken)?;
+            let (shell, shell_digest, code) = (shell.clone(), *shell_digest, code.clone());
             let first = module(one)?;
-            Ok(Code::Split(Box::new(SplitCode { of, shell, shell_digest, first, shape })))
+            Ok(Code::Split(Box::new(SplitCode { of, shell, shell_digest, code, first, shape })))
         }
     }
 }

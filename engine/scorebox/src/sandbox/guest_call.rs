@@ -24,6 +24,9 @@ use super::{
     wasi::Seed,
 };
 
+/// Ticks of the clock within which a guest answers that need not yield: the first of them may come at once.
+const BRIEF_TICKS: u64 = 2;
+
 /// What a guest is asked.
 pub(super) trait GuestCall {
     /// What it answers, unchecked.
@@ -74,14 +77,33 @@ impl<'a> Guest<'a> {
         (seed, clock): (Seed, Clock),
         granted: Granted,
     ) -> Guest<'a> {
+        let mut guest = Guest::admit_briefly(shared, limits, (seed, clock), granted).await;
+        guest.store.set_hostcall_fuel(limits.transfer_bytes());
+        guest.store.set_max_component_handles(COMPONENT_HANDLES);
+        guest.store.set_epoch_deadline(1);
+        guest.store.epoch_deadline_callback(|context| {
+            context.data().clock.check()?;
+            // Others get their turn, and a time-out on this thread its chance to be seen.
+            Ok(UpdateDeadline::Yield(1))
+        });
+        guest
+    }
+
+    /// The same, for a guest that traps if it is not done within two ticks.
+    pub(super) async fn admit_briefly(
+        shared: &'a Shared,
+        limits: &'a Limits,
+        (seed, clock): (Seed, Clock),
+        granted: Granted,
+    ) -> Guest<'a> {
         let admitted = clock.stopped(shared.admission.enter(limits)).await;
-        Guest {
-            started: Instant::now(),
-            store: bounded_store(shared, limits, State::new(limits, (seed, clock), granted)),
-            limits,
-            timed_out: false,
-            _admitted: admitted,
-        }
+        let mut store = Store::new(&shared.engine, State::new(limits, (seed, clock), granted));
+        store.limiter(|state| &mut state.limiter);
+        // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
+        let _ = store.set_fuel(limits.fuel);
+        store.set_epoch_deadline(BRIEF_TICKS);
+        let started = Instant::now();
+        Guest { started, store, limits, timed_out: false, _admitted: admitted }
     }
 
     /// Asks the guest, within its limits; `check` looks at what came over the wall.
@@ -140,29 +162,13 @@ impl<'a> Guest<'a> {
     }
 }
 
-fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
+/// What a scorer says is wrong, within its limits.
+pub(super) fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
     let (kind, message) = match error {
         ScorerError::InvalidInput(message) => (ErrorKind::InvalidInput, message),
         ScorerError::Failed(message) => (ErrorKind::Failed, message),
     };
     ScoreError::new(kind, super::cut(&message, limits.reason_bytes))
-}
-
-/// A store with all limits set.
-fn bounded_store(shared: &Shared, limits: &Limits, state: State) -> Store<State> {
-    let mut store = Store::new(&shared.engine, state);
-    store.limiter(|state| &mut state.limiter);
-    // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
-    let _ = store.set_fuel(limits.fuel);
-    store.set_hostcall_fuel(limits.transfer_bytes());
-    store.set_max_component_handles(COMPONENT_HANDLES);
-    store.set_epoch_deadline(1);
-    store.epoch_deadline_callback(|context| {
-        context.data().clock.check()?;
-        // Others get their turn, and a time-out on this thread its chance to be seen.
-        Ok(UpdateDeadline::Yield(1))
-    });
-    store
 }
 
 /// What the scorer says about itself.

@@ -17,6 +17,7 @@ use super::{
     cache::{Cache, CacheOptions},
     code::{Code, SplitCode, Way},
     compile_limits::{CompileBudget, CompileError},
+    core_call::{self, CoreCall},
     image::Image,
     imports,
     kept_code::KeptCodes,
@@ -153,6 +154,8 @@ pub(super) struct Shared {
     /// Refuses what a pool would, if there is no pool.
     checking: Option<Engine>,
     pub(super) linker: Linker<State>,
+    /// What code may import that is called without its component.
+    pub(super) core_linker: wasmtime::Linker<State>,
     pub(super) admission: Admission,
     pub(super) cache: Option<Cache>,
     pub(super) capabilities: Capabilities,
@@ -212,6 +215,7 @@ impl Sandbox {
             }
         };
         let linker = imports::linker(&engine).map_err(|error| unusable(&error))?;
+        let core_linker = core_call::linker(&engine).map_err(|error| unusable(&error))?;
         start_ticking(engine.weak()).map_err(|error| unusable(&error.into()))?;
         let mut warnings = Vec::new();
         let cache = options.cache.as_ref().and_then(|options| {
@@ -221,6 +225,7 @@ impl Sandbox {
             engine,
             checking,
             linker,
+            core_linker,
             admission: Admission::new(slots, options.memory_budget_bytes),
             cache,
             capabilities: options.capabilities.clone(),
@@ -276,7 +281,10 @@ impl Sandbox {
         let link = || {
             let mut linker = self.shared().linker.clone();
             linker.root().module(split::DATA_IMPORT, data)?;
-            Image::new(&linker, &code.shell)
+            let Some(scoring) = &code.code else { return Image::new(&linker, &code.shell) };
+            linker.root().module(split::CODE_IMPORT, &scoring.module)?;
+            let core = CoreCall::new(&self.shared().core_linker, scoring, data);
+            Ok(Image::new(&linker, &code.shell)?.with_core(core))
         };
         link().map_err(|error| does_not_fit(&error))
     }

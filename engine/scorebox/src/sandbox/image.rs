@@ -1,6 +1,8 @@
 //! [`Image`]: a component that is linked and where its exports are, its fresh instances, and why one of them has no
 //! answer. What stands around a call (limits, time, cost) is in `guest_call`.
 
+use std::sync::Arc;
+
 use wasmtime::{
     Store,
     component::{Component, ComponentExportIndex, Instance, InstancePre, Linker, TypedFunc},
@@ -11,7 +13,7 @@ use crate::contract::{
     bindings::{Scorer, ScorerIndices, wire},
 };
 
-use super::state::State;
+use super::{core_call::CoreCall, state::State};
 
 /// A component that is linked, and where its exports are.
 #[derive(Clone)]
@@ -19,6 +21,7 @@ pub(super) struct Image {
     pre: InstancePre<State>,
     exports: ScorerIndices,
     score: ComponentExportIndex,
+    core: Option<Arc<CoreCall>>,
 }
 
 /// The export `score`.
@@ -33,7 +36,17 @@ impl Image {
         let scoring = component.get_export_index(None, SCORING_INTERFACE);
         let score = scoring.and_then(|scoring| component.get_export_index(Some(&scoring), "score"));
         let score = score.ok_or_else(|| wasmtime::format_err!("no exported function `score`"))?;
-        Ok(Image { pre, exports, score })
+        Ok(Image { pre, exports, score, core: None })
+    }
+
+    /// The same, whose `score` can be called without the component as well.
+    pub(super) fn with_core(self, core: Option<CoreCall>) -> Image {
+        Image { core: core.map(Arc::new), ..self }
+    }
+
+    /// `score` without the component around it, where that is possible.
+    pub(super) fn core(&self) -> Option<&CoreCall> {
+        self.core.as_deref()
     }
 
     /// What it was linked from.

@@ -17,6 +17,7 @@ use super::{
     compile_limits::CompileBudget,
     config_check::check_config,
     config_schema,
+    core_call::Trust,
     freeze::{self, Frozen},
     guest_call::{Configure, Describe, Guest},
     host::Shared,
@@ -73,6 +74,7 @@ impl Sandbox {
         Ok(LoadedScorer {
             summarize: summarize_of(image.component())?,
             image,
+            trust: Trust::default(),
             needs: anatomy.grants(),
             seeded: anatomy.imports_wasi(),
             configure_each_time: match &start {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError, image::Image,
+    Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError, core_call::Trust, image::Image,
     scorer_config::ScorerConfig,
 };
 
@@ -38,6 +38,8 @@ pub struct LoadedScorer {
     pub(super) limits: Limits,
     /// The function `summarize`, if the scorer has it.
     pub(super) summarize: Option<ComponentExportIndex>,
+    /// Whether `score` is called without the component, where that is possible.
+    pub(super) trust: Trust,
     /// The grants that its imports need.
     pub(super) needs: Grants,
     /// Whether its clocks and random numbers must come from the case.

@@ -34,6 +34,7 @@
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `image`: a component that is linked, and its fresh instances.
+//! - `core_call`: `score` without the component around it, where that gives the same.
 //! - `guest_call`: one guarded call of a guest, whatever it is asked.
 //! - `score`: one score.
 //! - `jury`: what several jurors say, as one score.
@@ -60,6 +61,7 @@ mod compile_limits;
 mod compiler_process;
 mod config_check;
 mod config_schema;
+mod core_call;
 mod error;
 mod fault;
 mod freeze;

@@ -19,8 +19,9 @@ use super::{
     ErrorKind, Limits, LoadedScorer, ScoreError,
     capabilities::Granted,
     clock::Clock,
+    core_call::{CoreCall, Missed},
     fault,
-    guest_call::{Cost, Guest, GuestCall},
+    guest_call::{self, Cost, Guest, GuestCall},
     image::Fault,
     jury::{self, Vote},
     result,
@@ -178,8 +179,43 @@ impl LoadedScorer {
         Outcome { result, fuel, memory_bytes, duration, log, files, calls }
     }
 
+    /// Whether `score` may be called without the component around it.
+    fn goes_without_component(&self) -> bool {
+        self.configure_each_time.is_none() && self.trust.is_there() && CoreCall::has_stack()
+    }
+
+    /// One run of the guest without the component around it, of which nothing is left if it misses.
+    pub(super) async fn run_core(
+        &self,
+        core: &CoreCall,
+        input: ScorerInput<'_>,
+        of: (Seed, Clock),
+    ) -> Result<Run, Missed> {
+        let (shared, limits) = (self.sandbox.shared(), &self.limits);
+        // Such a scorer imports nothing that needs a grant.
+        let mut guest = Guest::admit_briefly(shared, limits, of, Granted::default()).await;
+        let answer = core.score(guest.store(), input.into(), limits.transfer_bytes())?;
+        let result = match answer {
+            Ok(answer) => result::check(answer, self.info.scale, limits),
+            Err(error) => Err(guest_call::scorers_own(error, limits)),
+        };
+        Ok(Run { result, cost: guest.cost() })
+    }
+
     /// One run of the guest, from its beginning to its answer, or to where it waits for one.
-    async fn run(&self, input: ScorerInput<'_>, of: (Seed, Clock), granted: Granted) -> Run {
+    async fn run(&self, input: ScorerInput<'_>, mut of: (Seed, Clock), granted: Granted) -> Run {
+        if let Some(core) = self.image.core().filter(|_| self.goes_without_component()) {
+            match self.run_core(core, input, of.clone()).await {
+                Ok(run) => {
+                    self.trust.met();
+                    return run;
+                }
+                Err(Missed) => {
+                    self.trust.missed();
+                    of.1 = Clock::start(self.limits.timeout);
+                }
+            }
+        }
         let shared = self.sandbox.shared();
         let mut guest = Guest::admit_with(shared, &self.limits, of, granted).await;
         let call = Score { scorer: self, input };
@@ -211,7 +247,7 @@ fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
 }
 
 /// What one run of a guest gave.
-struct Run {
+pub(super) struct Run {
     result: Result<ScoreResult, ScoreError>,
     cost: Cost,
 }

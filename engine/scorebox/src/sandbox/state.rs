@@ -20,6 +20,9 @@ const TABLE_ELEMENT_BYTES: usize = 8;
 pub(super) struct State {
     pub(super) limiter: Limiter,
     pub(super) log: LogBuffer,
+    /// Whether the guest may call the host, where no component keeps it from doing so: not while it allocates, and not
+    /// after it has answered.
+    pub(super) may_call_out: bool,
     /// The guest's time, and the host's.
     pub(super) clock: Clock,
     /// What its clocks and random numbers are made of.
@@ -37,6 +40,7 @@ impl State {
         State {
             limiter: Limiter::new(limits.memory_bytes),
             log: LogBuffer::new(limits),
+            may_call_out: true,
             clock,
             seed,
             granted,

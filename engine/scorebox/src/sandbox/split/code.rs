@@ -3,7 +3,7 @@
 //! names, so that fuel and backtraces stay what they were.
 
 use wasm_encoder::{
-    CodeSection, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
+    CodeSection, EntityType, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
     ImportSection, MemArg, Module, RawSection, TypeSection, ValType,
 };
 
@@ -174,15 +174,25 @@ pub(super) fn code_module(
 /// where they stood.
 fn state_imports(main: &CoreModule<'_>) -> ImportSection {
     let mut imports = ImportSection::new();
-    for memory in &main.memories {
-        let (name, ty) = memory_name_and_type(memory.initial, memory.maximum);
-        imports.import(STATE, name, ty);
-    }
-    let (state, _) = main.state_and_constants();
-    for (global, index) in state.into_iter().zip(0..) {
-        imports.import(STATE, &global_name(index), global.ty());
+    for (name, ty) in state(main) {
+        imports.import(STATE, &name, ty);
     }
     imports
+}
+
+/// Memory and globals, by the names under which they are handed over, in the order in which they are imported.
+pub(super) fn state<'a>(
+    main: &'a CoreModule<'_>,
+) -> impl Iterator<Item = (String, EntityType)> + 'a {
+    let memories = main.memories.iter().map(|memory| {
+        let (name, ty) = memory_name_and_type(memory.initial, memory.maximum);
+        (name.to_owned(), EntityType::Memory(ty))
+    });
+    let (globals, _) = main.state_and_constants();
+    let globals = globals.into_iter().zip(0..);
+    let globals =
+        globals.map(|(global, index)| (global_name(index), EntityType::Global(global.ty())));
+    memories.chain(globals)
 }
 
 /// The globals that the code keeps.

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// The name of the memory that a data module exports.
-const MEMORY: &str = "memory";
+pub(super) const MEMORY: &str = "memory";
 /// Bytes that are searched for zeros at once. Stretches of a memory that are zero are left out; wasmtime
 /// makes an image of whole pages.
 const STRETCH_BYTES: usize = 4 << 10;

@@ -10,8 +10,9 @@
 //!   = shell { code { code }, import data, fix-up, … }  +  data { memory, globals, shim }
 //! ```
 //!
-//! The code module is not imported as well: what an instance takes of a module that stands in the same component is found
-//! by its place, what it takes of an imported one by its name, for each score again.
+//! If these two modules are all that an instance of the shell is made of, the shell imports the code module as well, so
+//! that `score` can be called without the component around it. Else the code module stands in the shell: what an instance
+//! takes of a module there is found by its place, what it takes of an imported one by its name, for each score again.
 //!
 //! If the component begins with wit-component's shim, a module of a table and functions that call through
 //! it, the data module is that shim with memory and globals in addition (the *merged* form): an instance
@@ -28,10 +29,12 @@
 //! - `global`: a global of the main module, and its bits.
 //! - `data`: [`Shape`] and the data modules that are made of it.
 //! - `shell`: the component around both.
+//! - `core_score`: what a call of `score` is without the shell.
 //! - `encode`: what wasmparser reads as wasm-encoder writes it.
 
 mod but_data;
 mod code;
+mod core_score;
 mod data;
 mod encode;
 mod global;
@@ -42,6 +45,7 @@ mod shim;
 
 pub(super) use but_data::digest_but_data;
 pub(super) use code::{ACCESS, Accessor, BYTES, FIRST_WORD, PAGES};
+pub(super) use core_score::{CoreScore, Source};
 pub(super) use data::{Contents, Shape};
 pub(super) use global::Kind;
 
@@ -53,6 +57,8 @@ use super::settings;
 
 /// The name under which the shell imports the data module.
 pub(super) const DATA_IMPORT: &str = "scorebox-data";
+/// The name under which the shell imports the code module, if it does.
+pub(super) const CODE_IMPORT: &str = "scorebox-code";
 /// The name under which the code module imports memory and globals.
 const STATE: &str = "scorebox-state";
 /// The prefix of all names that are added to a component.
@@ -78,8 +84,10 @@ impl From<wasmparser::BinaryReaderError> for NotSplit {
 /// The parts of a component. All of them are WebAssembly, and none is compiled yet.
 #[derive(Debug)]
 pub(super) struct Split {
-    /// The component with the code module, which imports a data module.
+    /// The component around the code module, which imports a data module.
     pub(super) shell: Vec<u8>,
+    /// The code module, if the shell imports it too, and how `score` is called in it.
+    pub(super) code: Option<(Vec<u8>, CoreScore)>,
     /// The data module with the memory and the globals that the component itself begins with.
     pub(super) first: Vec<u8>,
     /// What data modules of this component are made of.
@@ -109,11 +117,16 @@ pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
     let accessors = code::accessors(main.module);
     let shape = Shape::new(main.module, shim.as_ref().map(|(_, shim)| shim.clone()))?;
     let code = code::code_module(main.module, &accessors)?;
-    Ok(Split {
-        shell: shell::shell(&outside, &modules, &main, &code, shim.as_ref(), &accessors)?,
-        first: shape.first(&main.module.segments)?,
-        shape,
-    })
+    let shell = |code| shell::shell(&outside, &modules, &main, code, shim.as_ref(), &accessors);
+    let first = shape.first(&main.module.segments)?;
+    if shim.is_none() && modules.len() == 1 {
+        let shell = shell(shell::Code::Imported)?;
+        if let Some(score) = CoreScore::of(&shell, main.module) {
+            return Ok(Split { shell, code: Some((code, score)), first, shape });
+        }
+    }
+    let shell = shell(shell::Code::Inside(&code))?;
+    Ok(Split { shell, code: None, first, shape })
 }
 
 /// The module with the memory, and where it is.

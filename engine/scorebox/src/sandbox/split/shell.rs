@@ -1,5 +1,5 @@
-//! The component with the code module in place of its main module, an import in place of its shim (or one import and one
-//! instance more), and with an exported instance of functions that read memory and globals.
+//! The component with the code module (or its import) in place of its main module, an import in place of its shim (or one
+//! import and one instance more), and with an exported instance of functions that read memory and globals.
 
 use std::collections::HashMap;
 
@@ -10,11 +10,13 @@ use wasm_encoder::{
     CoreTypeSection, EntityType, ExportKind, InstanceSection, ModuleArg, ModuleType,
     PrimitiveValType, RawSection, ValType,
 };
-use wasmparser::{BinaryReader, ComponentAlias, ComponentExternalKind, ExternalKind, Instance};
+use wasmparser::{
+    BinaryReader, ComponentAlias, ComponentExternalKind, ExternalKind, Instance, TypeRef,
+};
 
 use super::{
-    ACCESS, Accessor, DATA_IMPORT, Main, NotSplit, STATE,
-    data::{global_name, memory_name_and_type},
+    ACCESS, Accessor, CODE_IMPORT, DATA_IMPORT, Main, NotSplit, STATE,
+    code::state,
     encode::{export_kind, memory_type, table_type, val_type},
     module::CoreModule,
     outside::{Outside, section},
@@ -47,12 +49,21 @@ impl Places {
     }
 }
 
+/// Where the shell has the code module from.
+#[derive(Clone, Copy)]
+pub(super) enum Code<'a> {
+    /// It is in the shell.
+    Inside(&'a [u8]),
+    /// The shell imports it.
+    Imported,
+}
+
 /// A component around `code`, the code module that was made of `main`.
 pub(super) fn shell(
     outside: &Outside<'_>,
     modules: &[CoreModule<'_>],
     main: &Main<'_>,
-    code: &[u8],
+    code: Code<'_>,
     shim: Option<&(usize, Shim)>,
     accessors: &[Accessor],
 ) -> Result<Vec<u8>, NotSplit> {
@@ -75,7 +86,12 @@ pub(super) fn shell(
                 let index = module_index;
                 module_index += 1;
                 if index == main.index {
-                    growing.section(*id, code);
+                    match code {
+                        Code::Inside(code) => growing.section(*id, code),
+                        Code::Imported => {
+                            growing.import(CODE_IMPORT, &code_type(main.module, accessors)?);
+                        }
+                    }
                     if shim.is_none() {
                         growing.add_data(main, made.module + 1)?;
                         places.added = Some(made.module + 1);
@@ -232,17 +248,27 @@ fn data_type(main: &CoreModule<'_>, shim: Option<&CoreModule<'_>>) -> Result<Mod
     Ok(ty)
 }
 
-/// Memory and globals, by the names under which they are handed over.
-fn state<'a>(main: &'a CoreModule<'_>) -> impl Iterator<Item = (String, EntityType)> + 'a {
-    let memories = main.memories.iter().map(|memory| {
-        let (name, ty) = memory_name_and_type(memory.initial, memory.maximum);
-        (name.to_owned(), EntityType::Memory(ty))
-    });
-    let (globals, _) = main.state_and_constants();
-    let globals = globals.into_iter().zip(0..);
-    let globals =
-        globals.map(|(global, index)| (global_name(index), EntityType::Global(global.ty())));
-    memories.chain(globals)
+/// The type of the code module, which the shell imports.
+fn code_type(main: &CoreModule<'_>, accessors: &[Accessor]) -> Result<ModuleType, NotSplit> {
+    let (mut ty, nothing) = (ModuleType::new(), [] as [ValType; 0]);
+    let mut functions = Functions { module: main, places: HashMap::new() };
+    for import in &main.imports {
+        // Whoever splits a module has seen that it imports functions alone.
+        if let TypeRef::Func(index) = import.ty {
+            let function = functions.ty(&mut ty, index)?;
+            ty.import(import.module, import.name, function);
+        }
+    }
+    for (name, entity) in state(main) {
+        ty.import(STATE, &name, entity);
+    }
+    exports(&mut ty, main, &mut functions)?;
+    for accessor in accessors {
+        let place = ty.type_count();
+        ty.ty().function(nothing, [accessor.result()]);
+        ty.export(&accessor.name, EntityType::Function(place));
+    }
+    Ok(ty)
 }
 
 /// Adds what a module without imported tables, memories and globals exports.

@@ -30,8 +30,9 @@ fn why_not(component: &[u8]) -> String {
 
 #[track_caller]
 fn must_be_valid(split: &Split) {
+    let code = split.code.as_ref().map(|(code, _)| ("code", code));
     let parts = [("shell", &split.shell), ("data", &split.first)];
-    for (name, part) in parts {
+    for (name, part) in parts.into_iter().chain(code) {
         if let Err(error) = Validator::new().validate_all(part) {
             panic!("{name}: {error}");
         }
@@ -71,7 +72,10 @@ fn every_built_in_component_is_split_into_valid_parts() {
 
 /// The code module of a component that is split.
 fn code_of(component: &[u8]) -> Vec<u8> {
-    let shell = split(component).unwrap().shell;
+    let Split { shell, code, .. } = split(component).unwrap();
+    if let Some((code, _)) = code {
+        return code;
+    }
     let outside = Outside::read(component).unwrap();
     let modules: Vec<CoreModule<'_>> =
         outside.modules.iter().map(|bytes| CoreModule::read(bytes).unwrap()).collect();
@@ -494,4 +498,57 @@ fn whatever_byte_is_changed_what_shares_a_digest_shares_a_shell() {
         shared += 1;
     }
     assert!((10..tried - 100).contains(&shared), "{shared} of {tried}");
+}
+
+/// A component that lifts `score` from `f`, with these options beside memory and realloc, around this code.
+fn scoring(options: &str, code: &str) -> Vec<u8> {
+    let numbers = "u32 ".repeat(17);
+    assembled(&format!(
+        r#"(component
+        (core module $main (memory (export "memory") 1)
+          (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 8))
+          (func (export "f") (param i32) (result i32) (i32.const 8))
+          (func (export "after") (param i32)) {code})
+        (core instance $i (instantiate $main))
+        (type $in (tuple {numbers})) (type $out (tuple string string))
+        (func $f (param "case" $in) (result $out)
+          (canon lift (core func $i "f") (memory (core memory $i "memory"))
+            (realloc (core func $i "realloc")) {options}))
+        (instance $scoring (export "score" (func $f)))
+        (export "scorebox:scorer/scoring@0.1.0" (instance $scoring)))"#
+    ))
+}
+
+#[test]
+fn score_is_called_without_the_component_where_it_is_nothing_but_a_function_of_the_code() {
+    let found = |options: &str| split(&scoring(options, "")).unwrap().code.map(|(_, score)| score);
+    let plain = CoreScore {
+        imports: vec![Source::State("memory".into())],
+        memory: "memory".into(),
+        realloc: "realloc".into(),
+        score: "f".into(),
+        post_return: None,
+    };
+    assert_eq!(found(""), Some(plain.clone()));
+    let after = CoreScore { post_return: Some("after".into()), ..plain };
+    assert_eq!(found(r#"(post-return (core func $i "after"))"#), Some(after));
+    // Texts of another encoding are the component's.
+    assert_eq!(found("string-encoding=utf16"), None);
+    assert_eq!(found("string-encoding=latin1+utf16"), None);
+}
+
+#[test]
+fn most_built_in_components_score_without_the_component_and_those_that_import_a_judge_do_not() {
+    let mut plain = 0;
+    for (name, component) in built_ins() {
+        let Split { shell, code, .. } = split(&component).unwrap();
+        let anatomy = crate::sandbox::Anatomy::read(&component).unwrap();
+        let asks = anatomy.grants().contains(crate::sandbox::Grant::Judge);
+        assert_eq!(code.is_none(), asks, "{name}");
+        plain += usize::from(code.is_some());
+        let Some((code, score)) = code else { continue };
+        assert!(shell.len() < code.len() / 4, "{name}: the code is in the shell as well");
+        assert!(score.imports.contains(&Source::State("memory".into())), "{name}");
+    }
+    assert!(plain >= 50, "{plain}");
 }

@@ -1,0 +1,128 @@
+//! The case, written into a guest's memory: the record `scorer-input` of the contract, laid out and allocated in the order
+//! that the component model's canonical ABI says
+//! (<https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md>). Reads nothing back.
+
+use crate::contract::bindings::{wire, wire_types::Usage};
+
+use super::{Guest, Missed, part};
+
+/// Bytes of the record, and what its place is a multiple of.
+pub(super) const CASE_BYTES: usize = 184;
+pub(super) const CASE_ALIGN: u32 = 8;
+/// Bytes of a place for a text: where it is, and its length.
+const TEXT_BYTES: usize = 8;
+/// Bytes of a number.
+const NUMBER_BYTES: usize = 8;
+
+/// Writes the case, and returns where it is.
+pub(super) fn case(guest: &mut Guest<'_>, case: wire::ScorerInput<'_>) -> Result<u32, Missed> {
+    let at = guest.allocate(CASE_ALIGN, CASE_BYTES)?;
+    let record = copied(guest.memory(), at)?;
+    let mut fields = Fields { guest, at, record, next: 0 };
+    fields.text(case.output)?;
+    fields.optional_text(case.input)?;
+    fields.optional_text(case.ground_truth)?;
+    fields.optional_text(case.context)?;
+    fields.optional_number(case.latency_ms.map(f64::to_le_bytes))?;
+    fields.optional_text(case.output_schema)?;
+    fields.optional_text(case.trace)?;
+    fields.optional_usage(case.usage)?;
+    fields.optional_text(case.metadata)?;
+    fields.optional_text(case.baseline)?;
+    fields.write()?;
+    u32::try_from(at).map_err(|_| Missed)
+}
+
+/// What is in the place of the record.
+fn copied(memory: &mut [u8], at: usize) -> Result<[u8; CASE_BYTES], Missed> {
+    (&*part(memory, at, CASE_BYTES)?).try_into().map_err(|_| Missed)
+}
+
+/// The record and its fields, of which the one at `next` or soon behind it comes next.
+struct Fields<'a, 'b> {
+    guest: &'a mut Guest<'b>,
+    /// Where the record is.
+    at: usize,
+    /// A copy of it. It is put back whenever the guest may look, and what has no value keeps what the guest has there.
+    record: [u8; CASE_BYTES],
+    next: usize,
+}
+
+impl Fields<'_, '_> {
+    /// Puts the record back.
+    fn write(&mut self) -> Result<(), Missed> {
+        part(self.guest.memory(), self.at, CASE_BYTES)?.copy_from_slice(&self.record);
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Missed> {
+        let length = u32::try_from(text.len()).map_err(|_| Missed)?;
+        self.write()?;
+        let at = self.guest.allocate(1, text.len())?;
+        let memory = self.guest.memory();
+        part(memory, at, text.len())?.copy_from_slice(text.as_bytes());
+        self.record = copied(memory, self.at)?;
+        let at = u32::try_from(at).map_err(|_| Missed)?;
+        self.field(4, at.to_le_bytes())?;
+        self.field(4, length.to_le_bytes())
+    }
+
+    fn optional_text(&mut self, text: Option<&str>) -> Result<(), Missed> {
+        self.case_of(4, text.is_some())?;
+        match text {
+            Some(text) => self.text(text),
+            None => {
+                self.skip(TEXT_BYTES);
+                Ok(())
+            }
+        }
+    }
+
+    /// A number, as its bytes.
+    fn optional_number(&mut self, number: Option<[u8; NUMBER_BYTES]>) -> Result<(), Missed> {
+        self.case_of(8, number.is_some())?;
+        match number {
+            Some(number) => self.field(8, number),
+            None => {
+                self.skip(NUMBER_BYTES);
+                Ok(())
+            }
+        }
+    }
+
+    fn optional_usage(&mut self, usage: Option<Usage>) -> Result<(), Missed> {
+        self.case_of(8, usage.is_some())?;
+        let Some(usage) = usage else {
+            // Four optional numbers.
+            self.skip(4 * 2 * NUMBER_BYTES);
+            return Ok(());
+        };
+        let Usage { input_tokens, output_tokens, total_tokens, cost_usd } = usage;
+        for tokens in [input_tokens, output_tokens, total_tokens] {
+            self.optional_number(tokens.map(u64::to_le_bytes))?;
+        }
+        self.optional_number(cost_usd.map(f64::to_le_bytes))
+    }
+
+    /// Whether there is a value, which has this alignment and comes next.
+    fn case_of(&mut self, align: usize, is_some: bool) -> Result<(), Missed> {
+        self.field(align, [u8::from(is_some)])?;
+        self.next = self.next.next_multiple_of(align);
+        Ok(())
+    }
+
+    fn field<const BYTES: usize>(
+        &mut self,
+        align: usize,
+        bytes: [u8; BYTES],
+    ) -> Result<(), Missed> {
+        let at = self.next.next_multiple_of(align);
+        part(&mut self.record, at, BYTES)?.copy_from_slice(&bytes);
+        self.next = at + BYTES;
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.next += bytes;
+    }
+}
