@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fixture::Folder;
+use crate::{fixture::Folder, shard_fixture::write_texts};
 
 /// Labels of which the two kinds cannot be sorted together.
 const KINDS: [&str; 2] = [r#""x""#, "1"];
@@ -77,6 +77,24 @@ fn an_error_of_a_summary_is_found_after_the_run() {
         folder.sh(&format!("scorebox {command} -q --max-errors 5")).exits_with(1);
         folder.sh(&format!("scorebox {command} -q --allow-errors")).exits_with(0);
     }
+}
+
+#[test]
+fn an_error_of_a_summary_is_found_when_shards_become_a_run() {
+    let folder = Folder::new();
+    // A summary has more bytes.
+    folder.write(
+        "suite.toml",
+        "[scorers.labels]\nuse = \"label-distribution\"\nlimits = { meta = \"40B\" }\n",
+    );
+    let columns: [(&str, &[Option<&str>]); 2] =
+        [("id", &[Some("a"), Some("b")]), ("output", &[Some("1"); 2])];
+    write_texts(&folder.path("cases.parquet"), &columns);
+    folder.sh("scorebox shard suite.toml cases.parquet -o s.parquet --run-id r").exits_with(0);
+    let merge = folder.sh("scorebox merge s.parquet --db m.db").exits_with(1);
+    assert!(merge.stderr.contains("warning: the summary of `labels` is an error: "), "{merge}");
+    folder.sh("scorebox merge s.parquet --db o.db --max-errors 5").exits_with(1);
+    folder.sh("scorebox merge s.parquet -o again.parquet").exits_with(0);
 }
 
 /// `label` beside `output` is the shape of many data sets, and a skew of 0 looks like balance.

@@ -390,6 +390,6 @@ fn a_finished_run_that_was_changed_is_not_resumed_under_its_old_root() {
     let refused = folder.sh(&format!("{RUN} --resume r")).exits_with(2);
     assert_snapshot!(refused.stderr, @r"
     error: the run `r` in [folder]/scorebox.db was changed since it ended
-    hint: `scorebox verify RUN` says what is different; score the cases again in a new run
+    hint: `scorebox verify` of that run says what is different; score the cases again in a new run
     ");
 }

@@ -399,6 +399,77 @@ async fn places_that_no_case_fits_in_and_answers_that_are_none_are_the_same_both
     assert_eq!(scored, 12 * 4, "{kinds:?}");
 }
 
+/// A module that calls itself once for each byte of the output, in one of its functions.
+fn descends(place: &str) -> Vec<u8> {
+    let usual = Module::default();
+    let realloc = format!(
+        "(if (i32.eq (local.get 2) (i32.const 1)) (then (call $down (local.get 3)))) {}",
+        usual.realloc
+    );
+    let score = "(call $down (i32.load offset=4 (local.get 0))) (i32.const 4096)";
+    let keeps_length =
+        "(i32.store (i32.const 8) (i32.load offset=4 (local.get 0))) (i32.const 4096)";
+    let after = "(func (export \"cabi_post_scorebox:scorer/scoring@0.1.0#score\") (param i32)
+        (call $down (i32.load (i32.const 8))))";
+    let down = "(func $down (param i32) (if (local.get 0)
+        (then (call $down (i32.sub (local.get 0) (i32.const 1))))))";
+    let more = if place == "post-return" { format!("{down} {after}") } else { down.to_owned() };
+    let module = Module {
+        realloc: if place == "realloc" { &realloc } else { usual.realloc },
+        score: match place {
+            "score" => score,
+            "post-return" => keeps_length,
+            _ => usual.score,
+        },
+        more: &more,
+        ..Module::default()
+    };
+    module.component()
+}
+
+/// How much stack a guest has does not depend on who calls it.
+#[tokio::test]
+async fn a_scorer_can_call_itself_as_often_both_ways() {
+    let ways = Ways::new();
+    for place in ["score", "realloc", "post-return"] {
+        let both = ways.load(&descends(place), &json!({}), &Limits::default()).await;
+        let deep = |letters: usize| format!("\"{}\"", "a".repeat(letters));
+        let (mut fits, mut too_deep) = (1_000, 100_000);
+        while too_deep - fits > 1 {
+            let middle = usize::midpoint(fits, too_deep);
+            match kind(&both.whole.score(output(&deep(middle))).await) {
+                None => fits = middle,
+                Some(ErrorKind::Trap) => too_deep = middle,
+                other => panic!("{place}: {other:?}"),
+            }
+        }
+        assert_eq!(kind(&both.score(output(&deep(fits))).await), None, "{place}");
+        assert_eq!(
+            kind(&both.score(output(&deep(too_deep))).await),
+            Some(ErrorKind::Trap),
+            "{place}"
+        );
+    }
+}
+
+/// A guest has a stack of its own, whatever that of the thread is which waits for its answer.
+#[test]
+fn a_scorer_without_end_is_a_trap_on_a_thread_with_little_stack() {
+    let component = descends("score");
+    let on_this_thread = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let sandbox = sandbox(1);
+        let scored = async {
+            let scorer = crate::sandbox_fixture::load(&sandbox, &component, &json!({})).await;
+            kind(&scorer.score(output(&format!("\"{}\"", "a".repeat(1 << 20)))).await)
+        };
+        runtime.block_on(scored)
+    };
+    let thread = std::thread::Builder::new().stack_size(400 << 10);
+    let kind = thread.spawn(on_this_thread).unwrap().join().unwrap();
+    assert_eq!(kind, Some(ErrorKind::Trap));
+}
+
 /// What wasmtime-wizer cannot freeze, and code apart from its state can.
 #[tokio::test]
 async fn vectors_and_memories_that_cannot_grow_start_frozen() {

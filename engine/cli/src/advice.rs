@@ -342,7 +342,7 @@ fn database(what: Database) -> Option<&'static str> {
             "nothing was written to the run since then; `scorebox verify` checks what is stored"
         }
         Database::VerifyRun => {
-            "`scorebox verify RUN` says what is different; score the cases again in a new run"
+            "`scorebox verify` of that run says what is different; score the cases again in a new run"
         }
         Database::RemoveCopies => {
             "a reused score refers to its original: remove those runs too, or first"

@@ -151,10 +151,16 @@ impl Merge {
             let results = counted(duplicates.timed_out, "result", "results");
             words::say(&format!("{results} that a time-out ended: taken from another shard"));
         }
-        match (stored, requirements) {
-            (Some((run, path)), Some(requirements)) => self.decide(&run, path, &requirements),
-            _ => Ok(Exit::Done),
-        }
+        let Some((Stored { run, summary_failed }, path)) = stored else { return Ok(Exit::Done) };
+        let exit = match requirements {
+            Some(requirements) => self.decide(&run, path, &requirements)?,
+            None => Exit::Done,
+        };
+        // What a scorer says about the whole run is computed here, so no shard has reported it.
+        Ok(match exit {
+            Exit::Done if summary_failed => Exit::SomeErrors,
+            exit => exit,
+        })
     }
 
     /// What is required of the run, if anything is.
@@ -192,7 +198,7 @@ impl Merge {
         merge: &Merged,
         database: &Path,
         registry: &Registry,
-    ) -> Result<RunId, Failure> {
+    ) -> Result<Stored, Failure> {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let waiting = Waiting::of("storing cases", merge.duplicates().cases);
         let progress = |cases| shown(&waiting, cases);
@@ -211,9 +217,10 @@ impl Merge {
             said.iter()
                 .try_for_each(|it| write!(out, "{}", summaries::said(it, RunState::Finished)))
         })?;
+        summaries::errors_in_short(&said).for_each(|line| words::warn(&line));
         words::limit_hints(summaries::error_kinds(&said));
         words::say(&format!("root {}", run.root));
-        Ok(run.id)
+        Ok(Stored { run: run.id, summary_failed: summaries::have_error(&said) })
     }
 
     /// The plan of the suite on this machine.
@@ -229,6 +236,13 @@ impl Merge {
         let scorer = BatchScorer::new(suite, scorers, &run, 1).map_err(failure)?;
         Ok(scorer.plan().clone())
     }
+}
+
+/// A run that was made of shards.
+struct Stored {
+    run: RunId,
+    /// Whether what a scorer says about the whole run is an error.
+    summary_failed: bool,
 }
 
 /// Shows how far it is; Ctrl-C ends the process.

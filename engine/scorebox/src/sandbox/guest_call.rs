@@ -17,7 +17,7 @@ use super::{
     capabilities::Granted,
     clock::{Clock, TimeIsUp},
     fault,
-    host::Shared,
+    host::{Shared, TICK},
     image::{Fault, Image},
     settings::COMPONENT_HANDLES,
     state::State,
@@ -25,7 +25,9 @@ use super::{
 };
 
 /// Ticks of the clock within which a guest answers that need not yield: the first of them may come at once.
-const BRIEF_TICKS: u64 = 2;
+const BRIEF_TICKS: u32 = 2;
+/// How long these take at most, if the machine has time for all threads.
+pub(super) const BRIEF_TIME: Duration = TICK.saturating_mul(BRIEF_TICKS);
 
 /// What a guest is asked.
 pub(super) trait GuestCall {
@@ -101,7 +103,7 @@ impl<'a> Guest<'a> {
         store.limiter(|state| &mut state.limiter);
         // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
         let _ = store.set_fuel(limits.fuel);
-        store.set_epoch_deadline(BRIEF_TICKS);
+        store.set_epoch_deadline(BRIEF_TICKS.into());
         let started = Instant::now();
         Guest { started, store, limits, timed_out: false, _admitted: admitted }
     }

@@ -180,8 +180,10 @@ impl LoadedScorer {
     }
 
     /// Whether `score` may be called without the component around it.
-    fn goes_without_component(&self) -> bool {
-        self.configure_each_time.is_none() && self.trust.is_there() && CoreCall::has_stack()
+    pub(super) fn goes_without_component(&self) -> bool {
+        self.configure_each_time.is_none()
+            && self.limits.timeout > guest_call::BRIEF_TIME
+            && self.trust.is_there()
     }
 
     /// One run of the guest without the component around it, of which nothing is left if it misses.
@@ -193,8 +195,10 @@ impl LoadedScorer {
     ) -> Result<Run, Missed> {
         let (shared, limits) = (self.sandbox.shared(), &self.limits);
         // Such a scorer imports nothing that needs a grant.
+        let clock = of.1.clone();
         let mut guest = Guest::admit_briefly(shared, limits, of, Granted::default()).await;
         let answer = core.score(guest.store(), input.into(), limits.transfer_bytes())?;
+        clock.check().map_err(|_| Missed)?;
         let result = match answer {
             Ok(answer) => result::check(answer, self.info.scale, limits),
             Err(error) => Err(guest_call::scorers_own(error, limits)),
@@ -204,7 +208,9 @@ impl LoadedScorer {
 
     /// One run of the guest, from its beginning to its answer, or to where it waits for one.
     async fn run(&self, input: ScorerInput<'_>, mut of: (Seed, Clock), granted: Granted) -> Run {
+        let mut in_vain = Duration::ZERO;
         if let Some(core) = self.image.core().filter(|_| self.goes_without_component()) {
+            let began = Instant::now();
             match self.run_core(core, input, of.clone()).await {
                 Ok(run) => {
                     self.trust.met();
@@ -212,7 +218,9 @@ impl LoadedScorer {
                 }
                 Err(Missed) => {
                     self.trust.missed();
+                    // What is computed again has all of its time again.
                     of.1 = Clock::start(self.limits.timeout);
+                    in_vain = began.elapsed();
                 }
             }
         }
@@ -221,7 +229,8 @@ impl LoadedScorer {
         let call = Score { scorer: self, input };
         let check = |answer| result::check(answer, self.info.scale, &self.limits);
         let result = guest.ask(call, check).await;
-        Run { result, cost: guest.cost() }
+        let cost = guest.cost();
+        Run { result, cost: Cost { duration: cost.duration + in_vain, ..cost } }
     }
 }
 

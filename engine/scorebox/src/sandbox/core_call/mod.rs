@@ -1,22 +1,24 @@
 //! [`CoreCall`]: `score` as a call of the functions that the component lifts it from, without the component around them,
-//! where that is all that there is to it (`split::CoreScore` says so). It saves a third of what wasmtime takes for a score.
+//! where that is all that there is to it (`split::CoreScore` says so). It saves a tenth of the time of an isolated score.
 //!
-//! It only ever gives what the component would give, with the same memory, fuel and log. Whatever is out of the ordinary,
+//! What it gives is what the component would give, with the same memory, fuel and log. Whatever is out of the ordinary,
 //! a trap, a limit, a value that breaks the contract, a score that takes longer than two ticks of the clock, is [`Missed`]:
 //! the caller starts again with a fresh instance of the component, which has the words for it. So nothing here explains an
 //! error, and nothing here waits.
 //!
 //! - `lower`: the case, written into the memory of the guest as the canonical ABI of the component model says.
 //! - `lift`: the answer, read from there.
+//! - `stack`: the stack that all of this runs on.
 //! - `trust`: whether a scorer is called in this way, after it missed.
 
 mod lift;
 mod lower;
+mod stack;
 mod trust;
 
 use wasmtime::{
     Caller, Engine, Extern, ExternType, Func, Instance, InstancePre, Linker, Memory, Module,
-    ModuleExport, Store, ValRaw, ValType,
+    ModuleExport, Store, TypedFunc, ValRaw, ValType,
 };
 
 use crate::contract::{LOG_INTERFACE, LogLevel, ScoreResult, ScorerError, bindings::wire};
@@ -34,10 +36,6 @@ impl From<wasmtime::Error> for Missed {
         Missed
     }
 }
-
-/// Bytes of the stack that a call leaves untouched at most: what a guest may use of it (512 KiB, wasmtime's default), and
-/// as much again for the host.
-const STACK_BYTES: usize = 1 << 20;
 
 /// The functions of `log` that a code module may import, as core functions.
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
@@ -122,11 +120,6 @@ impl CoreCall {
         })
     }
 
-    /// Whether this thread has the stack that a guest may need: it runs on that of its caller.
-    pub(super) fn has_stack() -> bool {
-        stacker::remaining_stack().is_some_and(|bytes| bytes >= STACK_BYTES)
-    }
-
     /// What a fresh instance says about one case.
     ///
     /// # Errors
@@ -137,8 +130,17 @@ impl CoreCall {
         input: wire::ScorerInput<'_>,
         transfer_bytes: usize,
     ) -> Result<Result<ScoreResult, ScorerError>, Missed> {
+        stack::on_guests_stack(|| self.score_here(store, input, transfer_bytes)).ok_or(Missed)?
+    }
+
+    fn score_here(
+        &self,
+        store: &mut Store<State>,
+        input: wire::ScorerInput<'_>,
+        transfer_bytes: usize,
+    ) -> Result<Result<ScoreResult, ScorerError>, Missed> {
         let (instance, memory) = self.instance(store)?;
-        let realloc = self.realloc.within(store, instance)?;
+        let realloc = self.realloc.within(store, instance)?.typed(store);
         let case = lower::case(&mut Guest { store, memory, realloc }, input)?;
         let answer_at = self.score.within(store, instance)?.number(store, [case])?;
         let answer = lift::answer(memory.data(&*store), answer_at, transfer_bytes)?;
@@ -188,7 +190,7 @@ impl<const TAKES: usize, const RETURNS: usize> Exported<TAKES, RETURNS> {
 }
 
 impl<const TAKES: usize, const RETURNS: usize> Function<TAKES, RETURNS> {
-    /// Calls it in its store. What it returns comes first.
+    /// Calls it in its store, as wasmtime calls what a component lifts. What it returns comes first.
     #[expect(
         unsafe_code,
         reason = "a safe call compares the type each time, behind a lock of all threads"
@@ -202,8 +204,22 @@ impl<const TAKES: usize, const RETURNS: usize> Function<TAKES, RETURNS> {
         // SAFETY: the function is the one that its module exports under the name with which `Exported::of` found its type:
         // `TAKES` numbers of 32 bits, and at most as many of them as results. So the numbers are what it takes, the array
         // has room for what it returns, and no number is a reference. `Func` itself refuses the store of another instance.
+        // A store that may only be called asynchronously does not get here: `CoreCall::instance` could not instantiate in it.
         unsafe { self.0.call_unchecked(store, &mut values)? };
         Ok(values)
+    }
+}
+
+impl Function<4, 1> {
+    /// The same, to be called as wasmtime calls a function that allocates. How much of the stack is left for the guest depends on
+    /// how it is called.
+    #[expect(
+        unsafe_code,
+        reason = "a safe call compares the type each time, behind a lock of all threads"
+    )]
+    fn typed(self, store: &Store<State>) -> TypedFunc<(u32, u32, u32, u32), u32> {
+        // SAFETY: `Exported::of` compared the type: four numbers of 32 bits, and one as the result.
+        unsafe { TypedFunc::new_unchecked(store, self.0) }
     }
 }
 
@@ -229,15 +245,15 @@ fn within_itself<Answer>(
 struct Guest<'a> {
     store: &'a mut Store<State>,
     memory: Memory,
-    realloc: Function<4, 1>,
+    realloc: TypedFunc<(u32, u32, u32, u32), u32>,
 }
 
 impl Guest<'_> {
     /// Has the guest allocate `bytes` bytes, and returns where they are.
     fn allocate(&mut self, align: u32, bytes: usize) -> Result<usize, Missed> {
         let size = u32::try_from(bytes).map_err(|_| Missed)?;
-        let realloc = self.realloc;
-        let at = within_itself(self.store, |store| realloc.number(store, [0, 0, align, size]))?;
+        let realloc = &self.realloc;
+        let at = within_itself(self.store, |store| realloc.call(store, (0, 0, align, size)))?;
         let aligned = at.is_multiple_of(align);
         usize::try_from(at).ok().filter(|_| aligned).ok_or(Missed)
     }

@@ -85,15 +85,13 @@ async fn a_score_that_ends_early_is_asked_of_the_component() {
     assert!(!scorer.trust.is_there());
 }
 
-#[test]
-fn a_thread_with_little_stack_runs_no_guest_on_it() {
-    let asked = |bytes: usize| {
-        let thread = std::thread::Builder::new().stack_size(bytes);
-        thread.spawn(CoreCall::has_stack).unwrap().join().unwrap()
-    };
-    assert!(asked(4 << 20));
-    // A system may give a thread a larger stack than it asks for, such as one that is left over.
-    assert!(!asked(128 << 10));
+#[tokio::test]
+async fn a_time_out_that_a_call_without_the_component_could_miss_is_the_components() {
+    let sandbox = sandbox();
+    let limits = Limits::default().with_timeout(crate::sandbox::guest_call::BRIEF_TIME);
+    let (scorer, case) = example_of(&sandbox, "contains", &limits).await.unwrap();
+    assert!(!scorer.goes_without_component());
+    scorer.score(case.scorer_input(Fields::ALL)).await.result.unwrap();
 }
 
 #[test]

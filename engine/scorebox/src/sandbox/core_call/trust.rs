@@ -1,40 +1,48 @@
 //! [`Trust`]: whether a scorer is still called directly. One that often misses, because its scores take long or fail,
 //! would do most of its work twice.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What a miss costs; a call that succeeds gives one back.
 const A_MISS: u32 = 4;
-/// Who owes so much is never called directly again: more than every fifth call missed.
+/// Who owes so much is not called directly: of its last scores, more than every fifth missed.
 const TOO_MUCH: u32 = 32;
+/// Of the scores of such a scorer, one in so many is tried nevertheless, and if it succeeds, the scorer is trusted again.
+const TRIED_AGAIN: u32 = 1000;
 
 /// What a scorer owes. Only how fast scores are depends on it, so that threads need not agree.
 #[derive(Debug, Default)]
-pub(in super::super) struct Trust(AtomicU32);
+pub(in super::super) struct Trust {
+    owed: AtomicU32,
+    /// Scores that were not tried.
+    passed_over: AtomicU32,
+}
 
 impl Trust {
     /// Whether to call directly.
     pub(in super::super) fn is_there(&self) -> bool {
-        self.0.load(Ordering::Relaxed) < TOO_MUCH
+        self.owed.load(Relaxed) < TOO_MUCH
+            || self.passed_over.fetch_add(1, Relaxed) % TRIED_AGAIN == TRIED_AGAIN - 1
     }
 
     /// A call succeeded. Almost all do, and then nothing is written that other threads read.
     pub(in super::super) fn met(&self) {
-        let owed = self.0.load(Ordering::Relaxed);
-        if owed > 0 && owed < TOO_MUCH {
-            self.0.store(owed - 1, Ordering::Relaxed);
+        let owed = self.owed.load(Relaxed);
+        if owed > 0 {
+            let _ = self.owed.compare_exchange(owed, owed - 1, Relaxed, Relaxed);
         }
+    }
+
+    /// A call missed.
+    pub(in super::super) fn missed(&self) {
+        let more = |owed: u32| Some((owed + A_MISS).min(TOO_MUCH));
+        let _ = self.owed.fetch_update(Relaxed, Relaxed, more);
     }
 
     /// What it owes.
     #[cfg(test)]
     pub(in super::super) fn owed(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// A call missed.
-    pub(in super::super) fn missed(&self) {
-        self.0.fetch_add(A_MISS, Ordering::Relaxed);
+        self.owed.load(Relaxed)
     }
 }
 
@@ -53,12 +61,24 @@ mod tests {
         let often = Trust::default();
         let misses = (0..1000).take_while(|_| {
             often.missed();
-            often.met();
-            often.is_there()
+            let is_there = often.is_there();
+            if is_there {
+                often.met();
+            }
+            is_there
         });
-        assert_eq!(misses.count(), 10);
-        // Whatever was under way succeeds.
-        (0..100).for_each(|_| often.met());
-        assert!(!often.is_there());
+        assert!((8..=11).contains(&misses.count()));
+    }
+
+    #[test]
+    fn a_scorer_that_lost_trust_can_win_it_again() {
+        let trust = Trust::default();
+        (0..100).for_each(|_| trust.missed());
+        let tries = |count: u32| (0..count).filter(|_| trust.is_there()).count();
+        assert_eq!(tries(10 * TRIED_AGAIN), 10);
+        trust.missed();
+        assert_eq!(tries(TRIED_AGAIN), 1);
+        trust.met();
+        assert_eq!(tries(TRIED_AGAIN), TRIED_AGAIN as usize);
     }
 }

@@ -120,8 +120,10 @@ pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
     let shell = |code| shell::shell(&outside, &modules, &main, code, shim.as_ref(), &accessors);
     let first = shape.first(&main.module.segments)?;
     if shim.is_none() && modules.len() == 1 {
-        let shell = shell(shell::Code::Imported)?;
-        if let Some(score) = CoreScore::of(&shell, main.module) {
+        // What cannot be said of an imported module can be said of one that is inside.
+        if let Ok(shell) = shell(shell::Code::Imported)
+            && let Some(score) = CoreScore::of(&shell, main.module)
+        {
             return Ok(Split { shell, code: Some((code, score)), first, shape });
         }
     }

@@ -538,6 +538,17 @@ fn score_is_called_without_the_component_where_it_is_nothing_but_a_function_of_t
 }
 
 #[test]
+fn code_that_cannot_be_described_from_outside_stays_in_the_shell() {
+    for strange in [
+        r#"(tag $t (param i32)) (export "t" (tag $t))"#,
+        r#"(func (export "g") (param (ref null 0)))"#,
+    ] {
+        let Split { code, .. } = split(&scoring("", strange)).unwrap();
+        assert_eq!(code, None, "{strange}");
+    }
+}
+
+#[test]
 fn most_built_in_components_score_without_the_component_and_those_that_import_a_judge_do_not() {
     let mut plain = 0;
     for (name, component) in built_ins() {
