@@ -7,9 +7,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::live_fixture::{
-    FOLLOW, append, folder, line, nameless, signal, stored, terminated, until_position,
-    until_stored,
+use crate::{
+    fixture::Folder,
+    live_fixture::{
+        FOLLOW, append, folder, killed, line, nameless, signal, stored, terminated, until_position,
+        until_read, until_stored, until_waiting,
+    },
 };
 
 #[test]
@@ -74,15 +77,71 @@ fn the_same_command_continues_where_it_was() {
     assert_eq!(outputs, ["1", "2", "3", "4", "5", "60", "70"]);
 }
 
+/// Renames files to the names before theirs.
+fn rotate(folder: &Folder, names: &[&str]) {
+    for (from, to) in names.windows(2).map(|pair| (pair[1], pair[0])) {
+        fs::rename(folder.path(from), folder.path(to)).unwrap();
+    }
+}
+
+/// Waits for all that is to be read, and compares it with the outputs of the lines.
+#[track_caller]
+fn reads_in_the_end(folder: &Folder, scores: i64, expected: &[&str]) {
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(folder, &mut following, scores);
+    let said = terminated(following);
+    assert!(!said.contains("warning"), "{said}");
+    assert_eq!(folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal"), expected);
+}
+
+/// The file was rotated once before each start, and the process in the middle had no time to read what it found.
+#[test]
+fn files_that_a_process_without_a_case_found_are_read_by_the_next_one() {
+    let folder = folder();
+    append(&folder, &nameless(1));
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    until_position(&folder, 1);
+    killed(following);
+    rotate(&folder, &["agent.jsonl.1", "agent.jsonl"]);
+    append(&folder, &nameless(2));
+    let following = folder.spawn(FOLLOW);
+    until_waiting(&folder);
+    killed(following);
+    rotate(&folder, &["agent.jsonl.2", "agent.jsonl.1", "agent.jsonl"]);
+    append(&folder, &nameless(3));
+    reads_in_the_end(&folder, 3, &["1", "2", "3"]);
+}
+
+/// No case that could have been committed, and none in a file before.
+#[test]
+fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process() {
+    let folder = folder();
+    let following = folder.spawn(FOLLOW);
+    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
+    let started = Instant::now();
+    while !file.exists() {
+        assert!(started.elapsed() < Duration::from_secs(120));
+        std::thread::yield_now();
+    }
+    // One that appears while it is waited for.
+    append(&folder, "");
+    until_read(&folder);
+    rotate(&folder, &["agent.jsonl.1", "agent.jsonl"]);
+    append(&folder, &nameless(1)[..5]);
+    until_waiting(&folder);
+    killed(following);
+    append(&folder, &nameless(1)[5..]);
+    rotate(&folder, &["agent.jsonl.2", "agent.jsonl.1", "agent.jsonl"]);
+    append(&folder, &nameless(2));
+    reads_in_the_end(&folder, 2, &["1", "2"]);
+}
+
 /// It followed the file at each rotation, and ended before it read what came after.
 #[test]
 fn files_that_were_rotated_away_before_a_restart_are_read_after_it() {
     let folder = folder();
-    let rotate = |names: &[&str]| {
-        for (from, to) in names.windows(2).map(|pair| (pair[1], pair[0])) {
-            fs::rename(folder.path(from), folder.path(to)).unwrap();
-        }
-    };
+    let rotate = |names: &[&str]| rotate(&folder, names);
     append(&folder, &nameless(1));
     let mut following = folder.spawn(FOLLOW);
     until_stored(&folder, &mut following, 1);

@@ -72,6 +72,43 @@ pub(crate) fn until_position(folder: &Folder, line: u64) {
     }
 }
 
+/// Waits until the position that is stored is in the file that has the name by now.
+#[track_caller]
+pub(crate) fn until_read(folder: &Folder) {
+    until_in_position(folder, |position, inode| position["inode"].as_u64() == Some(inode));
+}
+
+/// Waits until the position that is stored has the file that has the name by now among those that wait.
+#[track_caller]
+pub(crate) fn until_waiting(folder: &Folder) {
+    until_in_position(folder, |position, inode| {
+        let mut waiting = position["replacements"].as_array().into_iter().flatten();
+        waiting.any(|file| file["inode"].as_u64() == Some(inode))
+    });
+}
+
+#[track_caller]
+fn until_in_position(folder: &Folder, is_in: impl Fn(&serde_json::Value, u64) -> bool) {
+    use std::os::unix::fs::MetadataExt as _;
+    let started = Instant::now();
+    let path = folder.path("scorebox.db-follow-live-agent.jsonl.json");
+    let inode = fs::metadata(folder.path("agent.jsonl")).unwrap().ino();
+    let position = || {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap_or_default()
+    };
+    while !is_in(&position(), inode) {
+        assert!(started.elapsed() < Duration::from_secs(120), "{inode}: {}", position());
+        std::thread::yield_now();
+    }
+}
+
+/// Ends it so that it can do nothing more.
+pub(crate) fn killed(mut following: Child) {
+    signal(&following, "-KILL");
+    following.wait().unwrap();
+}
+
 pub(crate) fn signal(child: &Child, name: &str) {
     let kill = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
     assert!(kill.unwrap().success());

@@ -169,8 +169,8 @@ impl Live {
             Some(next) => (WhichRun::Resume(id), next),
             None => (WhichRun::New(id), 0),
         };
-        // A position without its run says nothing.
-        let position = position.filter(|_| matches!(which, WhichRun::Resume(_)));
+        let is_resumed = matches!(which, WhichRun::Resume(_));
+        let position = position.filter(|position| is_resumed || is_before_its_run(path, position));
         let follow = Arc::new(Follow::new(path, position.as_ref())?);
         if let Some(position) = &position {
             self.must_be_followed_before(path, position, &follow)?;
@@ -179,17 +179,9 @@ impl Live {
         if !path.exists() {
             words::say(&format!("waiting for `{}`, which does not exist yet", path.display()));
         }
-        let begins = follow.continues_at().is_none();
         let cases = CaseReader::follow(Arc::clone(&follow), mapping, next);
         let mut keeper = FollowKeeper::new(follow, &place);
-        if begins {
-            keeper.store_beginning(next).map_err(|error| {
-                let place = place.display();
-                Failure::new(format!(
-                    "cannot write the position of the followed file to `{place}`: {error}"
-                ))
-            })?;
-        }
+        keeper.store_beginning(next).map_err(|error| Failure::new(error.to_string()))?;
         Ok(Input { cases, which, keeper: Some(keeper), lock: Some(lock) })
     }
 
@@ -343,6 +335,12 @@ fn say_what_is_gone(path: &Path, follow: &Follow) {
         let files = counted(follow.lost() as u64, "file", "files");
         words::warn(&format!("not read: {files} that had the name `{path}` before, gone by now"));
     }
+}
+
+/// Whether a position without its run says something: which files of this path are to be read, of which none had a case yet.
+/// Otherwise the run was removed, to begin again.
+fn is_before_its_run(path: &Path, position: &FollowPosition) -> bool {
+    position.inode != 0 && position.ordinal == 0 && is_same_place(path, Path::new(&position.path))
 }
 
 /// Whether two paths name one place, whatever is there.

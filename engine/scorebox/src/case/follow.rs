@@ -3,10 +3,11 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     fs::File,
-    io::{self, Read, Seek as _, SeekFrom},
+    io::{self, Read},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -36,6 +37,17 @@ pub struct Follow {
     /// Files that are gone although they were to be read.
     lost: usize,
     state: Mutex<State>,
+    listener: Listener,
+}
+
+/// What is called when there are other files to read than before.
+#[derive(Default)]
+struct Listener(OnceLock<Box<dyn Fn() -> io::Result<()> + Send + Sync>>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 #[derive(Debug, Default)]
@@ -58,12 +70,12 @@ struct OneFile {
 
 impl State {
     /// Notes whether another file has the path by now. It is kept open, so that it is read even if it is renamed away in its
-    /// turn before its turn comes.
-    fn look_at(&mut self, path: &Path) {
+    /// turn before its turn comes. Answers whether it was not noted before.
+    fn look_at(&mut self, path: &Path) -> bool {
         let newest = self.replacements.back().map(|waiting| waiting.identity);
         let start = self.start.as_ref().map(|start| start.identity);
         let newest = newest.or(start).or_else(|| self.files.back().map(|file| file.identity));
-        let Some(newest) = newest else { return };
+        let Some(newest) = newest else { return false };
         // Between the two steps of a rotation nothing is there.
         let is_another = FileIdentity::at(path).is_some_and(|there| there != newest);
         if is_another
@@ -71,7 +83,9 @@ impl State {
             && let Ok(another) = Waiting::open(path)
         {
             self.replacements.push_back(another);
+            return true;
         }
+        false
     }
 }
 
@@ -96,7 +110,19 @@ impl Follow {
         let found = position.map_or_else(Found::default, |position| Found::of(&path, position));
         let (start, replacements) = (found.start, found.replacements.into());
         let state = Mutex::new(State { start, replacements, ..State::default() });
-        Ok(Follow { path, quiet: QUIET, lost: found.lost, state })
+        let listener = Listener::default();
+        Ok(Follow { path, quiet: QUIET, lost: found.lost, state, listener })
+    }
+
+    /// Has `listener` called by the reader whenever it opens a file, and when another one gets the path, also if there is no
+    /// case yet: the position is to be stored then. An error ends the reading. Only the first listener is called.
+    pub(crate) fn listen(&self, listener: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
+        let _ = self.listener.0.set(Box::new(listener));
+    }
+
+    /// Not for a caller who holds the lock, which the listener takes.
+    fn tell(&self) -> io::Result<()> {
+        self.listener.0.get().map_or(Ok(()), |listener| listener())
     }
 
     /// How many files are gone that had the path while it was followed and were not read.
@@ -109,10 +135,16 @@ impl Follow {
         self.lock().start.as_ref().map(|start| start.ordinal)
     }
 
-    /// The position before the first line of the file that is read first, which will have this ordinal.
+    /// The position before the first line that is read, which has this ordinal if it is the first one of its file.
     pub fn beginning(&self, ordinal: u64) -> FollowPosition {
-        let state = self.lock();
+        let mut state = self.lock();
+        // Another file may have got the path while nothing followed it.
+        state.look_at(&self.path);
         let mut waiting = state.replacements.iter().map(|waiting| waiting.identity);
+        if let Some(start) = &state.start {
+            let Start { identity, head, line, ordinal, .. } = start;
+            return self.position_in(*identity, head, *line, *ordinal, waiting);
+        }
         let first = waiting.next().or_else(|| FileIdentity::at(&self.path));
         self.position_in(first.unwrap_or(FileIdentity::NONE), b"", 0, ordinal, waiting)
     }
@@ -173,10 +205,15 @@ impl Follow {
     }
 
     /// Whether another file has the path of the one that is read by now.
-    fn is_replaced(&self) -> bool {
+    fn is_replaced(&self) -> io::Result<bool> {
         let mut state = self.lock();
-        state.look_at(&self.path);
-        !state.replacements.is_empty()
+        let is_news = state.look_at(&self.path);
+        let is_replaced = !state.replacements.is_empty();
+        drop(state);
+        if is_news {
+            self.tell()?;
+        }
+        Ok(is_replaced)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -206,7 +243,7 @@ impl Open {
         if self.file.metadata()?.len() < self.offset {
             return Ok(true);
         }
-        if !follow.is_replaced() {
+        if !follow.is_replaced()? {
             return Ok(false);
         }
         Ok(self.quiet_since.get_or_insert_with(Instant::now).elapsed() >= follow.quiet)
@@ -230,22 +267,21 @@ impl Followed {
     fn open(&mut self) -> io::Result<Option<&mut Open>> {
         if self.open.is_none() {
             let mut state = self.follow.lock();
-            let (mut file, identity, offset) = match state.start.take() {
-                Some(start) => (start.file, start.identity, start.offset),
-                None => match state.replacements.pop_front() {
-                    Some(waiting) => (waiting.file, waiting.identity, 0),
-                    None => match Waiting::open(&self.follow.path) {
-                        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                        opened => opened.map(|waiting| (waiting.file, waiting.identity, 0))?,
-                    },
-                },
+            let (file, identity, head, offset) = match state.start.take() {
+                Some(start) => (start.file, start.identity, start.head, start.offset),
+                None => {
+                    let waiting = match state.replacements.pop_front() {
+                        Some(waiting) => waiting,
+                        None => match Waiting::open(&self.follow.path) {
+                            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                                return Ok(None);
+                            }
+                            opened => opened?,
+                        },
+                    };
+                    (waiting.file, waiting.identity, Vec::new(), 0)
+                }
             };
-            let mut head = Vec::new();
-            if offset > 0 {
-                file.rewind()?;
-                Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-                file.seek(SeekFrom::Start(offset))?;
-            }
             // What an earlier process read is in the first one.
             let first_ordinal = if state.files.is_empty() { 0 } else { self.ordinal };
             state.files.push_back(OneFile { first_ordinal, identity, head });
@@ -254,6 +290,7 @@ impl Followed {
             }
             drop(state);
             self.open = Some(Open { file, offset, quiet_since: None });
+            self.follow.tell()?;
         }
         Ok(self.open.as_mut())
     }

@@ -100,6 +100,8 @@ impl Waiting {
 pub(super) struct Start {
     pub(super) file: File,
     pub(super) identity: FileIdentity,
+    /// What its first line begins with, if that is before the offset.
+    pub(super) head: Vec<u8>,
     pub(super) offset: u64,
     pub(super) line: u64,
     pub(super) ordinal: u64,
@@ -166,14 +168,17 @@ fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
         return None;
     }
     let mut first = Vec::new();
-    Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut first).ok()?;
-    if position.line > 0 && head(&first) != position.head {
-        return None;
+    if position.line > 0 {
+        Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut first).ok()?;
+        if head(&first) != position.head {
+            return None;
+        }
+        file.rewind().ok()?;
     }
-    file.rewind().ok()?;
     let offset = after_lines(&file, position.line)?;
     file.seek(SeekFrom::Start(offset)).ok()?;
-    Some(Start { file, identity, offset, line: position.line, ordinal: position.ordinal })
+    let (line, ordinal) = (position.line, position.ordinal);
+    Some(Start { file, identity, head: first, offset, line, ordinal })
 }
 
 /// The offset after so many lines; `None` if there are fewer.

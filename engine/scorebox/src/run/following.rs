@@ -1,10 +1,10 @@
-//! Remembers how far a followed file was scored, so that a later process continues there: after each commit, beside the
-//! database. A case that was committed after that is read again, and known by its place and name.
+//! Remembers how far a followed file was scored, so that a later process continues there: at the start, after each commit
+//! and when another file is to be read, beside the database. A case that was committed after that is read again, and known by its place and name.
 
 use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use crate::{
@@ -20,9 +20,13 @@ use super::{
 /// Bytes of a position's file that are read.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// The position of a followed file, in a file.
+/// The position of a followed file, in a file. Clones keep the same position.
 #[derive(Clone, Debug)]
-pub struct FollowKeeper {
+pub struct FollowKeeper(Arc<Mutex<Kept>>);
+
+/// What a keeper knows, and where it stores it.
+#[derive(Debug)]
+struct Kept {
     follow: Arc<Follow>,
     file: PathBuf,
     unbroken: Unbroken,
@@ -30,13 +34,18 @@ pub struct FollowKeeper {
 }
 
 impl FollowKeeper {
-    /// A sink that stores the position of `follow` in `file`.
+    /// A sink that stores the position of `follow` in `file`. The reader of `follow` has it stored, too, when there is
+    /// another file to read.
     pub fn new(follow: Arc<Follow>, file: impl Into<PathBuf>) -> FollowKeeper {
         let unbroken = match follow.continues_at() {
             Some(ordinal) => Unbroken::from(before(ordinal, follow.next_line())),
             None => Unbroken::default(),
         };
-        FollowKeeper { follow, file: file.into(), unbroken, stored: None }
+        let kept = Kept { follow: Arc::clone(&follow), file: file.into(), unbroken, stored: None };
+        let kept = Arc::new(Mutex::new(kept));
+        let of_keeper = Arc::downgrade(&kept);
+        follow.listen(move || of_keeper.upgrade().map_or(Ok(()), |kept| lock(&kept).store()));
+        FollowKeeper(kept)
     }
 
     /// The position that is stored in a file; `None` if there is none.
@@ -52,14 +61,28 @@ impl FollowKeeper {
         serde_json::from_str(&text).map(Some).map_err(io::Error::from)
     }
 
-    /// Stores that the file is read from its beginning, where the first line has this ordinal. Without that, a process
-    /// that is killed after its first commit would leave nothing to continue from.
+    /// Stores where the reading begins, before a line is read; the first line has this ordinal if it is read from the
+    /// beginning of a file. Without that, a process that is killed after its first commit would leave nothing to continue
+    /// from, and one that is killed before it would not leave the files that wait.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn store_beginning(&mut self, ordinal: u64) -> io::Result<()> {
-        self.unbroken = Unbroken::from(before(ordinal, 0));
-        self.write(&self.follow.beginning(ordinal))
+        lock(&self.0).store_beginning(ordinal)
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    // What is behind the lock is consistent after every statement.
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    fn store_beginning(&mut self, ordinal: u64) -> io::Result<()> {
+        if self.follow.continues_at().is_none() {
+            self.unbroken = Unbroken::from(before(ordinal, 0));
+        }
+        self.write(self.follow.beginning(ordinal))
     }
 
     fn store(&mut self) -> io::Result<()> {
@@ -67,20 +90,28 @@ impl FollowKeeper {
         let position = self.follow.position(next.ordinal, next.line, next.of_file);
         // Also if nothing was read: another file may have got the path.
         let is_new = |position: &FollowPosition| self.stored.as_ref() != Some(position);
-        let Some(position) = position.filter(is_new) else { return Ok(()) };
-        self.write(&position)?;
+        position.filter(is_new).map_or(Ok(()), |position| self.write(position))
+    }
+
+    fn write(&mut self, position: FollowPosition) -> io::Result<()> {
+        write(&self.file, &position).map_err(|error| {
+            let file = self.file.display();
+            io::Error::other(format!(
+                "cannot write the position of the followed file to `{file}`: {error}"
+            ))
+        })?;
         self.stored = Some(position);
         Ok(())
     }
+}
 
-    fn write(&self, position: &FollowPosition) -> io::Result<()> {
-        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        serde_json::to_writer(&mut new, position)?;
-        new.write_all(b"\n")?;
-        new.persist(&self.file).map_err(|error| error.error)?;
-        Ok(())
-    }
+fn write(file: &Path, position: &FollowPosition) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    serde_json::to_writer(&mut new, position)?;
+    new.write_all(b"\n")?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// The position before the first line that is read, of this ordinal, after so many lines of its file.
@@ -90,17 +121,12 @@ fn before(ordinal: u64, line: u64) -> Position {
 
 impl Sink for FollowKeeper {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
-        self.unbroken.note(event);
+        lock(&self.0).unbroken.note(event);
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Refused> {
-        self.store().map_err(|error| {
-            let file = self.file.display();
-            Refused::new(format!(
-                "cannot write the position of the followed file to `{file}`: {error}"
-            ))
-        })
+        lock(&self.0).store().map_err(|error| Refused::new(error.to_string()))
     }
 }
 
