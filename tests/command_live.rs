@@ -46,6 +46,24 @@ fn a_line_is_scored_when_it_arrives() {
     assert!(live.wait().unwrap().success());
 }
 
+/// An agent may end each record with one, and write the next record hours later.
+#[test]
+fn a_blank_line_does_not_hold_back_the_lines_before_it() {
+    let folder = folder();
+    let mut shell = folder.shell("exec scorebox live suite.toml -q");
+    let mut live =
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = live.stdin.take().unwrap();
+    input.write_all([&nameless(1), &nameless(2), "\n"].concat().as_bytes()).unwrap();
+    until_stored(&folder, &mut live, 2);
+    input.write_all([&nameless(3), " \r\n\n\t\n", &nameless(4)[..5]].concat().as_bytes()).unwrap();
+    until_stored(&folder, &mut live, 3);
+    input.write_all([&nameless(4)[5..], "\n"].concat().as_bytes()).unwrap();
+    until_stored(&folder, &mut live, 4);
+    drop(input);
+    assert!(live.wait().unwrap().success());
+}
+
 #[test]
 fn a_line_that_is_not_a_case_is_reported_and_the_rest_is_scored() {
     let folder = folder();

@@ -168,9 +168,12 @@ impl CaseReader {
         self.count
     }
 
-    /// Whether the next line is in memory already, so that reading it waits for nothing.
+    /// Whether the next line that is not blank is in memory already, so that reading it waits for nothing.
     pub fn is_next_line_buffered(&self) -> bool {
-        self.current.as_ref().is_some_and(|open| open.text.buffered().contains(&b'\n'))
+        let Some(open) = &self.current else { return false };
+        let mut lines = open.text.buffered().split_inclusive(|byte| *byte == b'\n');
+        let next = lines.find(|line| !line.trim_ascii().is_empty());
+        next.is_some_and(|line| line.ends_with(b"\n"))
     }
 
     /// What is noted of the reading while it is under way.
