@@ -298,6 +298,26 @@ fn a_process_that_is_killed_scores_each_case_once() {
     folder.sh("scorebox verify live-agent.jsonl").exits_with(0);
 }
 
+/// Of this session; what an earlier one read is not read again.
+#[test]
+fn the_end_of_a_session_says_how_many_bytes_it_read() {
+    let folder = folder();
+    let read = || {
+        let text = fs::read_to_string(folder.path("events")).unwrap();
+        let ended: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(ended["type"], "RunEnded");
+        ended["progress"]["bytesRead"].as_u64().unwrap()
+    };
+    let lines = [nameless(1), nameless(22)].concat();
+    for (scores, line) in (1..).zip(lines.split_inclusive('\n')) {
+        append(&folder, line);
+        let mut following = folder.spawn(&format!("{FOLLOW} --events events"));
+        until_stored(&folder, &mut following, scores);
+        terminated(following);
+        assert_eq!(read(), line.len() as u64);
+    }
+}
+
 #[test]
 fn a_file_that_does_not_exist_yet_is_waited_for() {
     let folder = folder();

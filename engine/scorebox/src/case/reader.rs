@@ -7,8 +7,6 @@ use std::{io, sync::Arc, vec};
 
 use crate::advice::{Advice, Conversion, Form};
 
-#[cfg(feature = "store")]
-use super::follow::Follow;
 use super::{
     decode::{Buffered, Decoded, NotDecoded, Unread, decode, unread_inside},
     error::{BadCase, BadCaseReason, Location, ReadError},
@@ -21,6 +19,8 @@ use super::{
     stop::StopSign,
     unmatched_rules::UnmatchedRules,
 };
+#[cfg(feature = "store")]
+use super::{follow::Follow, source::Counted};
 
 /// The longest line that is read if nothing else is said, in bytes: 64 MiB.
 pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
@@ -219,6 +219,7 @@ impl CaseReader {
         if let Some(follow) = &self.follow {
             let (name, line) = (follow.name().into(), follow.next_line());
             let file = follow.next_file(self.count, self.stop.clone());
+            let file = Counted::new(file, Arc::clone(&self.tally), self.stop.clone());
             let text = Box::new(BufReader::with_capacity(128 << 10, file));
             let (compression, blank) = (Compression::None, Blank::default());
             // It has none yet, and may have some later.

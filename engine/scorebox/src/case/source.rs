@@ -144,6 +144,18 @@ pub(super) struct Counted {
     stop: StopSign,
 }
 
+impl Counted {
+    /// Reads what another one gives, until the sign is up.
+    #[cfg(feature = "store")]
+    pub(super) fn new(
+        reader: impl Read + Send + 'static,
+        tally: Arc<Tally>,
+        stop: StopSign,
+    ) -> Counted {
+        Counted { reader: Box::new(reader), tally, stop }
+    }
+}
+
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let result = self.stop.check().and_then(|()| self.reader.read(buffer));
