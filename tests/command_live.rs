@@ -111,6 +111,7 @@ fn errors_of_scorers_and_a_closed_output_are_reported_as_by_run() {
         none.stderr.contains("<stdin>: there are no cases in it") && none.code == Some(2),
         "{none}"
     );
+    assert!(none.stderr.contains("hint: the program before the pipe wrote nothing"), "{none}");
     let events = folder.sh("scorebox live suite.toml --allow-errors --events - <cases.jsonl");
     assert!(events.stdout.starts_with("{\"type\":\"RunStarted\""), "{events}");
     assert!(!events.stdout.contains("scored  n/a"), "{events}");

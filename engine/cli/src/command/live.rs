@@ -11,7 +11,7 @@ use std::{
 
 use scorebox::{
     advice::Advised as _,
-    case::{CaseReader, Follow, FollowPosition, Mapping, Source},
+    case::{CaseReader, Follow, FollowPosition, Mapping, ReadError, Source, SourceError},
     run::{
         Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Sink as _, Stop,
         WhichRun, fresh_id,
@@ -40,6 +40,10 @@ use crate::{
 /// What to do where a run of the wanted id is there.
 const ONE_RUN_A_PROCESS: &str = "a run takes the lines of one process: give this one another id, or have the tasks of a workflow append to one file, \
      which --follow reads into one run";
+
+/// What to do where standard input has ended without a line.
+const NOTHING_CAME: &str = "the program before the pipe wrote nothing to its standard output: see what it says by itself; to read a file that \
+     grows: --follow FILE";
 
 /// Score cases as they happen, from standard input or from a file that grows
 ///
@@ -257,6 +261,9 @@ impl Live {
     ) -> Result<Exit, Failure> {
         let report = match report {
             Err(RunError::Stopped) => return Ok(signalled.exit()),
+            Err(RunError::Cases(ReadError::Source(empty @ SourceError::Empty { .. }))) => {
+                return Err(Failure::new(empty.to_string()).hint(NOTHING_CAME));
+            }
             Err(RunError::Store(taken @ StoreError::RunExists { .. })) => {
                 return Err(Failure::new(taken.to_string()).hint(ONE_RUN_A_PROCESS));
             }
