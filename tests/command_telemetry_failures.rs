@@ -215,6 +215,25 @@ fn an_address_that_cannot_be_one_is_an_error_if_the_user_gave_it() {
     assert!(run.stderr.contains(warning), "{run}");
 }
 
+#[test]
+fn an_address_in_another_form_than_it_must_have_is_refused_and_the_form_said() {
+    let folder = folder();
+    for address in ["127.0.0.1:4318", "localhost:4318"] {
+        let given = sh(&folder, &[], &format!("{RUN} --otlp={address}")).exits_with(2);
+        let hint =
+            "hint: write the whole address, with http:// or https://, as in http://localhost:4318";
+        assert!(given.stderr.contains(hint), "{given}");
+    }
+    let given = sh(&folder, &[], &format!("{RUN} --otlp http://127.0.0.1:9")).exits_with(2);
+    assert_eq!(
+        given.stderr,
+        "error: the address after `--otlp` is taken for a file of cases\n\
+         hint: write it with an equals sign and no space: --otlp=URL\n",
+        "{given}"
+    );
+    assert!(!folder.path("scorebox.db").exists());
+}
+
 /// Whichever part would be left out.
 #[test]
 fn an_address_with_a_user_name_or_a_query_is_refused_and_the_way_said() {

@@ -1,7 +1,7 @@
 //! Whether metrics and scores go to an OpenTelemetry collector, and what the user reads of it. The export itself is that of
 //! the crate `scorebox-telemetry`.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use scorebox::run::{Control, Sink};
 use scorebox_telemetry::{Telemetry, TelemetryError};
@@ -25,6 +25,20 @@ pub(crate) struct TelemetryArguments {
 }
 
 impl TelemetryArguments {
+    /// Refuses a file whose name is an address: it was meant for an `--otlp` that has none.
+    pub(crate) fn must_have_its_address(&self, files: &[&Path]) -> Result<(), Failure> {
+        let is_address = |file: &&&Path| {
+            ["http://", "https://"]
+                .iter()
+                .any(|scheme| file.to_str().is_some_and(|file| file.starts_with(scheme)))
+        };
+        let address = files.iter().find(is_address).filter(|_| self.otlp.as_deref() == Some(""));
+        address.map_or(Ok(()), |_| {
+            Err(Failure::new("the address after `--otlp` is taken for a file of cases")
+                .hint("write it with an equals sign and no space: --otlp=URL"))
+        })
+    }
+
     /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the collector; `is_offline`:
     /// whether nothing is to be sent.
     pub(crate) fn start(&self, waits: bool, is_offline: bool) -> Result<Exporting, Failure> {
@@ -79,6 +93,9 @@ fn what_to_do(error: &TelemetryError) -> Option<&'static str> {
             "name the whole address of each signal: OTEL_EXPORTER_OTLP_LOGS_ENDPOINT and \
              OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, without --otlp=URL",
         ),
+        TelemetryError::Endpoint { .. } => {
+            Some("write the whole address, with http:// or https://, as in http://localhost:4318")
+        }
         _ => None,
     }
 }

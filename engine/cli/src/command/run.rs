@@ -123,6 +123,7 @@ enum OnBadCaseArgument {
 impl Run {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let (suite_file, case_files) = self.split_files()?;
+        self.scoring.telemetry.must_have_its_address(&case_files)?;
         let mut suite = self.suite(suite_file)?;
         self.scoring.locked.check(&suite)?;
         let requirements = self.scoring.requirements.of(&mut suite)?;
