@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Assertion, Meta};
+use crate::{Assertion, Meta, Severity};
 
 /// The most assertions of a score that the engine accepts.
 pub(crate) const ASSERTION_LIMIT: usize = 1000;
@@ -76,22 +76,36 @@ impl Score {
         self
     }
 
-    /// Adds checks, as many as a score may have. If there are more, those that fail come first;
-    /// say in the reason how many there are.
+    /// Adds checks, as many as a score may have. If there are more, with those that it has already, the ones
+    /// that fail come first, and of these the ones that decide; say in the reason how many there are.
     #[must_use]
     pub fn assertions(mut self, assertions: impl IntoIterator<Item = Assertion>) -> Self {
-        let mut all: Vec<_> = assertions.into_iter().collect();
-        let room = ASSERTION_LIMIT.saturating_sub(self.assertions.len());
-        if all.len() > room {
-            let passes = |each: &Assertion| each.score >= each.threshold.unwrap_or(1.0);
-            let (passing, failing): (Vec<_>, Vec<_>) = all.into_iter().partition(passes);
-            all = failing;
-            all.extend(passing);
-            all.truncate(room);
+        self.assertions.extend(assertions);
+        if self.assertions.len() > ASSERTION_LIMIT {
+            for comes_first in [fails, fails_by_itself, fails_as_a_gate] {
+                let all = self.assertions;
+                let (first, then): (Vec<_>, Vec<_>) = all.into_iter().partition(comes_first);
+                self.assertions = first;
+                self.assertions.extend(then);
+            }
+            self.assertions.truncate(ASSERTION_LIMIT);
         }
-        self.assertions.extend(all);
         self
     }
+}
+
+fn fails(assertion: &Assertion) -> bool {
+    assertion.score < assertion.threshold.unwrap_or(1.0)
+}
+
+fn fails_by_itself(assertion: &Assertion) -> bool {
+    let decides = assertion.threshold.is_some() || assertion.severity.is_some();
+    decides && fails(assertion)
+}
+
+/// Whether it fails and is a gate, or may be one because the scorer is.
+fn fails_as_a_gate(assertion: &Assertion) -> bool {
+    assertion.severity != Some(Severity::Soft) && fails_by_itself(assertion)
 }
 
 impl From<f64> for Score {
@@ -121,5 +135,26 @@ mod tests {
         let score = Score::new(0.0).assertions(many);
         assert_eq!(score.assertions.len(), ASSERTION_LIMIT);
         assert_eq!(names(&score)[..2], ["2999", "0"]);
+    }
+
+    #[test]
+    fn whatever_is_left_out_a_gate_that_fails_is_not() {
+        let checks = |passes: bool| (0..1000).map(move |_| Assertion::pass("check", passes));
+        let soft = checks(false).map(|it| it.severity(Severity::Soft).threshold(0.5));
+        let gate = Assertion::pass("no secret", false).severity(Severity::Gate);
+        let inherited = Assertion::pass("short", false).threshold(0.5);
+        for score in [
+            Score::new(1.0).assertions(checks(true)).assertions([gate.clone()]),
+            Score::new(1.0).assertions(checks(false).chain([gate.clone()])),
+            Score::new(1.0).assertions(soft.clone().chain([gate.clone()])),
+            Score::new(1.0).assertions([gate.clone()]).assertions(soft.clone()),
+        ] {
+            assert_eq!(score.assertions.len(), ASSERTION_LIMIT);
+            assert_eq!(score.assertions[0], gate);
+        }
+        let score =
+            Score::new(1.0).assertions(checks(false).chain(soft).chain([inherited.clone()]));
+        assert_eq!(score.assertions[0], inherited);
+        assert_eq!(score.assertions[1].severity, Some(Severity::Soft));
     }
 }
