@@ -6,6 +6,7 @@ use std::{collections::HashMap, fs, io, net::TcpListener, thread};
 use serde_json::{Value, json};
 
 use crate::{
+    fixture::Folder,
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
     model_server::{Asked, ModelServer},
 };
@@ -336,6 +337,20 @@ fn a_model_for_vectors_is_asked_to_check_it() {
             ["default", "vectors-2026", null, 3, 0.000_003]
         ])
     );
+}
+
+#[test]
+fn a_suite_of_judges_alone_is_told_what_it_lacks() {
+    let folder = Folder::new();
+    folder.write("judges.toml", "[judges.default]\nprovider = \"command\"\ncommand = [\"true\"]\n");
+    folder.write("a.js", "export default () => 1;\n");
+    for command in ["judges check judges.toml", "score a.js --output 1 --judges judges.toml"] {
+        let refused = folder.sh(&format!("scorebox {command}")).exits_with(2);
+        assert_eq!(
+            refused.stderr,
+            "error: `judges.toml` names no scorer\nhint: a suite has one, even if only its judges are used: `[scorers.NAME]`\n"
+        );
+    }
 }
 
 #[test]

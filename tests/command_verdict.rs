@@ -453,6 +453,26 @@ fn a_threshold_is_on_the_scorers_direction_and_on_its_scale() {
 }
 
 #[test]
+fn a_gate_of_points_without_a_threshold_is_warned_of_unless_its_assertions_decide() {
+    let folder = folder();
+    let script = |score: &str| {
+        let info = "export const info = { scale: \"points\" };";
+        folder.write("points.js", format!("export default () => ({score});\n{info}\n"));
+    };
+    let warning = "warning: `points` is a gate on the scale of points without a threshold, so no score of it fails a case: give it a `threshold`\n";
+    script("0");
+    let run = folder.sh("scorebox run cases.jsonl -s ./points.js -q").exits_with(0);
+    assert!(run.stderr.contains(warning), "{run}");
+    script("{ score: 0, assertions: [{ name: \"a\", score: 0, severity: \"gate\" }] }");
+    let run = folder.sh("scorebox run cases.jsonl -s ./points.js -q").exits_with(3);
+    assert!(!run.stderr.contains(warning), "{run}");
+    script("0");
+    folder.write("suite.toml", "[scorers.points]\nuse = \"./points.js\"\nthreshold = 1\n");
+    let run = folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(3);
+    assert!(!run.stderr.contains(warning), "{run}");
+}
+
+#[test]
 fn a_required_scorer_makes_a_case_errored_and_a_soft_one_does_not() {
     let folder = folder();
     folder.write("cases.jsonl", CASES.lines().nth(3).unwrap());

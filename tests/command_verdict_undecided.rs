@@ -243,6 +243,10 @@ fn a_sampled_gate_is_idle_unless_sampling_may_have_left_out_all_that_it_is_for()
         assert!(run.stderr.contains(&line), "{more}: {run}");
         let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
         assert!(markdown.contains("**contains**, which can fail a case: "), "{markdown}");
+        folder.sh("scorebox report -o page.html --force").exits_with(0);
+        let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+        let says = format!("<b>contains</b>, which can fail a case: {}", says.trim_end());
+        assert!(page.contains(&says), "{more}");
     }
 }
 

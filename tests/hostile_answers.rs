@@ -30,14 +30,14 @@ fn a_score_off_its_scale_is_not_a_score() {
     error: invalid-score: the score is -1; it must be 0 to 1
     [exit code 1]
     ");
-    assert_snapshot!(arena.attack_score("next-after-one", 0, ""), @r#"
+    assert_snapshot!(arena.attack_score("next-after-one", 0, ""), @"
     error: invalid-score: the score is 1.0000000000000002; it must be 0 to 1
-    hint: a scorer whose scores are points says so: a script by `scale: "points"` in its `info`
+    hint: rounding carries it past 1: the scorer limits it to 1, a script by `Math.min(1, score)` or `min(1, score)`
     [exit code 1]
-    "#);
+    ");
     assert_snapshot!(arena.attack_score("1e308", 0, ""), @r#"
     error: invalid-score: the score is 1e308; it must be 0 to 1
-    hint: a scorer whose scores are points says so: a script by `scale: "points"` in its `info`
+    hint: a scorer whose scores are points says so, and the `threshold` that passes: a script by `scale: "points"` in its `info`
     [exit code 1]
     "#);
 }

@@ -188,8 +188,11 @@ fn write(form: Form) -> Option<&'static str> {
         Form::ScorerJson => {
             "a JSON document of a scorer is nested at most 127 deep, and its text is Unicode"
         }
+        Form::RoundedScore => {
+            "rounding carries it past 1: the scorer limits it to 1, a script by `Math.min(1, score)` or `min(1, score)`"
+        }
         Form::PointsScale => {
-            "a scorer whose scores are points says so: a script by `scale: \"points\"` in its `info`"
+            "a scorer whose scores are points says so, and the `threshold` that passes: a script by `scale: \"points\"` in its `info`"
         }
         Form::WorkspaceFolder => {
             "a case names its folder in `workspace`, below the one that --workspace names"

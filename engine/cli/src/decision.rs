@@ -15,7 +15,7 @@ use scorebox::{
 
 use crate::{
     arguments::Database,
-    report::verdict,
+    report::{one_line, verdict},
     run_end::idle::{keys_that_spare, named},
     words,
 };
@@ -89,7 +89,7 @@ impl Decision {
 
     /// Why the verdict may not mean what the user thinks; `strict` is what the user calls it that soft scores fail cases.
     pub(crate) fn warnings(&self, strict: &str) -> Vec<String> {
-        let DecidedRun { decides, verdict, .. } = &self.decided;
+        let DecidedRun { decides, verdict, scorers: decided_scorers, .. } = &self.decided;
         let mut warnings = Vec::new();
         if self.is_strict && !decides {
             warnings
@@ -99,6 +99,14 @@ impl Decision {
         if *decides && is_unjudged && verdict.skipped == verdict.skipped_by_themselves {
             warnings.push("no case was decided: each of them says `skip`".to_owned());
         }
+        let passing =
+            decided_scorers.iter().filter(|it| it.decided > 0 && it.lets_every_score_pass());
+        warnings.extend(passing.map(|scorer| {
+            let id = one_line(&scorer.scorer_id, 64);
+            format!(
+                "`{id}` is a gate on the scale of points without a threshold, so no score of it fails a case: give it a `threshold`"
+            )
+        }));
         warnings
     }
 

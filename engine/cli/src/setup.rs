@@ -232,7 +232,14 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     must_not_be_else(path)?;
     match bundled::is_bundle(path) {
         true => bundled::suite(path),
-        false => Ok(Suite::read_with(path, &variable)?),
+        false => Suite::read_with(path, &variable).map_err(|error| match error {
+            SuiteError::NoScorers => Failure::new(format!(
+                "`{}` names no scorer",
+                report::printable(&path.display().to_string())
+            ))
+            .hint("a suite has one, even if only its judges are used: `[scorers.NAME]`"),
+            error => error.into(),
+        }),
     }
 }
 

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 
 use scorebox::{
     aggregate::{
-        Aggregate, DecidedRun, Repeats, VerdictOptions, aggregate_with_intervals, repeated_verdicts,
+        Aggregate, DecidedRun, DecidedScorer, Repeats, VerdictOptions, aggregate_with_intervals,
+        repeated_verdicts,
     },
     contract::{Direction, Severity},
     stats::{Histogram, Interval, Rate},
@@ -80,6 +81,9 @@ pub(crate) struct ScorerFigures {
     pub(crate) failed: u64,
     /// Cases of which a soft requirement of it does not hold.
     pub(crate) regressed: u64,
+    /// What is said of it if it can fail a case and decided none.
+    #[serde(default)]
+    pub(crate) idle: Option<String>,
     /// How many scores fall into each part of 0 to `high`.
     pub(crate) distribution: Vec<u64>,
     /// How many of these do not hold.
@@ -205,6 +209,7 @@ fn of_scorer(
         mean_duration_ms: aggregate.mean_duration_ms,
         failed: policy.map_or(0, |it| it.failed),
         regressed: policy.map_or(0, |it| it.regressed),
+        idle: policy.and_then(DecidedScorer::idle_in_words),
         distribution,
         wrong: Vec::new(),
         high,

@@ -96,6 +96,9 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                         li { span class={ "word " (class) } { (what) } " " b { (figure::count(count)) } }
                     }
                 }
+                @for (scorer, why) in figures.scorers.iter().filter_map(|it| Some((it, it.idle.as_ref()?))) {
+                    p.note.strong { b { (Said::line(&scorer.id, 80)) } ", which can fail a case: " (why) }
+                }
                 @if !figures.decides { p.small.aside { "No scorer can fail a case." } }
                 @if figures.incomplete > 0 { p.small.aside { (incomplete(figures)) } }
             } @else {

@@ -332,6 +332,8 @@ listed! {
         LimitOverride,
         /// A JSON document of a scorer.
         ScorerJson,
+        /// A scorer keeps its score from exceeding 1 by rounding.
+        RoundedScore,
         /// A scorer of points says that its scale is `points`.
         PointsScale,
         /// A folder below the one of all workspaces.

@@ -126,6 +126,12 @@ impl DecidedScorer {
         self.policy.can_fail(strict) || self.has_gates || (strict && self.has_deciding_assertions)
     }
 
+    /// Whether it is a gate of which no score fails a case: one of points, without a threshold, whose assertions have no say either.
+    pub fn lets_every_score_pass(&self) -> bool {
+        let is_gate = self.policy.severity() == Severity::Gate;
+        is_gate && self.policy.threshold().is_none() && !self.has_deciding_assertions
+    }
+
     /// Of how many cases it decided none; `None` if it decided one, if there was none, or if sampling may be why: it switches the
     /// scorer off, or left out cases of which some may be those that the scorer is for, as the few that it let through are not.
     pub fn idle_of(&self) -> Option<u64> {

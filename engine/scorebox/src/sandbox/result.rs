@@ -9,6 +9,8 @@ use crate::{
 
 use super::{ErrorKind, Limits, ScoreError, cut, fault, json};
 
+/// What a score from 0 to 1 exceeds 1 by at most if rounding is why.
+const ROUNDING: f64 = 1e-6;
 /// Bytes of a label, a scorer's id, name and version.
 const WORD_BYTES: usize = 200;
 /// Bytes of a description.
@@ -22,7 +24,7 @@ pub(super) fn check(
     scale: Scale,
     limits: &Limits,
 ) -> Result<ScoreResult, ScoreError> {
-    result.score = result.score.map(|score| on_scale("the score", score, scale)).transpose()?;
+    result.score = result.score.map(|score| score_on_scale(score, scale)).transpose()?;
     at_most("the label", result.label.as_deref(), WORD_BYTES, None)?;
     at_most("the reason", result.reason.as_deref(), limits.reason_bytes, Some(Limit::Reason))?;
     if let Some(meta) = &result.meta {
@@ -123,13 +125,20 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
         Scale::Unit => "0 to 1",
         Scale::Points => "finite and 0 or more",
     };
-    let may_be_points = Scale::Points.contains(score);
-    Err(ScoreError {
-        advice: may_be_points.then_some(Advice::Write(Form::PointsScale)),
-        ..ScoreError::new(
-            ErrorKind::InvalidScore,
-            format!("{what} is {}; it must be {range}", shown(score)),
-        )
+    Err(ScoreError::new(
+        ErrorKind::InvalidScore,
+        format!("{what} is {}; it must be {range}", shown(score)),
+    ))
+}
+
+fn score_on_scale(score: f64, scale: Scale) -> Result<f64, ScoreError> {
+    on_scale("the score", score, scale).map_err(|error| {
+        let is_more_than_one = scale == Scale::Unit && Scale::Points.contains(score);
+        let form = match score - 1.0 < ROUNDING {
+            true => Form::RoundedScore,
+            false => Form::PointsScale,
+        };
+        ScoreError { advice: is_more_than_one.then_some(Advice::Write(form)), ..error }
     })
 }
 
