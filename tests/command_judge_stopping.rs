@@ -40,9 +40,12 @@ fn has_said(folder: &Folder, words: &str) -> bool {
     fs::read_to_string(folder.path("words")).unwrap().contains(words)
 }
 
-#[test]
-fn an_interrupted_run_asks_nothing_more_and_a_resumed_one_asks_the_rest() {
-    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+/// Whether a server answers, and who waits for that.
+type Gate = Arc<(Mutex<bool>, Condvar)>;
+
+/// Six cases, and a judge that is asked one question after the other and answers once the gate is open.
+fn behind_a_gate() -> (Folder, ModelServer, Gate) {
+    let gate = Gate::default();
     let server = ModelServer::saying({
         let gate = Arc::clone(&gate);
         move |_| {
@@ -56,7 +59,32 @@ fn an_interrupted_run_asks_nothing_more_and_a_resumed_one_asks_the_rest() {
     let suite = fs::read_to_string(folder.path("suite.toml")).unwrap();
     let one_at_once = suite.replace("model = \"tiny\"", "model = \"tiny\"\nconcurrency = 1");
     folder.write("suite.toml", one_at_once);
+    (folder, server, gate)
+}
 
+/// A file that is followed is read again from the first case that lacks a row.
+#[test]
+fn what_a_follower_that_ends_has_not_asked_is_asked_by_the_next_one() {
+    let (folder, server, gate) = behind_a_gate();
+    let follow = "scorebox live suite.toml --follow cases.jsonl -q";
+    let mut live = begun(&folder, follow);
+    until(|| server.asked().len() == 1 && folder.rows("SELECT count(*) FROM cases") == ["6"]);
+    signal(&live, Signal::TERM);
+    until(|| has_said(&folder, "interrupted"));
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
+    live.wait().unwrap();
+    assert_eq!(folder.rows("SELECT count(*) FROM scores"), ["1"]);
+    let mut live = begun(&folder, follow);
+    until(|| folder.rows("SELECT count(*) FROM scores") == ["6"]);
+    signal(&live, Signal::TERM);
+    live.wait().unwrap();
+    assert_eq!(server.asked().len(), 6);
+}
+
+#[test]
+fn an_interrupted_run_asks_nothing_more_and_a_resumed_one_asks_the_rest() {
+    let (folder, server, gate) = behind_a_gate();
     let mut run = begun(&folder, "scorebox run suite.toml cases.jsonl -q --run-id r");
     until(|| server.asked().len() == 1);
     signal(&run, Signal::TERM);

@@ -82,6 +82,8 @@ struct InFlight {
     trace: Option<TraceContext>,
     deciding: Deciding,
     rows_to_come: usize,
+    /// Whether a row of it is left to be computed when the run is resumed.
+    is_left_open: bool,
 }
 
 impl Delivering {
@@ -175,7 +177,9 @@ impl Delivering {
             0 => self.case_done(case, deciding),
             rows_to_come => {
                 let read = Arc::clone(&new.read);
-                let in_flight = InFlight { read, case: kept, trace, deciding, rows_to_come };
+                let is_left_open = false;
+                let in_flight =
+                    InFlight { read, case: kept, trace, deciding, rows_to_come, is_left_open };
                 self.in_flight.insert(case.ordinal(), Box::new(in_flight));
             }
         }
@@ -239,6 +243,8 @@ impl Delivering {
         in_flight.rows_to_come -= 1;
         self.computed(&mut in_flight, row)?;
         match in_flight.rows_to_come {
+            // Nobody is to hear that it is finished: a followed file is read again from there.
+            0 if in_flight.is_left_open => {}
             0 => self.case_done(in_flight.read.in_flight.case(), in_flight.deciding),
             _ => drop(self.in_flight.insert(ordinal, in_flight)),
         }
@@ -269,6 +275,7 @@ impl Delivering {
         if let Some(stop) = no_more_questions(&outcome) {
             // Not a score: it is computed when the run is resumed.
             in_flight.deciding.lose();
+            in_flight.is_left_open = true;
             self.control.stop(stop);
             return Ok(());
         }

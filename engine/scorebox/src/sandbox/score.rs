@@ -187,40 +187,45 @@ impl LoadedScorer {
     }
 
     /// One run of the guest without the component around it, of which nothing is left if it misses.
-    pub(super) async fn run_core(
+    async fn run_core(
         &self,
         core: &CoreCall,
         input: ScorerInput<'_>,
         of: (Seed, Clock),
-    ) -> Result<Run, Missed> {
+    ) -> Result<Run, InVain> {
         let (shared, limits) = (self.sandbox.shared(), &self.limits);
         // Such a scorer imports nothing that needs a grant.
         let clock = of.1.clone();
         let mut guest = Guest::admit_briefly(shared, limits, of, Granted::default()).await;
-        let answer = core.score(guest.store(), input.into(), limits.transfer_bytes())?;
-        clock.check().map_err(|_| Missed)?;
+        let answer = core.score(guest.store(), input.into(), limits.transfer_bytes());
         let result = match answer {
-            Ok(answer) => result::check(answer, self.info.scale, limits),
-            Err(error) => Err(guest_call::scorers_own(error, limits)),
+            Err(Missed) => None,
+            // The component would have been ended.
+            Ok(_) if clock.check().is_err() => None,
+            Ok(Ok(answer)) => Some(result::check(answer, self.info.scale, limits)),
+            Ok(Err(error)) => Some(Err(guest_call::scorers_own(error, limits))),
         };
-        Ok(Run { result, cost: guest.cost() })
+        let cost = guest.cost();
+        match result {
+            Some(result) => Ok(Run { result, cost }),
+            None => Err(InVain(cost.duration)),
+        }
     }
 
     /// One run of the guest, from its beginning to its answer, or to where it waits for one.
     async fn run(&self, input: ScorerInput<'_>, mut of: (Seed, Clock), granted: Granted) -> Run {
         let mut in_vain = Duration::ZERO;
         if let Some(core) = self.image.core().filter(|_| self.goes_without_component()) {
-            let began = Instant::now();
             match self.run_core(core, input, of.clone()).await {
                 Ok(run) => {
                     self.trust.met();
                     return run;
                 }
-                Err(Missed) => {
+                Err(InVain(duration)) => {
                     self.trust.missed();
                     // What is computed again has all of its time again.
                     of.1 = Clock::start(self.limits.timeout);
-                    in_vain = began.elapsed();
+                    in_vain = duration;
                 }
             }
         }
@@ -255,8 +260,11 @@ fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
     Outcome { log: log.into_lines(), ..all }
 }
 
+/// A run that gave nothing, and how long it took.
+struct InVain(Duration);
+
 /// What one run of a guest gave.
-pub(super) struct Run {
+struct Run {
     result: Result<ScoreResult, ScoreError>,
     cost: Cost,
 }

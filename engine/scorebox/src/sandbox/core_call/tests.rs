@@ -9,11 +9,11 @@ use wasmtime::component::ComponentType;
 use super::*;
 use crate::{
     case::Case,
-    contract::{Assertion, Example, Fields, Severity},
+    contract::{Assertion, Example, Fields, ScorerInput, Severity},
     registry::Registry,
     sandbox::{
         Anatomy, Compiler, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
-        ScorerConfig, clock::Clock, wasi::Seed,
+        ScorerConfig,
     },
 };
 
@@ -35,9 +35,15 @@ async fn example_of(
     Some((scorer, Case::from_json(example.case.get()).unwrap()))
 }
 
-/// What a guest begins with.
-fn now(scorer: &LoadedScorer) -> (Seed, Clock) {
-    (Seed::OF_LOADING, Clock::start(scorer.limits.timeout))
+/// The outcome of a score that did not miss. A machine with much else to do may end some after two ticks.
+async fn without_component(scorer: &LoadedScorer, input: ScorerInput<'_>) -> Outcome {
+    for _ in 0..100 {
+        let outcome = scorer.score(input).await;
+        if scorer.trust.owed() == 0 {
+            return outcome;
+        }
+    }
+    panic!("{}: {} owed", scorer.info.id, scorer.trust.owed());
 }
 
 /// Everything about an outcome that is not its duration.
@@ -55,13 +61,12 @@ async fn a_built_in_scorer_says_the_same_without_its_component() {
         let Some((scorer, case)) = example_of(&sandbox, &name, &Limits::default()).await else {
             continue;
         };
-        let Some(core) = scorer.image.core() else { continue };
+        if scorer.image.core().is_none() {
+            continue;
+        }
         let input = case.scorer_input(scorer.info.reads);
-        let direct = scorer.run_core(core, input, now(&scorer)).await;
-        assert!(direct.is_ok(), "{name}");
-        let first = scorer.score(input).await;
+        let first = without_component(&scorer, input).await;
         assert!(first.result.is_ok(), "{name}");
-        assert_eq!(scorer.trust.owed(), 0, "{name}");
         while scorer.trust.is_there() {
             scorer.trust.missed();
         }
