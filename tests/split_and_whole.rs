@@ -388,7 +388,7 @@ async fn places_that_no_case_fits_in_and_answers_that_are_none_are_the_same_both
             ..Module::default()
         };
         let both = ways.load(&module.component(), &json!({}), &Limits::default()).await;
-        // Again, for whoever is asked in another way after a failure.
+        // Several times: after a few failures, the component is asked at once.
         for _ in 0..12 {
             let outcome = both.score(output("1")).await;
             scored += usize::from(outcome.result.is_ok());

@@ -176,7 +176,7 @@ fn an_answer_that_breaks_the_contract_is_not_taken() {
     must_be_missed("a label that is no text", 512, &[0xff]);
     must_be_missed("assertions that are not aligned", 64 + 60, &252_u32.to_le_bytes());
     must_be_missed("assertions without end", 64 + 64, &u32::MAX.to_le_bytes());
-    must_be_missed("a severity that is none", 256 + 17, &[2]);
+    must_be_missed("a severity that does not exist", 256 + 17, &[2]);
     assert_eq!(lift::answer(&answer(), 68, 1 << 20), Err(Missed), "not aligned");
     assert_eq!(lift::answer(&answer(), 960, 1 << 20), Err(Missed), "cut off");
     assert_eq!(lift::answer(&answer(), u32::MAX - 7, 1 << 20), Err(Missed), "beyond the memory");
