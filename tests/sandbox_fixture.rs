@@ -29,6 +29,11 @@ pub(crate) fn sandbox_of_wholes(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_code_apart(false)).unwrap()
 }
 
+/// The same, in which each score makes an instance of its own.
+pub(crate) fn sandbox_of_fresh_instances(slots: u32) -> Sandbox {
+    Sandbox::new(&options(slots).with_instances_kept(false)).unwrap()
+}
+
 /// The same, in which traps are noticed by checks, and not by signals.
 pub(crate) fn sandbox_without_signals(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_signals_based_traps(false)).unwrap()

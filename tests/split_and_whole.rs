@@ -270,7 +270,7 @@ async fn state_of_every_type_goes_from_configure_to_every_score_and_no_further()
 }
 
 /// A module whose score is made of every byte of its memory at that moment.
-const HASHES_ITS_MEMORY: &str = r#"
+pub(crate) const HASHES_ITS_MEMORY: &str = r#"
     (func $hash (result f64) (local $at i32) (local $hash i64)
       (local.set $hash (i64.const 0x6c62272e07bb0142))
       (loop $next

@@ -229,6 +229,8 @@ mod judged_example;
 mod judged_grades;
 /// Outputs that try to be the judge, or to wear it out.
 mod judged_hostile;
+/// Instances that are set back after each score: nothing of it is in the next.
+mod kept_instances;
 /// The same scorer in every language.
 mod languages;
 /// What the tests of `scorebox live` have in common.

@@ -3,6 +3,7 @@
 //! `summarize`.
 
 use std::{
+    mem,
     pin::pin,
     time::{Duration, Instant},
 };
@@ -25,7 +26,7 @@ use super::{
 };
 
 /// Ticks of the clock within which a guest answers that need not yield: the first of them may come at once.
-const BRIEF_TICKS: u32 = 2;
+pub(super) const BRIEF_TICKS: u32 = 2;
 /// How long these take at most, if the machine has time for all threads.
 pub(super) const BRIEF_TIME: Duration = TICK.saturating_mul(BRIEF_TICKS);
 
@@ -65,6 +66,28 @@ pub(super) struct Cost {
     pub(super) granted: Granted,
 }
 
+impl Cost {
+    /// That of a guest that `started` then; takes its log and what it had of the outside.
+    pub(super) fn of(store: &mut Store<State>, limits: &Limits, started: Instant) -> Cost {
+        let left = store.get_fuel().ok();
+        let state = store.data_mut();
+        Cost {
+            fuel: left.map(|left| limits.fuel.saturating_sub(left)),
+            memory_bytes: state.limiter.peak_bytes(),
+            duration: started.elapsed(),
+            granted: mem::take(&mut state.granted),
+            log: mem::take(&mut state.log).into_lines(),
+        }
+    }
+}
+
+/// Gives the guest of `store` its fuel, and so many ticks until it yields or traps.
+pub(super) fn bound(store: &mut Store<State>, limits: &Limits, ticks: u32) {
+    // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
+    let _ = store.set_fuel(limits.fuel);
+    store.set_epoch_deadline(ticks.into());
+}
+
 impl<'a> Guest<'a> {
     /// Waits for a place; nothing runs yet.
     pub(super) async fn admit(shared: &'a Shared, limits: &'a Limits) -> Guest<'a> {
@@ -79,31 +102,17 @@ impl<'a> Guest<'a> {
         (seed, clock): (Seed, Clock),
         granted: Granted,
     ) -> Guest<'a> {
-        let mut guest = Guest::admit_briefly(shared, limits, (seed, clock), granted).await;
-        guest.store.set_hostcall_fuel(limits.transfer_bytes());
-        guest.store.set_max_component_handles(COMPONENT_HANDLES);
-        guest.store.set_epoch_deadline(1);
-        guest.store.epoch_deadline_callback(|context| {
+        let admitted = clock.stopped(shared.admission.enter(limits)).await;
+        let mut store = Store::new(&shared.engine, State::new(limits, (seed, clock), granted));
+        store.limiter(|state| &mut state.limiter);
+        bound(&mut store, limits, 1);
+        store.set_hostcall_fuel(limits.transfer_bytes());
+        store.set_max_component_handles(COMPONENT_HANDLES);
+        store.epoch_deadline_callback(|context| {
             context.data().clock.check()?;
             // Others get their turn, and a time-out on this thread its chance to be seen.
             Ok(UpdateDeadline::Yield(1))
         });
-        guest
-    }
-
-    /// The same, for a guest that traps if it is not done within two ticks.
-    pub(super) async fn admit_briefly(
-        shared: &'a Shared,
-        limits: &'a Limits,
-        (seed, clock): (Seed, Clock),
-        granted: Granted,
-    ) -> Guest<'a> {
-        let admitted = clock.stopped(shared.admission.enter(limits)).await;
-        let mut store = Store::new(&shared.engine, State::new(limits, (seed, clock), granted));
-        store.limiter(|state| &mut state.limiter);
-        // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
-        let _ = store.set_fuel(limits.fuel);
-        store.set_epoch_deadline(BRIEF_TICKS.into());
         let started = Instant::now();
         Guest { started, store, limits, timed_out: false, _admitted: admitted }
     }
@@ -148,14 +157,8 @@ impl<'a> Guest<'a> {
 
     /// What it used.
     pub(super) fn cost(mut self) -> Cost {
-        let left = self.store.get_fuel().ok().filter(|_| !self.timed_out);
-        Cost {
-            fuel: left.map(|left| self.limits.fuel.saturating_sub(left)),
-            memory_bytes: self.store.data().limiter.peak_bytes(),
-            duration: self.started.elapsed(),
-            granted: std::mem::take(&mut self.store.data_mut().granted),
-            log: self.store.into_data().log.into_lines(),
-        }
+        let cost = Cost::of(&mut self.store, self.limits, self.started);
+        Cost { fuel: cost.fuel.filter(|_| !self.timed_out), ..cost }
     }
 
     /// The store, for the one who freezes what the guest left in it.

@@ -17,7 +17,7 @@ use super::{
     cache::{Cache, CacheOptions},
     code::{Code, SplitCode, Way},
     compile_limits::{CompileBudget, CompileError},
-    core_call::{self, CoreCall},
+    core_call::{self, CoreCall, Room},
     image::Image,
     imports,
     kept_code::KeptCodes,
@@ -61,6 +61,10 @@ pub struct SandboxOptions {
     /// from its memory. Without it every configuration costs compiling; scores are the same, and so is what
     /// they cost, which a test shows.
     pub code_apart: bool,
+    /// Whether an instance may score case after case, set back in between to what it was before anything ran in it: every byte
+    /// of its memory and every global. Only instances are, of which these are all that can change. Without it, each score makes
+    /// an instance of its own, which takes more time; scores are the same, and so is what they cost, which a test shows.
+    pub instances_kept: bool,
     /// Whether what a guest must not do is noticed by signals of the processor, whose handlers this process then has.
     /// Without them, code checks each access to memory itself, which makes scorers that work on long texts slower (by a
     /// tenth to a quarter); scores and fuel are the same, which a test shows. A host that installs handlers for the same
@@ -82,6 +86,7 @@ impl Default for SandboxOptions {
             compile_limits: CompileLimits::default(),
             capabilities: Capabilities::none(),
             code_apart: true,
+            instances_kept: true,
             signals_based_traps: true,
         }
     }
@@ -130,6 +135,13 @@ impl SandboxOptions {
         self
     }
 
+    /// The same with this [`instances_kept`](SandboxOptions::instances_kept).
+    #[must_use]
+    pub fn with_instances_kept(mut self, instances_kept: bool) -> SandboxOptions {
+        self.instances_kept = instances_kept;
+        self
+    }
+
     /// The same with this [`signals_based_traps`](SandboxOptions::signals_based_traps).
     #[must_use]
     pub fn with_signals_based_traps(mut self, signals_based_traps: bool) -> SandboxOptions {
@@ -157,6 +169,8 @@ pub(super) struct Shared {
     /// What code may import that is called without its component.
     pub(super) core_linker: wasmtime::Linker<State>,
     pub(super) admission: Admission,
+    /// For instances that are kept for the next case; `None` if none are.
+    pub(super) room: Option<Room>,
     pub(super) cache: Option<Cache>,
     pub(super) capabilities: Capabilities,
     compiler: Compiler,
@@ -214,6 +228,12 @@ impl Sandbox {
                 (engine, Some(checking), allocation)
             }
         };
+        let room = match allocation {
+            Allocation::Pooling if options.instances_kept => {
+                Room::new(settings::kept_instances(slots))
+            }
+            _ => None,
+        };
         let linker = imports::linker(&engine).map_err(|error| unusable(&error))?;
         let core_linker = core_call::linker(&engine).map_err(|error| unusable(&error))?;
         start_ticking(engine.weak()).map_err(|error| unusable(&error.into()))?;
@@ -227,6 +247,7 @@ impl Sandbox {
             linker,
             core_linker,
             admission: Admission::new(slots, options.memory_budget_bytes),
+            room,
             cache,
             capabilities: options.capabilities.clone(),
             compiler: options.compiler.clone(),

@@ -1,4 +1,4 @@
-//! One score: a fresh store, a fresh instance, one call, and everything is thrown away.
+//! One score: a store and an instance in which nothing ran before, one call, and nothing of it is left.
 
 use std::{
     mem,
@@ -196,8 +196,13 @@ impl LoadedScorer {
         let (shared, limits) = (self.sandbox.shared(), &self.limits);
         // Such a scorer imports nothing that needs a grant.
         let clock = of.1.clone();
-        let mut guest = Guest::admit_briefly(shared, limits, of, Granted::default()).await;
-        let answer = core.score(guest.store(), input.into(), limits.transfer_bytes());
+        // Declared first, dropped last: the place is given back when the memory is.
+        let _admitted = clock.stopped(shared.admission.enter(limits)).await;
+        let state = State::new(limits, of, Granted::default());
+        let mut sandbox = core.sandbox(&shared.engine, state);
+        guest_call::bound(sandbox.store(), limits, guest_call::BRIEF_TICKS);
+        let started = Instant::now();
+        let answer = core.score(&mut sandbox, input.into(), limits.transfer_bytes());
         let result = match answer {
             Err(Missed) => None,
             // The component would have been ended.
@@ -205,11 +210,12 @@ impl LoadedScorer {
             Ok(Ok(answer)) => Some(result::check(answer, self.info.scale, limits)),
             Ok(Err(error)) => Some(Err(guest_call::scorers_own(error, limits))),
         };
-        let cost = guest.cost();
-        match result {
-            Some(result) => Ok(Run { result, cost }),
-            None => Err(InVain(cost.duration)),
+        let cost = Cost::of(sandbox.store(), limits, started);
+        let Some(result) = result else { return Err(InVain(cost.duration)) };
+        if let Some(room) = &shared.room {
+            core.keep(sandbox, room);
         }
+        Ok(Run { result, cost })
     }
 
     /// One run of the guest, from its beginning to its answer, or to where it waits for one.

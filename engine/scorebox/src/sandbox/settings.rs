@@ -15,6 +15,10 @@ pub(super) const MEMORIES: u32 = 4;
 pub(super) const TABLES: u32 = 24;
 /// Elements of one table: large interpreters have some ten thousand functions.
 pub(super) const TABLE_ELEMENTS: usize = 65_536;
+/// Core instances of an instance that is kept for the next case: its code and its state.
+const KEPT_CORE_INSTANCES: u32 = 2;
+/// Tables of an instance that is kept for the next case: that of its code.
+pub(super) const KEPT_TABLES: u32 = 1;
 /// Handles to host resources (streams, polls) that an instance may hold.
 pub(super) const COMPONENT_HANDLES: usize = 1000;
 /// Bytes of wasmtime's own data on one instance.
@@ -22,6 +26,12 @@ const INSTANCE_BYTES: usize = 8 << 20;
 /// A memory's dirty pages up to this many bytes are put back by copying; the rest by the kernel.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
+
+/// Instances that are kept for the next case, and those that tell what they begin as, in a pool of `slots` sandboxes:
+/// one of each for every slot, within bounds, since each takes address space.
+pub(super) fn kept_instances(slots: u32) -> u32 {
+    slots.saturating_mul(2).clamp(32, 1024)
+}
 
 /// How memory for instances is allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,11 +81,12 @@ pub(super) enum Traps {
 
 /// Settings for a pool of `slots` sandboxes.
 pub(super) fn pooling(slots: u32, traps: Traps) -> Config {
+    let kept = kept_instances(slots);
     let mut pool = bounded_pool();
     pool.total_component_instances(slots)
-        .total_core_instances(slots.saturating_mul(CORE_INSTANCES))
-        .total_memories(slots.saturating_mul(MEMORIES))
-        .total_tables(slots.saturating_mul(TABLES))
+        .total_core_instances(slots.saturating_mul(CORE_INSTANCES) + kept * KEPT_CORE_INSTANCES)
+        .total_memories(slots.saturating_mul(MEMORIES) + kept)
+        .total_tables(slots.saturating_mul(TABLES) + kept * KEPT_TABLES)
         .total_stacks(slots)
         .max_unused_warm_slots(slots);
     if PoolingAllocationConfig::is_pagemap_scan_available() {

@@ -81,12 +81,22 @@ impl Limiter {
         Limiter { limit, used: 0, peak: 0, refused: None }
     }
 
+    /// Begins with so many bytes in use, those of an instance that is there already, if they are within the limit.
+    pub(super) fn begin_with(&mut self, bytes: usize) -> bool {
+        self.grow(0, bytes, true)
+    }
+
+    /// The bytes in use; memories never shrink.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
     /// The most bytes in use at once.
     pub(super) fn peak_bytes(&self) -> u64 {
         self.peak as u64
     }
 
-    /// The bytes in use; memories never shrink.
+    /// The same as [`used`](Limiter::used).
     pub(super) fn used_bytes(&self) -> u64 {
         self.used as u64
     }
@@ -154,6 +164,7 @@ fn fits(desired: usize, maximum: Option<usize>) -> bool {
 }
 
 /// The messages of one score, up to the limits.
+#[derive(Default)]
 pub(super) struct LogBuffer {
     lines: Vec<LogLine>,
     /// The letters of a message that has not ended.

@@ -6,26 +6,46 @@
 //! the caller starts again with a fresh instance of the component, which has the words for it. So nothing here explains an
 //! error, and nothing here waits.
 //!
+//! After a score, its instance is set back to what it was before anything ran in it, and waits for the next case; making an
+//! instance takes longer. If that is not possible, it is dropped, as after every miss.
+//!
 //! - `lower`: the case, written into the memory of the guest as the canonical ABI of the component model says.
 //! - `lift`: the answer, read from there.
+//! - `instance`: an instance, and its functions.
+//! - `model`: what every instance begins as, and setting one back to it.
+//! - `written_pages`: which part of a memory that takes.
+//! - `kept`: the instances that wait.
 //! - `stack`: the stack that all of this runs on.
 //! - `trust`: whether a scorer is called in this way, after it missed.
 
+mod instance;
+mod kept;
 mod lift;
 mod lower;
+mod model;
 mod stack;
 mod trust;
+mod written_pages;
 
+use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::{
-    Caller, Engine, Extern, ExternType, Func, Instance, InstancePre, Linker, Memory, Module,
-    ModuleExport, Store, TypedFunc, ValRaw, ValType,
+    Caller, Engine, Extern, ExternType, Instance, InstancePre, Linker, Memory, Module,
+    ModuleExport, Mutability, Store,
 };
 
 use crate::contract::{LOG_INTERFACE, LogLevel, ScoreResult, ScorerError, bindings::wire};
 
-use super::{code::ScoringCode, split::Source, state::State};
+use super::{code::ScoringCode, settings::KEPT_TABLES, split::Source, state::State};
 
+use instance::{CoreInstance, Exported, Realloc};
+use kept::Kept;
+use model::Model;
+
+pub(super) use kept::Room;
 pub(super) use trust::Trust;
+
+/// Globals of an instance that is kept: each is set back after each score.
+const MOST_KEPT_GLOBALS: usize = 16;
 
 /// Nothing came of it; the component has to be asked.
 #[derive(Debug, PartialEq)]
@@ -71,9 +91,13 @@ pub(super) struct CoreCall {
     code: Module,
     imports: Vec<Import>,
     memory: ModuleExport,
+    /// The globals that change.
+    globals: Vec<ModuleExport>,
     realloc: Exported<4, 1>,
     score: Exported<1, 1>,
     post_return: Option<Exported<1, 0>>,
+    /// `None` if no instance of this scorer is kept.
+    kept: Option<Kept>,
 }
 
 /// What the code module imports.
@@ -82,12 +106,20 @@ enum Import {
     Log(&'static str),
 }
 
-/// An exported function that takes so many numbers of 32 bits, and returns one or nothing.
-struct Exported<const TAKES: usize, const RETURNS: usize>(ModuleExport);
+/// Where one score is computed: a store, with an instance once there is one.
+pub(super) struct CoreSandbox {
+    store: Store<State>,
+    instance: Option<CoreInstance>,
+    /// Among the instances that are kept. The last field: it is given back when the memory is.
+    place: Option<OwnedSemaphorePermit>,
+}
 
-/// The same function in an instance.
-#[derive(Clone, Copy)]
-struct Function<const TAKES: usize, const RETURNS: usize>(Func);
+impl CoreSandbox {
+    /// Its store.
+    pub(super) fn store(&mut self) -> &mut Store<State> {
+        &mut self.store
+    }
+}
 
 impl CoreCall {
     /// Links `code` with the module that contains its state; `None` if they are not the two that belong together.
@@ -108,51 +140,93 @@ impl CoreCall {
             None => None,
             Some(name) => Some(Exported::of(code, name)?),
         };
+        let changing = data.exports().filter(|export| {
+            matches!(export.ty(), ExternType::Global(ty) if ty.mutability() == Mutability::Var)
+        });
+        let globals = changing.map(|export| data.get_export_index(export.name()));
+        let globals: Vec<ModuleExport> = globals.collect::<Option<_>>()?;
+        let tables = |module: &Module| module.resources_required().num_tables;
+        let can_be_kept = globals.len() <= MOST_KEPT_GLOBALS
+            && tables(data).saturating_add(tables(code)) <= KEPT_TABLES;
         Some(CoreCall {
             linker: linker.clone(),
             data: linker.instantiate_pre(data).ok()?,
             code: code.clone(),
             imports,
             memory: data.get_export_index(&score.memory)?,
+            globals,
             realloc: Exported::of(code, &score.realloc)?,
             score: Exported::of(code, &score.score)?,
             post_return,
+            kept: can_be_kept.then(Kept::default),
         })
     }
 
-    /// What a fresh instance says about one case.
+    /// Where the next score is computed, within the limits of `state`: in an instance that was set back, or in a fresh one,
+    /// which the score makes.
+    pub(super) fn sandbox(&self, engine: &Engine, mut state: State) -> CoreSandbox {
+        let kept = self.kept.as_ref().and_then(Kept::take);
+        let kept = kept.filter(|kept| {
+            let first = kept.instance.as_ref().map(|instance| instance.first_bytes);
+            first.is_some_and(|bytes| state.limiter.begin_with(bytes))
+        });
+        if let Some(mut kept) = kept {
+            *kept.store.data_mut() = state;
+            return kept;
+        }
+        let mut store = Store::new(engine, state);
+        store.limiter(|state| &mut state.limiter);
+        CoreSandbox { store, instance: None, place: None }
+    }
+
+    /// What the scorer says about one case.
     ///
     /// # Errors
     /// If the component has to be asked.
     pub(super) fn score(
         &self,
-        store: &mut Store<State>,
+        sandbox: &mut CoreSandbox,
         input: wire::ScorerInput<'_>,
         transfer_bytes: usize,
     ) -> Result<Result<ScoreResult, ScorerError>, Missed> {
-        stack::on_guests_stack(|| self.score_here(store, input, transfer_bytes)).ok_or(Missed)?
+        let score = || self.score_here(sandbox, input, transfer_bytes);
+        stack::on_guests_stack(score).ok_or(Missed)?
     }
 
     fn score_here(
         &self,
-        store: &mut Store<State>,
+        sandbox: &mut CoreSandbox,
         input: wire::ScorerInput<'_>,
         transfer_bytes: usize,
     ) -> Result<Result<ScoreResult, ScorerError>, Missed> {
-        let (instance, memory) = self.instance(store)?;
-        let realloc = self.realloc.within(store, instance)?.typed(store);
-        let case = lower::case(&mut Guest { store, memory, realloc }, input)?;
-        let answer_at = self.score.within(store, instance)?.number(store, [case])?;
+        let CoreSandbox { store, instance, .. } = sandbox;
+        let instance = match instance {
+            Some(instance) => instance,
+            None => instance.insert(self.instance(store)?),
+        };
+        let CoreInstance { memory, realloc, score, post_return, .. } = instance;
+        let case = lower::case(&mut Guest { store, memory: *memory, realloc }, input)?;
+        let answer_at = score.number(store, [case])?;
         let answer = lift::answer(memory.data(&*store), answer_at, transfer_bytes)?;
-        if let Some(post_return) = &self.post_return {
-            let post_return = post_return.within(store, instance)?;
+        if let Some(post_return) = post_return {
             within_itself(store, |store| post_return.call(store, [answer_at]))?;
         }
         Ok(answer)
     }
 
-    /// A fresh instance of the code, and its memory.
-    fn instance(&self, store: &mut Store<State>) -> Result<(Instance, Memory), Missed> {
+    /// Keeps the instance in which a score was computed without a miss for the next case, set back to what it was before, if
+    /// that is possible.
+    pub(super) fn keep(&self, sandbox: CoreSandbox, room: &Room) {
+        let Some(kept) = &self.kept else { return };
+        let model = |place| {
+            let state = (&self.memory, self.globals.as_slice());
+            Model::new(self.code.engine(), self.data.module(), state, place)
+        };
+        kept.put(sandbox, room, model);
+    }
+
+    /// A fresh instance.
+    fn instance(&self, store: &mut Store<State>) -> Result<CoreInstance, Missed> {
         let data = self.data.instantiate(&mut *store)?;
         let imports = self.imports.iter().map(|import| match import {
             Import::Of(export) => data.get_module_export(&mut *store, export).ok_or(Missed),
@@ -161,72 +235,18 @@ impl CoreCall {
             }
         });
         let imports: Vec<Extern> = imports.collect::<Result<_, _>>()?;
-        let instance = Instance::new(&mut *store, &self.code, &imports)?;
-        let memory = data.get_module_export(&mut *store, &self.memory);
-        Ok((instance, memory.and_then(Extern::into_memory).ok_or(Missed)?))
-    }
-}
-
-impl<const TAKES: usize, const RETURNS: usize> Exported<TAKES, RETURNS> {
-    /// The function that `code` exports under this name, if it is of this type.
-    fn of(code: &Module, name: &str) -> Option<Exported<TAKES, RETURNS>> {
-        const { assert!(TAKES > 0 && RETURNS <= TAKES, "there is a place for all of them") };
-        let ExternType::Func(ty) = code.get_export(name)? else { return None };
-        let (takes, returns) = (ty.params(), ty.results());
-        let fits = takes.len() == TAKES && returns.len() == RETURNS;
-        let all_fit = takes.chain(returns).all(|ty| matches!(ty, ValType::I32));
-        (fits && all_fit).then_some(())?;
-        code.get_export_index(name).map(Exported)
-    }
-
-    fn within(
-        &self,
-        store: &mut Store<State>,
-        instance: Instance,
-    ) -> Result<Function<TAKES, RETURNS>, Missed> {
-        let function = instance.get_module_export(store, &self.0).and_then(Extern::into_func);
-        function.map(Function).ok_or(Missed)
-    }
-}
-
-impl<const TAKES: usize, const RETURNS: usize> Function<TAKES, RETURNS> {
-    /// Calls it in its store, as wasmtime calls what a component lifts. What it returns comes first.
-    #[expect(
-        unsafe_code,
-        reason = "a safe call compares the type each time, behind a lock of all threads"
-    )]
-    fn call(
-        self,
-        store: &mut Store<State>,
-        arguments: [u32; TAKES],
-    ) -> wasmtime::Result<[ValRaw; TAKES]> {
-        let mut values = arguments.map(ValRaw::u32);
-        // SAFETY: the function is the one that its module exports under the name with which `Exported::of` found its type:
-        // `TAKES` numbers of 32 bits, and at most as many of them as results. So the numbers are what it takes, the array
-        // has room for what it returns, and no number is a reference. `Func` itself refuses the store of another instance.
-        // A store that may only be called asynchronously does not get here: `CoreCall::instance` could not instantiate in it.
-        unsafe { self.0.call_unchecked(store, &mut values)? };
-        Ok(values)
-    }
-}
-
-impl Function<4, 1> {
-    /// The same, to be called as wasmtime calls a function that allocates. How much of the stack is left for the guest depends on
-    /// how it is called.
-    #[expect(
-        unsafe_code,
-        reason = "a safe call compares the type each time, behind a lock of all threads"
-    )]
-    fn typed(self, store: &Store<State>) -> TypedFunc<(u32, u32, u32, u32), u32> {
-        // SAFETY: `Exported::of` compared the type: four numbers of 32 bits, and one as the result.
-        unsafe { TypedFunc::new_unchecked(store, self.0) }
-    }
-}
-
-impl<const TAKES: usize> Function<TAKES, 1> {
-    /// Calls it, and returns the number that it returns.
-    fn number(self, store: &mut Store<State>, arguments: [u32; TAKES]) -> wasmtime::Result<u32> {
-        Ok(self.call(store, arguments)?[0].get_u32())
+        let code = Instance::new(&mut *store, &self.code, &imports)?;
+        let (memory, globals) =
+            instance::state_of(store, data, (&self.memory, &self.globals)).ok_or(Missed)?;
+        let post_return = self.post_return.as_ref();
+        Ok(CoreInstance {
+            memory,
+            globals,
+            realloc: self.realloc.within(store, code)?.typed(store),
+            score: self.score.within(store, code)?,
+            post_return: post_return.map(|export| export.within(store, code)).transpose()?,
+            first_bytes: store.data().limiter.used(),
+        })
     }
 }
 
@@ -245,14 +265,14 @@ fn within_itself<Answer>(
 struct Guest<'a> {
     store: &'a mut Store<State>,
     memory: Memory,
-    realloc: TypedFunc<(u32, u32, u32, u32), u32>,
+    realloc: &'a Realloc,
 }
 
 impl Guest<'_> {
     /// Has the guest allocate `bytes` bytes, and returns where they are.
     fn allocate(&mut self, align: u32, bytes: usize) -> Result<usize, Missed> {
         let size = u32::try_from(bytes).map_err(|_| Missed)?;
-        let realloc = &self.realloc;
+        let realloc = self.realloc;
         let at = within_itself(self.store, |store| realloc.call(store, (0, 0, align, size)))?;
         let aligned = at.is_multiple_of(align);
         usize::try_from(at).ok().filter(|_| aligned).ok_or(Missed)

@@ -1,0 +1,84 @@
+//! [`Kept`]: the instances of one scorer that were set back and wait for the next case; [`Room`]: how many all scorers of a
+//! sandbox may keep. Knows no case.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{CoreSandbox, model::Model, written_pages::PageMap};
+
+/// The places for instances that are kept. The pool has room for them beside that for running scores, so that none waits for
+/// one that is kept.
+pub(in super::super) struct Room {
+    places: Arc<Semaphore>,
+    pages: PageMap,
+}
+
+impl Room {
+    /// One of so many places; `None` on a machine where nobody knows what a score wrote.
+    pub(in super::super) fn new(places: u32) -> Option<Room> {
+        let places = Arc::new(Semaphore::new(places as usize));
+        Some(Room { places, pages: PageMap::open()? })
+    }
+
+    fn place(&self) -> Option<OwnedSemaphorePermit> {
+        self.places.clone().try_acquire_owned().ok()
+    }
+}
+
+/// The instances of a scorer that wait.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// Most of what is run from a command line scores once: only who scores again keeps instances.
+    has_scored: AtomicBool,
+    model: OnceLock<Model>,
+    waiting: Mutex<Vec<CoreSandbox>>,
+}
+
+impl Kept {
+    /// Nobody panics while holding it, and a list is whole in any case.
+    pub(super) fn waiting(&self) -> MutexGuard<'_, Vec<CoreSandbox>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One that waits, if there is one.
+    pub(super) fn take(&self) -> Option<CoreSandbox> {
+        self.waiting().pop()
+    }
+
+    /// Keeps the one of `sandbox`, if it can be set back and there is a place; else it is gone.
+    pub(super) fn put(
+        &self,
+        mut sandbox: CoreSandbox,
+        room: &Room,
+        model: impl FnOnce(OwnedSemaphorePermit) -> Option<Model>,
+    ) {
+        if !self.has_scored.swap(true, Relaxed) {
+            return;
+        }
+        if sandbox.place.is_none() {
+            sandbox.place = room.place();
+        }
+        if sandbox.place.is_some()
+            && let Some(model) = self.model(room, model)
+            && model.set_back(&mut sandbox, &room.pages).is_some()
+        {
+            self.waiting().push(sandbox);
+        }
+    }
+
+    fn model(
+        &self,
+        room: &Room,
+        model: impl FnOnce(OwnedSemaphorePermit) -> Option<Model>,
+    ) -> Option<&Model> {
+        if self.model.get().is_none() {
+            // Another thread may be first.
+            let _ = self.model.set(model(room.place()?)?);
+        }
+        self.model.get()
+    }
+}

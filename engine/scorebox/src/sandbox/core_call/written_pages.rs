@@ -1,0 +1,161 @@
+//! Which pages of a memory were written since it was mapped, as the kernel knows it (`PAGEMAP_SCAN` of Linux 6.7,
+//! <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime asks the same when it clears a memory.
+//! Reads and writes no memory itself, and knows nothing of guests.
+
+use std::{fs::File, ops::Range};
+
+use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
+
+/// Stretches of written pages that one question finds; a memory with more of them counts as unknown.
+const MOST_STRETCHES: usize = 64;
+/// Bytes of written pages that one question finds; with more of them it counts as unknown.
+const MOST_BYTES: usize = 1 << 20;
+
+/// A stretch of pages, as the kernel writes it.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct PageRegion {
+    start: u64,
+    end: u64,
+    categories: u64,
+}
+
+/// The question, as the kernel reads it.
+#[repr(C)]
+#[derive(Default)]
+struct PageMapScan {
+    size: u64,
+    flags: u64,
+    start: u64,
+    end: u64,
+    walk_end: u64,
+    regions: u64,
+    regions_length: u64,
+    max_pages: u64,
+    category_inverted: u64,
+    category_mask: u64,
+    category_any_of_mask: u64,
+    return_mask: u64,
+}
+
+const PAGEMAP_SCAN: Opcode = opcode::read_write::<PageMapScan>(b'f', 16);
+/// Kinds of pages: of a file, in memory, swapped out, and the one that is all zeros.
+const FILE: u64 = 1 << 2;
+const PRESENT: u64 = 1 << 3;
+const SWAPPED: u64 = 1 << 4;
+const ZERO: u64 = 1 << 5;
+
+/// The pages of this process. To one that is forked from it, it would speak of the wrong pages: a process scores only
+/// in a sandbox that it made itself.
+pub(super) struct PageMap(File);
+
+impl PageMap {
+    /// `None` on a machine that does not know what was written.
+    pub(super) fn open() -> Option<PageMap> {
+        let pages = PageMap(File::open("/proc/self/pagemap").ok()?);
+        pages.written(&[0]).is_some().then_some(pages)
+    }
+
+    /// Where `memory` may differ from what was mapped there, as ranges of it: what belongs neither to a file that is mapped
+    /// nor to the page of zeros was written. `None` if that is unknown, or it is too much.
+    pub(super) fn written(
+        &self,
+        memory: &[u8],
+    ) -> Option<impl Iterator<Item = Range<usize>> + use<>> {
+        let page_bytes = rustix::param::page_size();
+        let begin = memory.as_ptr().addr();
+        let first_page = begin - begin % page_bytes;
+        let end = begin.checked_add(memory.len())?.checked_next_multiple_of(page_bytes)?;
+        let mut regions = [PageRegion::default(); MOST_STRETCHES];
+        let walk_end = self.ask(first_page..end, MOST_BYTES / page_bytes, &mut regions)?;
+        (walk_end == end as u64).then_some(())?;
+        let length = memory.len();
+        let stretches = regions.into_iter().take_while(|region| region.end > 0);
+        Some(stretches.map(move |region| {
+            let within =
+                |at: u64| usize::try_from(at).unwrap_or(end).saturating_sub(begin).min(length);
+            within(region.start)..within(region.end)
+        }))
+    }
+
+    /// Asks for the written pages in a range of addresses, and returns the address at which the answer ends.
+    #[expect(unsafe_code, reason = "the system's libraries do not know this call")]
+    fn ask(
+        &self,
+        addresses: Range<usize>,
+        most_pages: usize,
+        regions: &mut [PageRegion],
+    ) -> Option<u64> {
+        let mut scan = PageMapScan {
+            size: size_of::<PageMapScan>() as u64,
+            start: addresses.start as u64,
+            end: addresses.end as u64,
+            regions: regions.as_mut_ptr().expose_provenance() as u64,
+            regions_length: regions.len() as u64,
+            max_pages: most_pages as u64,
+            category_inverted: FILE | ZERO,
+            category_mask: FILE | ZERO,
+            category_any_of_mask: PRESENT | SWAPPED,
+            ..PageMapScan::default()
+        };
+        // SAFETY: the request is that of `PAGEMAP_SCAN`. It reads a `PageMapScan` of the size that is in it, writes its `walk_end`,
+        // and writes at most `regions_length` of the regions that are borrowed here. Without flags it changes no page, and it
+        // reads none: it looks at how a range of addresses is mapped, whatever these are.
+        unsafe { ioctl(&self.0, Updater::<PAGEMAP_SCAN, PageMapScan>::new(&mut scan)) }.ok()?;
+        Some(scan.walk_end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::{Engine, Memory, MemoryType, Store};
+
+    use super::*;
+
+    /// What `check` says of a memory of so many bytes that nobody has used, and of the size of its pages; nothing is checked
+    /// on a machine that does not know.
+    fn with_memory(bytes: usize, check: impl FnOnce(&PageMap, &mut [u8], usize)) {
+        let mut store = Store::new(&Engine::default(), ());
+        let wasm_pages = u32::try_from(bytes.div_ceil(64 << 10)).unwrap();
+        let memory = Memory::new(&mut store, MemoryType::new(wasm_pages, None)).unwrap();
+        if let Some(pages) = PageMap::open() {
+            check(&pages, memory.data_mut(&mut store), rustix::param::page_size());
+        }
+    }
+
+    #[test]
+    fn pages_that_were_written_are_found() {
+        with_memory(512 << 10, |pages, memory, page| {
+            let ranges =
+                |memory: &[u8]| -> Vec<Range<usize>> { pages.written(memory).unwrap().collect() };
+            assert!(ranges(memory).is_empty());
+            // Reading maps the page of zeros.
+            assert_eq!(std::hint::black_box(&*memory)[5 * page], 0);
+            assert!(ranges(memory).is_empty());
+            let last = memory.len() - 1;
+            let written = [2 * page, 3 * page + 1, last];
+            written.iter().for_each(|at| memory[*at] = 1);
+            let found = ranges(memory);
+            assert!(written.iter().all(|at| found.iter().any(|range| range.contains(at))));
+            assert!(found.iter().map(Range::len).sum::<usize>() <= memory.len() / 2, "{found:?}");
+            let within_a_page = ranges(&memory[2 * page + 100..2 * page + 200]);
+            assert_eq!(within_a_page.first(), Some(&(0..100)));
+        });
+    }
+
+    #[test]
+    fn more_than_one_question_finds_is_unknown() {
+        with_memory(MOST_BYTES + (64 << 10), |pages, memory, _| {
+            memory.fill(1);
+            assert!(pages.written(memory).is_none());
+        });
+        let stretches = MOST_STRETCHES + 1;
+        with_memory(2 * stretches * rustix::param::page_size(), |pages, memory, page| {
+            memory.chunks_mut(2 * page).take(stretches).for_each(|chunk| chunk[0] = 1);
+            // A kernel that hands out several pages at once has written more of them in fewer stretches.
+            assert!(
+                pages.written(memory).is_none_or(|mut ranges| ranges.any(|it| it.len() > page))
+            );
+        });
+    }
+}
