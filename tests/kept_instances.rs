@@ -142,6 +142,66 @@ async fn scores_at_the_same_time_do_not_meet() {
     }
 }
 
+/// Where a score leaves something elsewhere than in its memory and its globals, each has a fresh instance.
+#[tokio::test]
+async fn what_making_an_instance_takes_and_what_exceptions_leave_is_the_same_for_each_score() {
+    let throws = "(block $caught (try_table (catch $tag $caught) (throw $tag))) (i32.const 4096)";
+    let usual = Module::default().score;
+    for (score, more) in [
+        (throws, "(tag $tag)"),
+        (usual, "(func $idle) (elem func $idle)"),
+        (usual, "(func $idle) (table 2 funcref) (elem (i32.const 0) funcref (ref.func $idle))"),
+    ] {
+        let both = Both::of(&Module { score, more, ..Module::default() }.component()).await;
+        for _ in 0..5 {
+            assert_eq!(kind(&both.score(output("1")).await), None, "{more}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn errors_of_its_own_and_messages_without_end_are_of_one_score() {
+    // The second case is an error of the scorer, the third a score that is off the scale.
+    let score = "(local $letter i32)
+        (local.set $letter (i32.load8_u (i32.load (local.get 0))))
+        (call $letter_of_log (local.get $letter))
+        (if (i32.eq (local.get $letter) (i32.const 0x32)) (then
+          (i32.store8 (i32.const 4096) (i32.const 1)) (i32.store8 (i32.const 4104) (i32.const 1))
+          (i32.store (i32.const 4108) (i32.const 1024)) (i32.store (i32.const 4112) (i32.const 7))))
+        (if (i32.eq (local.get $letter) (i32.const 0x33)) (then
+          (f64.store (i32.const 4112) (f64.const 9))))
+        (if (i32.eq (local.get $letter) (i32.const 0x34)) (then (call $end_of_log (i32.const 1))))
+        (i32.const 4096)";
+    let module = Module {
+        score,
+        imports: r#"(import "scorebox:scorer/log@0.1.0" "letter" (func $letter_of_log (param i32)))
+            (import "scorebox:scorer/log@0.1.0" "end" (func $end_of_log (param i32)))"#,
+        ..Module::default()
+    };
+    let both = Both::of(&module.component()).await;
+    let mut kinds = Vec::new();
+    for case in ["1", "1", "2", "1", "3", "1", "4", "1", "4"] {
+        let outcome = both.score(output(case)).await;
+        let logged: Vec<&str> = outcome.log.iter().map(|line| line.message.as_str()).collect();
+        assert_eq!(logged, if case == "4" { vec!["4"] } else { vec![] }, "{case}");
+        kinds.push(kind(&outcome).map(|kind| kind.as_str()));
+    }
+    let (failed, off) = (Some("failed"), Some("invalid-score"));
+    assert_eq!(kinds, [None, None, failed, None, off, None, None, None, None]);
+}
+
+/// The other tests compare nothing on a machine where none are kept.
+#[test]
+fn instances_are_kept_where_the_system_knows_what_was_written() {
+    let system = rustix::system::uname();
+    let release = system.release().to_string_lossy().into_owned();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse().ok());
+    let version: (u32, u32) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let knows = system.sysname().to_bytes() == b"Linux" && version >= (6, 7);
+    assert_eq!(sandbox(1).keeps_instances(), knows, "{release}");
+    assert!(!sandbox_of_fresh_instances(1).keeps_instances());
+}
+
 /// Those that are kept take nothing from those that run.
 #[tokio::test]
 async fn more_scorers_than_are_kept_all_score() {

@@ -65,7 +65,7 @@ fn bench_isolated(bencher: Bencher<'_, '_>, scorer: &LoadedScorer, case: &Case) 
     });
 }
 
-/// numeric-answer on a real answer, six ways.
+/// numeric-answer on a real answer, seven ways.
 #[divan::bench_group(sample_count = 60)]
 mod numeric_answer {
     use super::*;
@@ -73,6 +73,13 @@ mod numeric_answer {
     #[divan::bench]
     fn isolated(bencher: Bencher<'_, '_>) {
         bench_isolated(bencher, &load("numeric-answer", json!({})), &answer());
+    }
+
+    /// With an instance of its own for each score, in place of one that is set back.
+    #[divan::bench]
+    fn isolated_in_fresh_instances(bencher: Bencher<'_, '_>) {
+        let fresh = sandbox(options().with_instances_kept(false));
+        bench_isolated(bencher, &load_in(&fresh, "numeric-answer", json!({})), &answer());
     }
 
     /// With code and configuration compiled as one: what it costs each score that code is compiled once for all

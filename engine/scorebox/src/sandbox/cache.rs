@@ -26,7 +26,7 @@ use super::{
 };
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODEA";
+const MAGIC: &[u8; 8] = b"SBXCODEB";
 const DIGEST_BYTES: usize = 32;
 const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
 /// Bytes of a header that are parsed: a description and a schema at their limits, with every character

@@ -62,7 +62,7 @@ pub struct SandboxOptions {
     /// they cost, which a test shows.
     pub code_apart: bool,
     /// Whether an instance may score case after case, set back in between to what it was before anything ran in it: every byte
-    /// of its memory and every global. Only instances are, of which these are all that can change. Without it, each score makes
+    /// of its memory and every global. That is done only where nothing else can change. Without it, each score makes
     /// an instance of its own, which takes more time; scores are the same, and so is what they cost, which a test shows.
     pub instances_kept: bool,
     /// Whether what a guest must not do is noticed by signals of the processor, whose handlers this process then has.
@@ -219,21 +219,21 @@ impl Sandbox {
         let compiles_here = matches!(options.compiler, Compiler::InProcess);
         let engine_of =
             |mut config: Config| Engine::new(config.parallel_compilation(compiles_here));
-        let (engine, checking, allocation) = match engine_of(settings::pooling(slots, traps)) {
-            Ok(engine) => (engine, None, Allocation::Pooling),
+        let kept = if options.instances_kept { settings::kept_instances(slots) } else { 0 };
+        let pooling = |kept| engine_of(settings::pooling(slots, kept, traps));
+        let of_pool = |kept| move |engine| (engine, kept);
+        // Where there is less address space, none are kept.
+        let pool = pooling(kept).map(of_pool(kept)).or_else(|_| pooling(0).map(of_pool(0)));
+        let (engine, checking, allocation, kept) = match pool {
+            Ok((engine, kept)) => (engine, None, Allocation::Pooling, kept),
             Err(error) => {
                 let engine = engine_of(settings::on_demand(traps)).map_err(|e| unusable(&e))?;
                 let checking = engine_of(settings::checking(traps)).map_err(|e| unusable(&e))?;
                 let allocation = Allocation::OnDemand { reason: format!("{error:#}") };
-                (engine, Some(checking), allocation)
+                (engine, Some(checking), allocation, 0)
             }
         };
-        let room = match allocation {
-            Allocation::Pooling if options.instances_kept => {
-                Room::new(settings::kept_instances(slots))
-            }
-            _ => None,
-        };
+        let room = (kept > 0).then(|| Room::new(kept)).flatten();
         let linker = imports::linker(&engine).map_err(|error| unusable(&error))?;
         let core_linker = core_call::linker(&engine).map_err(|error| unusable(&error))?;
         start_ticking(engine.weak()).map_err(|error| unusable(&error.into()))?;
@@ -266,6 +266,12 @@ impl Sandbox {
     /// How memory for instances is allocated.
     pub fn allocation(&self) -> &Allocation {
         &self.0.allocation
+    }
+
+    /// Whether instances may be kept for the next case here: the [option](SandboxOptions::instances_kept) is on, there is a pool,
+    /// and the system knows what a score wrote (Linux 6.7 and later).
+    pub fn keeps_instances(&self) -> bool {
+        self.0.room.is_some()
     }
 
     /// What does not work although scoring does: one sentence each.

@@ -1,5 +1,5 @@
-//! The sandbox: from a component's bytes to one score at a time, each in an instance in which nothing ran
-//! before. The only room that knows wasmtime. Reads no cases and stores no scores.
+//! The sandbox: from a component's bytes to one score at a time, each in an instance that has nothing of
+//! another. The only room that knows wasmtime. Reads no cases and stores no scores.
 //!
 //! - `limits`: what one score may use, with the defaults.
 //! - `grants`: what a component may import, and the check of its imports.

@@ -1,4 +1,4 @@
-//! One score: a store and an instance in which nothing ran before, one call, and nothing of it is left.
+//! One score: an instance that has nothing of another score, one call, and nothing of it is left.
 
 use std::{
     mem,

@@ -79,9 +79,8 @@ pub(super) enum Traps {
     Checks,
 }
 
-/// Settings for a pool of `slots` sandboxes.
-pub(super) fn pooling(slots: u32, traps: Traps) -> Config {
-    let kept = kept_instances(slots);
+/// Settings for a pool of `slots` sandboxes, and of so many instances that are kept beside them.
+pub(super) fn pooling(slots: u32, kept: u32, traps: Traps) -> Config {
     let mut pool = bounded_pool();
     pool.total_component_instances(slots)
         .total_core_instances(slots.saturating_mul(CORE_INSTANCES) + kept * KEPT_CORE_INSTANCES)

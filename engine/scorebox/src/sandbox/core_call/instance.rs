@@ -28,6 +28,8 @@ pub(super) struct CoreInstance {
     pub(super) post_return: Option<Function<1, 0>>,
     /// Bytes of memories and tables that it began with.
     pub(super) first_bytes: usize,
+    /// Fuel that making it took.
+    pub(super) first_fuel: u64,
 }
 
 /// The memory, and the globals that change, of an instance of a data module.

@@ -59,12 +59,13 @@ impl Kept {
         if !self.has_scored.swap(true, Relaxed) {
             return;
         }
+        let Some(changed) = sandbox.changed(&room.pages) else { return };
         if sandbox.place.is_none() {
             sandbox.place = room.place();
         }
         if sandbox.place.is_some()
             && let Some(model) = self.model(room, model)
-            && model.set_back(&mut sandbox, &room.pages).is_some()
+            && model.set_back(&mut sandbox, changed).is_some()
         {
             self.waiting().push(sandbox);
         }

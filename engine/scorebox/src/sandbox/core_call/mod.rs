@@ -27,6 +27,8 @@ mod stack;
 mod trust;
 mod written_pages;
 
+use std::ops::Range;
+
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::{
     Caller, Engine, Extern, ExternType, Instance, InstancePre, Linker, Memory, Module,
@@ -40,6 +42,7 @@ use super::{code::ScoringCode, settings::KEPT_TABLES, split::Source, state::Stat
 use instance::{CoreInstance, Exported, Realloc};
 use kept::Kept;
 use model::Model;
+use written_pages::PageMap;
 
 pub(super) use kept::Room;
 pub(super) use trust::Trust;
@@ -115,6 +118,15 @@ pub(super) struct CoreSandbox {
 }
 
 impl CoreSandbox {
+    /// Where its memory may have changed; `None` if it cannot be set back, because it grew, because too much changed, or
+    /// because making it took fuel, which a score in it would not pay.
+    fn changed(&self, pages: &PageMap) -> Option<impl Iterator<Item = Range<usize>> + use<>> {
+        let instance = self.instance.as_ref()?;
+        let has_grown = self.store.data().limiter.used() != instance.first_bytes;
+        (!has_grown && instance.first_fuel == 0).then_some(())?;
+        pages.written(instance.memory.data(&self.store))
+    }
+
     /// Its store.
     pub(super) fn store(&mut self) -> &mut Store<State> {
         &mut self.store
@@ -227,6 +239,7 @@ impl CoreCall {
 
     /// A fresh instance.
     fn instance(&self, store: &mut Store<State>) -> Result<CoreInstance, Missed> {
+        let fuel = store.get_fuel()?;
         let data = self.data.instantiate(&mut *store)?;
         let imports = self.imports.iter().map(|import| match import {
             Import::Of(export) => data.get_module_export(&mut *store, export).ok_or(Missed),
@@ -246,6 +259,7 @@ impl CoreCall {
             score: self.score.within(store, code)?,
             post_return: post_return.map(|export| export.within(store, code)).transpose()?,
             first_bytes: store.data().limiter.used(),
+            first_fuel: fuel.saturating_sub(store.get_fuel()?),
         })
     }
 }

@@ -1,11 +1,13 @@
 //! [`Model`]: what every instance of a scorer begins as, in an instance in which nothing ever runs; and setting another one
-//! back to it. All that can change in an instance is its memory and its globals: of what has more to it, such as a table
-//! that code writes, no code is made (`split`). Decides nothing about when.
+//! back to it. All that can change in an instance is its memory and its globals: what has more to it, such as a table that
+//! its code writes or exceptions that it throws, is not called in this way (`split`). Decides nothing about when.
+
+use std::ops::Range;
 
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::{Engine, Instance, Memory, Module, ModuleExport, Store, Val};
 
-use super::{CoreSandbox, instance, written_pages::PageMap};
+use super::{CoreSandbox, instance};
 
 /// An instance of a data module, as it was made.
 pub(super) struct Model {
@@ -31,16 +33,20 @@ impl Model {
         Some(Model { store, memory, globals, _place: place })
     }
 
-    /// Sets the instance of `sandbox` back to what it was before anything ran in it: every byte of its memory and every global
-    /// that changes. `None` if that is not possible, because its memory has grown or too much of it was written: then
-    /// it is of no more use.
-    pub(super) fn set_back(&self, sandbox: &mut CoreSandbox, pages: &PageMap) -> Option<()> {
+    /// Sets the instance of `sandbox` back to what it was before anything ran in it: every byte of its memory, which has
+    /// not grown and was written only where `changed` says, and every global that changes. `None` if it is an instance of another
+    /// scorer: then it is of no more use.
+    pub(super) fn set_back(
+        &self,
+        sandbox: &mut CoreSandbox,
+        changed: impl Iterator<Item = Range<usize>>,
+    ) -> Option<()> {
         let CoreSandbox { store, instance, .. } = sandbox;
         let instance = instance.as_ref()?;
         let first = self.memory.data(&self.store);
         let memory = instance.memory.data_mut(&mut *store);
         (memory.len() == first.len()).then_some(())?;
-        for written in pages.written(memory)? {
+        for written in changed {
             memory.get_mut(written.clone())?.copy_from_slice(first.get(written)?);
         }
         debug_assert!(memory == first, "no page was missed");

@@ -119,7 +119,7 @@ pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
     let code = code::code_module(main.module, &accessors)?;
     let shell = |code| shell::shell(&outside, &modules, &main, code, shim.as_ref(), &accessors);
     let first = shape.first(&main.module.segments)?;
-    if shim.is_none() && modules.len() == 1 {
+    if shim.is_none() && modules.len() == 1 && main.module.needs_no_collector() {
         // What cannot be said of an imported module can be said of one that is inside.
         if let Ok(shell) = shell(shell::Code::Imported)
             && let Some(score) = CoreScore::of(&shell, main.module)

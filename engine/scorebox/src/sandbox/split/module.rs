@@ -211,6 +211,11 @@ impl<'a> CoreModule<'a> {
         }
     }
 
+    /// Whether nothing in it is kept on the heap that a store has for exceptions and references, beside its instances.
+    pub(super) fn needs_no_collector(&self) -> bool {
+        self.tags == 0 && self.tables.iter().all(|table| table.element_type.is_func_ref())
+    }
+
     /// Whether every instance of a module without a memory is always the same: nothing in it changes, and
     /// nothing is changed when it is made but tables. A global that does not change may begin with one that is imported,
     /// which does not change either.
