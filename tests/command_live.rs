@@ -72,7 +72,7 @@ fn a_line_that_is_not_a_case_is_reported_and_the_rest_is_scored() {
     lines.extend(line("a").bytes());
     lines.extend(line("b").bytes());
     folder.write("cases.jsonl", lines);
-    let run = folder.sh("scorebox live suite.toml -q <cases.jsonl").exits_with(0);
+    let run = folder.sh("scorebox live suite.toml -q <cases.jsonl").exits_with(1);
     for said in [
         "warning: not scored: <stdin>:2",
         "warning: not scored: <stdin>:3:2: not valid JSON",
@@ -84,9 +84,10 @@ fn a_line_that_is_not_a_case_is_reported_and_the_rest_is_scored() {
     }
 
     folder.write("bad.jsonl", format!("{}{}", "bad\n".repeat(1000), line("c")));
-    let run = folder.sh("scorebox live suite.toml -q <bad.jsonl").exits_with(0);
+    let run = folder.sh("scorebox live suite.toml -q --max-errors 5 <bad.jsonl").exits_with(1);
     assert_eq!(run.stderr.matches("warning: not scored").count(), 10, "{run}");
     assert!(run.stderr.contains("1 case, 1 score, 1,000 invalid lines"), "{run}");
+    folder.sh("scorebox live suite.toml -q --allow-errors <bad.jsonl").exits_with(0);
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn an_endless_line_is_refused_and_the_next_one_scored() {
     let folder = folder();
     folder.write("last.jsonl", line("last"));
     let endless = "head -c 70000000 /dev/zero | tr '\\0' x; echo; cat last.jsonl";
-    let run = folder.sh(&format!("{{ {endless}; }} | scorebox live suite.toml -q")).exits_with(0);
+    let run = folder.sh(&format!("{{ {endless}; }} | scorebox live suite.toml -q")).exits_with(1);
     assert!(run.stderr.contains("the line is longer than"), "{run}");
     assert!(run.stderr.contains("1 case, 1 score, 1 invalid line"), "{run}");
 }

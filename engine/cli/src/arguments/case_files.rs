@@ -73,7 +73,7 @@ impl CaseFileArguments {
             left_out.push((path.display().to_string(), opened.left_out));
         }
         let reader = CaseReader::open(sources, mapping)?;
-        let unmatched = Unmatched(reader.unmatched_rules());
+        let unmatched = Unmatched::of(&reader);
         Ok(CaseFiles { reader, formats, left_out: LeftOutOfFiles(left_out), unmatched })
     }
 
@@ -92,6 +92,11 @@ impl CaseFileArguments {
 }
 
 impl Unmatched {
+    /// Those of a reader, also while it reads.
+    pub(crate) fn of(reader: &CaseReader) -> Unmatched {
+        Unmatched(reader.unmatched_rules())
+    }
+
     /// Says of each rule that it found nothing in any case; whether there is one, which is a mistake in the command.
     pub(crate) fn say(&self) -> bool {
         let failure = self.failure();

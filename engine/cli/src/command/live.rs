@@ -24,7 +24,9 @@ use scorebox::{
 
 use self::showing::Showing;
 use crate::{
-    arguments::{Reported, Reports, RequirementArguments, ScoringArguments, reports_again, run_id},
+    arguments::{
+        Reported, Reports, RequirementArguments, ScoringArguments, Unmatched, reports_again, run_id,
+    },
     decision::Decision,
     failure::{Exit, Failure},
     input::typed_input,
@@ -102,6 +104,7 @@ impl Live {
         let events = self.scoring.events.open_with(&used, &reports)?;
         let mut input = self.input()?;
         let _only_follower = input.lock.take();
+        let unmatched = Unmatched::of(&input.cases);
         let before_a_case = input.keeper.clone();
         let jobs = self.scoring.jobs.count();
         let slots = setup::slots(jobs, &suite);
@@ -144,6 +147,12 @@ impl Live {
         }
         let ended = report.and_then(|report| {
             self.finish(report, &requirements, reports, &signalled, is_summary_wanted)
+        });
+        // Of what a signal ends, more may have come.
+        let ended = ended.map(|exit| match exit {
+            Exit::Interrupted | Exit::Terminated => exit,
+            _ if unmatched.say() => Exit::BadInput,
+            exit => exit,
         });
         let ended = events.with_failure(ended);
         exporting.end();
@@ -305,7 +314,9 @@ impl Live {
         let runs = [run.to_string()];
         let documents = Reported { broken, ..Reported::new(&runs, strict) };
         let written = reports.write(&store, documents, &again);
-        let errors = (decision.errors(), summaries::have_error(&said));
+        // Nobody asked to skip what is not valid.
+        let has_other_error = summaries::have_error(&said) || report.progress.cases_bad > 0;
+        let errors = (decision.errors(), has_other_error);
         let exit = self.scoring.requirements.exit(is_broken, errors, self.allow_errors);
         if let (Some(_), Err(failure)) = (&report.stopped, &written) {
             words::failure(failure);
