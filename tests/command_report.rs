@@ -273,9 +273,14 @@ fn a_stored_run_is_reported_again_and_equally() {
     for kind in ["xml", "csv", "jsonl", "md"] {
         assert_eq!(read(&folder, &format!("a.{kind}")), read(&folder, &format!("b.{kind}")));
     }
-    folder.sh("scorebox report --strict junit=strict.xml").exits_with(0);
+    folder.sh("scorebox report --strict junit=strict.xml markdown=strict.md").exits_with(0);
     let strict = Report::deserialize_from_str(&read(&folder, "strict.xml")).unwrap();
     assert_eq!((strict.failures, strict.errors), (2, 1));
+    let says = |name: &str, words: &str| read(&folder, name).contains(words);
+    for (kind, words) in [("xml", "\"strict\""), ("md", "threshold count as gates")] {
+        let both = [format!("strict.{kind}"), format!("b.{kind}")];
+        assert_eq!(both.map(|name| says(&name, words)), [true, false], "{kind}");
+    }
 }
 
 #[test]

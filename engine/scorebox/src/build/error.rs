@@ -16,6 +16,11 @@ pub enum BuildError {
     /// The folder is not one of a crate.
     #[error("`{0}` has no Cargo.toml")]
     NotACrate(PathBuf),
+    /// The crates of a folder are in no workspace that locks what they depend on.
+    #[error(
+        "neither `{0}` nor a folder above it has a Cargo.lock: crates that are built together are in one workspace"
+    )]
+    NoLock(PathBuf),
     /// The manifest is one of a workspace, and of no crate itself.
     #[error("`{0}` has no [package]: it is not the manifest of a crate")]
     OnlyAWorkspace(PathBuf),

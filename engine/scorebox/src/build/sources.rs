@@ -90,7 +90,7 @@ impl From<Packages> for String {
 /// names, the packages in `compiled` count: with the same manifests, they change only if the version of one of them does.
 ///
 /// # Errors
-/// If a file cannot be read, or Cargo.lock does not list the crate.
+/// If a file cannot be read; [`BuildError::NoLock`]; or Cargo.lock does not list the crate.
 pub fn sources_digest(
     gallery: &Path,
     name: &str,
@@ -100,7 +100,7 @@ pub fn sources_digest(
     let workspace = gallery
         .ancestors()
         .find(|folder| folder.join("Cargo.lock").is_file())
-        .ok_or_else(|| BuildError::NotACrate(gallery.clone()))?;
+        .ok_or_else(|| BuildError::NoLock(gallery.clone()))?;
     let root = manifest(workspace)?;
     let mut sources = Sources::of(workspace, &root, &gallery.join(name))?;
     let mut parts: Vec<Vec<u8>> = Vec::new();

@@ -50,6 +50,9 @@ pub(super) fn write(
     let mut suite = TestSuite::new(shown(suite_name(&run)));
     suite.add_property(("run", run.spec.id.as_str()));
     suite.add_property(("state", run.state.as_str()));
+    if options.strict {
+        suite.add_property(("strict", "true"));
+    }
     if let Some(root) = run.root {
         suite.add_property(("root", root.to_string().as_str()));
     }

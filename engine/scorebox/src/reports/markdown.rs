@@ -65,6 +65,9 @@ pub(super) fn write(
         Ok(())
     })?;
     out.write_all(heading(&run, &decided).as_bytes())?;
+    if options.strict {
+        out.write_all(b"Soft scorers with a threshold count as gates.\n\n")?;
+    }
     for requirement in options.unseen() {
         let why = escaped(&requirement.to_string(), MOST_REASON_BYTES);
         out.write_all(format!("**A requirement does not hold**: {why}\n\n").as_bytes())?;
