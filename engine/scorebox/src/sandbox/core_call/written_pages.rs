@@ -1,6 +1,6 @@
 //! Which pages of a memory were written since it was mapped, as the kernel knows it (`PAGEMAP_SCAN` of Linux 6.7,
 //! <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime's pool asks so, too, when it clears a memory, but
-//! for pages that are swapped out or all zeros.
+//! for pages that are swapped out.
 //! Reads and writes no memory itself, and knows nothing of guests.
 
 use std::{fs::File, ops::Range};
@@ -40,10 +40,11 @@ struct PageMapScan {
 }
 
 const PAGEMAP_SCAN: Opcode = opcode::read_write::<PageMapScan>(b'f', 16);
-/// Kinds of pages: of a file, in memory, and swapped out.
+/// Kinds of pages: of a file, in memory, swapped out, and the one that is all zeros.
 const FILE: u64 = 1 << 2;
 const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
+const ZERO: u64 = 1 << 5;
 
 /// The pages of this process. To one that is forked from it, it would speak of the wrong pages: a process scores only
 /// in a sandbox that it made itself.
@@ -57,7 +58,7 @@ impl PageMap {
     }
 
     /// Where `memory` may differ from what was mapped there, as ranges of it: what is there, in memory or swapped out, and is
-    /// not the page of a file. `None` if that is unknown, or it is too much.
+    /// neither the page of a file nor the page of zeros that reading maps. `None` if that is unknown, or it is too much.
     pub(super) fn written(
         &self,
         memory: &[u8],
@@ -93,8 +94,8 @@ impl PageMap {
             regions: regions.as_mut_ptr().expose_provenance() as u64,
             regions_length: regions.len() as u64,
             max_pages: most_pages as u64,
-            category_inverted: FILE,
-            category_mask: FILE,
+            category_inverted: FILE | ZERO,
+            category_mask: FILE | ZERO,
             category_any_of_mask: PRESENT | SWAPPED,
             ..PageMapScan::default()
         };
@@ -128,6 +129,8 @@ mod tests {
         with_memory(512 << 10, |pages, memory, page| {
             let ranges =
                 |memory: &[u8]| -> Vec<Range<usize>> { pages.written(memory).unwrap().collect() };
+            assert!(ranges(memory).is_empty());
+            assert_eq!(std::hint::black_box(&*memory)[5 * page], 0);
             assert!(ranges(memory).is_empty());
             let last = memory.len() - 1;
             let written = [2 * page, 3 * page + 1, last];
