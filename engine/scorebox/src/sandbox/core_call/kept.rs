@@ -8,24 +8,40 @@ use std::sync::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{CoreSandbox, model::Model, written_pages::PageMap};
+use super::{
+    CoreSandbox,
+    model::Model,
+    watching::{Watch, Watcher},
+    written_pages::PageMap,
+};
+
+/// How often an instance is set back before it is watched: that takes longer than a few questions without.
+const SET_BACK_BEFORE_WATCHED: u32 = 4;
 
 /// The places for instances that are kept. The pool has room for them beside that for running scores, so that none waits for
 /// one that is kept.
 pub(in super::super) struct Room {
     places: Arc<Semaphore>,
     pages: PageMap,
+    watcher: Option<Arc<Watcher>>,
 }
 
 impl Room {
     /// One of so many places; `None` on a machine where nobody knows what a score wrote.
     pub(in super::super) fn new(places: u32) -> Option<Room> {
         let places = Arc::new(Semaphore::new(places as usize));
-        Some(Room { places, pages: PageMap::open()? })
+        Some(Room { places, pages: PageMap::open()?, watcher: Watcher::open() })
     }
 
     fn place(&self) -> Option<OwnedSemaphorePermit> {
         self.places.clone().try_acquire_owned().ok()
+    }
+
+    /// Watches the memory of an instance that was set back. It has what the model has, so that only what is written from now
+    /// on can differ.
+    fn watch(&self, sandbox: &CoreSandbox) -> Option<Watch> {
+        let memory = sandbox.instance.as_ref()?.memory;
+        self.watcher.as_ref()?.watch(memory.data(&sandbox.store))
     }
 }
 
@@ -67,6 +83,10 @@ impl Kept {
             && let Some(model) = self.model(room, model)
             && model.set_back(&mut sandbox, changed).is_some()
         {
+            sandbox.times_set_back = sandbox.times_set_back.saturating_add(1);
+            if sandbox.times_set_back == SET_BACK_BEFORE_WATCHED {
+                sandbox.watch = room.watch(&sandbox);
+            }
             self.waiting().push(sandbox);
         }
     }

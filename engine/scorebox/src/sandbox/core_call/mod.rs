@@ -14,6 +14,7 @@
 //! - `instance`: an instance, and its functions.
 //! - `model`: what every instance begins as, and setting one back to it.
 //! - `written_pages`: which part of a memory that takes.
+//! - `watching`: what the kernel is asked to note for that, once an instance was set back some times.
 //! - `kept`: the instances that wait.
 //! - `stack`: the stack that all of this runs on.
 //! - `trust`: whether a scorer is called in this way, after it missed.
@@ -25,6 +26,7 @@ mod lower;
 mod model;
 mod stack;
 mod trust;
+mod watching;
 mod written_pages;
 
 use std::ops::Range;
@@ -42,6 +44,7 @@ use super::{code::ScoringCode, settings::KEPT_TABLES, split::Source, state::Stat
 use instance::{CoreInstance, Exported, Realloc};
 use kept::Kept;
 use model::Model;
+use watching::Watch;
 use written_pages::PageMap;
 
 pub(super) use kept::Room;
@@ -111,6 +114,10 @@ enum Import {
 
 /// Where one score is computed: a store, with an instance once there is one.
 pub(super) struct CoreSandbox {
+    /// How its memory is watched, if it is. The first field: it ends before the memory is another one's.
+    watch: Option<Watch>,
+    /// How often its instance was set back.
+    times_set_back: u32,
     store: Store<State>,
     instance: Option<CoreInstance>,
     /// Among the instances that are kept. The last field: it is given back when the memory is.
@@ -124,7 +131,8 @@ impl CoreSandbox {
         let instance = self.instance.as_ref()?;
         let has_grown = self.store.data().limiter.used() != instance.first_bytes;
         (!has_grown && instance.first_fuel == 0).then_some(())?;
-        pages.written(instance.memory.data(&self.store))
+        let memory = instance.memory.data(&self.store);
+        pages.written(memory, self.watch.as_ref())
     }
 
     /// Its store.
@@ -188,7 +196,7 @@ impl CoreCall {
         }
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.limiter);
-        CoreSandbox { store, instance: None, place: None }
+        CoreSandbox { watch: None, times_set_back: 0, store, instance: None, place: None }
     }
 
     /// What the scorer says about one case.

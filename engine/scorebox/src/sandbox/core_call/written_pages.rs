@@ -1,4 +1,4 @@
-//! Which pages of a memory were written since it was mapped, as the kernel knows it (`PAGEMAP_SCAN` of Linux 6.7,
+//! Which pages of a memory were written since it was mapped, or watched, as the kernel knows it (`PAGEMAP_SCAN` of Linux 6.7,
 //! <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime's pool asks so, too, when it clears a memory, but
 //! for pages that are swapped out.
 //! Reads and writes no memory itself, and knows nothing of guests.
@@ -6,6 +6,8 @@
 use std::{fs::File, ops::Range};
 
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
+
+use super::watching::Watch;
 
 /// Stretches of written pages that one question finds; a memory with more of them counts as unknown.
 const MOST_STRETCHES: usize = 32;
@@ -40,11 +42,34 @@ struct PageMapScan {
 }
 
 const PAGEMAP_SCAN: Opcode = opcode::read_write::<PageMapScan>(b'f', 16);
-/// Kinds of pages: of a file, in memory, swapped out, and the one that is all zeros.
+/// Fails where memory is not watched.
+const ONLY_WATCHED: u64 = 1 << 1;
+/// Kinds of pages: written since they were watched, of a file, in memory, swapped out, and the one that is all zeros.
+const WRITTEN: u64 = 1 << 1;
 const FILE: u64 = 1 << 2;
 const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const ZERO: u64 = 1 << 5;
+
+/// Asks for what has no mark of a watch: the kernel looks at nothing else then.
+fn since_watched() -> PageMapScan {
+    PageMapScan {
+        flags: ONLY_WATCHED,
+        category_mask: WRITTEN,
+        return_mask: WRITTEN,
+        ..PageMapScan::default()
+    }
+}
+
+/// Asks for what is neither a page of a file nor that of zeros.
+fn since_mapped() -> PageMapScan {
+    PageMapScan {
+        category_inverted: FILE | ZERO,
+        category_mask: FILE | ZERO,
+        category_any_of_mask: PRESENT | SWAPPED,
+        ..PageMapScan::default()
+    }
+}
 
 /// The pages of this process. To one that is forked from it, it would speak of the wrong pages: a process scores only
 /// in a sandbox that it made itself.
@@ -54,21 +79,24 @@ impl PageMap {
     /// `None` on a machine that does not know what was written.
     pub(super) fn open() -> Option<PageMap> {
         let pages = PageMap(File::open("/proc/self/pagemap").ok()?);
-        pages.written(&[0]).is_some().then_some(pages)
+        pages.written(&[0], None).is_some().then_some(pages)
     }
 
-    /// Where `memory` may differ from what was mapped there, as ranges of it: what is there, in memory or swapped out, and is
-    /// neither the page of a file nor the page of zeros that reading maps. `None` if that is unknown, or it is too much.
+    /// Where `memory` may differ from what it was when its watch began, as ranges of it. Without a watch, where it may differ from what
+    /// was mapped there: what is there, in memory or swapped out, and is neither the page of a file nor the page of zeros that
+    /// reading maps. `None` if that is unknown, or it is too much.
     pub(super) fn written(
         &self,
         memory: &[u8],
+        watch: Option<&Watch>,
     ) -> Option<impl Iterator<Item = Range<usize>> + use<>> {
         let page_bytes = rustix::param::page_size();
         let begin = memory.as_ptr().addr();
         let first_page = begin - begin % page_bytes;
         let end = begin.checked_add(memory.len())?.checked_next_multiple_of(page_bytes)?;
         let mut regions = [PageRegion::default(); MOST_STRETCHES];
-        let walk_end = self.ask(first_page..end, MOST_BYTES / page_bytes, &mut regions)?;
+        let kinds = if watch.is_some() { since_watched() } else { since_mapped() };
+        let walk_end = self.ask(first_page..end, kinds, MOST_BYTES / page_bytes, &mut regions)?;
         (walk_end == end as u64).then_some(())?;
         let length = memory.len();
         let stretches = regions.into_iter().take_while(|region| region.end > 0);
@@ -84,6 +112,7 @@ impl PageMap {
     fn ask(
         &self,
         addresses: Range<usize>,
+        kinds: PageMapScan,
         most_pages: usize,
         regions: &mut [PageRegion],
     ) -> Option<u64> {
@@ -94,13 +123,10 @@ impl PageMap {
             regions: regions.as_mut_ptr().expose_provenance() as u64,
             regions_length: regions.len() as u64,
             max_pages: most_pages as u64,
-            category_inverted: FILE | ZERO,
-            category_mask: FILE | ZERO,
-            category_any_of_mask: PRESENT | SWAPPED,
-            ..PageMapScan::default()
+            ..kinds
         };
         // SAFETY: the request is that of `PAGEMAP_SCAN`. It reads a `PageMapScan` of the size that is in it, writes its `walk_end`,
-        // and writes at most `regions_length` of the regions that are borrowed here. Without flags it changes no page, and it
+        // and writes at most `regions_length` of the regions that are borrowed here. With these flags it changes no page, and it
         // reads none: it looks at how a range of addresses is mapped, whatever these are.
         unsafe { ioctl(&self.0, Updater::<PAGEMAP_SCAN, PageMapScan>::new(&mut scan)) }.ok()?;
         Some(scan.walk_end)
@@ -111,7 +137,7 @@ impl PageMap {
 mod tests {
     use wasmtime::{Engine, Memory, MemoryType, Store};
 
-    use super::*;
+    use super::{super::watching::Watcher, *};
 
     /// What `check` says of a memory of so many bytes that nobody has used, and of the size of its pages; nothing is checked
     /// on a machine that does not know.
@@ -127,8 +153,9 @@ mod tests {
     #[test]
     fn pages_that_were_written_are_found() {
         with_memory(512 << 10, |pages, memory, page| {
-            let ranges =
-                |memory: &[u8]| -> Vec<Range<usize>> { pages.written(memory).unwrap().collect() };
+            let ranges = |memory: &[u8]| -> Vec<Range<usize>> {
+                pages.written(memory, None).unwrap().collect()
+            };
             assert!(ranges(memory).is_empty());
             assert_eq!(std::hint::black_box(&*memory)[5 * page], 0);
             assert!(ranges(memory).is_empty());
@@ -144,17 +171,59 @@ mod tests {
     }
 
     #[test]
+    fn what_was_written_since_a_memory_is_watched_is_found() {
+        with_memory(512 << 10, |pages, memory, page| {
+            let Some(watcher) = Watcher::open() else { return };
+            memory[..4 * page].fill(1);
+            let watch = watcher.watch(memory).unwrap();
+            let ranges = |memory: &[u8], watch: &Watch| -> Vec<Range<usize>> {
+                pages.written(memory, Some(watch)).unwrap().collect()
+            };
+            assert!(ranges(memory, &watch).is_empty());
+            assert_eq!(std::hint::black_box(&*memory)[9 * page], 0);
+            assert!(ranges(memory, &watch).is_empty());
+            let last = memory.len() - 1;
+            [2 * page, 3 * page + 1, 7 * page, last].iter().for_each(|at| memory[*at] = 1);
+            let found = [2 * page..4 * page, 7 * page..8 * page, last + 1 - page..last + 1];
+            assert_eq!(ranges(memory, &watch), found);
+            // One that begins later knows of nothing that was before.
+            drop(watch);
+            let watch = watcher.watch(memory).unwrap();
+            assert!(ranges(memory, &watch).is_empty());
+            memory[5 * page] = 1;
+            let found = 5 * page..6 * page;
+            assert_eq!(ranges(memory, &watch), std::slice::from_ref(&found));
+        });
+    }
+
+    #[test]
+    fn what_is_not_watched_as_a_whole_is_unknown() {
+        with_memory(512 << 10, |pages, memory, page| {
+            let Some(watcher) = Watcher::open() else { return };
+            assert!(watcher.watch(&memory[1..]).is_none());
+            let watch = watcher.watch(&memory[..16 * page]).unwrap();
+            assert!(pages.written(&memory[..16 * page], Some(&watch)).is_some());
+            assert!(pages.written(memory, Some(&watch)).is_none());
+            drop(watch);
+            let elsewhere = watcher.watch(&memory[32 * page..]).unwrap();
+            assert!(pages.written(&memory[..16 * page], Some(&elsewhere)).is_none());
+        });
+    }
+
+    #[test]
     fn more_than_one_question_finds_is_unknown() {
         with_memory(MOST_BYTES + (64 << 10), |pages, memory, _| {
             memory.fill(1);
-            assert!(pages.written(memory).is_none());
+            assert!(pages.written(memory, None).is_none());
         });
         let stretches = MOST_STRETCHES + 1;
         with_memory(2 * stretches * rustix::param::page_size(), |pages, memory, page| {
             memory.chunks_mut(2 * page).take(stretches).for_each(|chunk| chunk[0] = 1);
             // A kernel that hands out several pages at once has written more of them in fewer stretches.
             assert!(
-                pages.written(memory).is_none_or(|mut ranges| ranges.any(|it| it.len() > page))
+                pages
+                    .written(memory, None)
+                    .is_none_or(|mut ranges| ranges.any(|it| it.len() > page))
             );
         });
     }
