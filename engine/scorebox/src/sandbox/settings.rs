@@ -88,7 +88,8 @@ pub(super) fn pooling(slots: u32, kept: u32, traps: Traps) -> Config {
         .total_tables(slots.saturating_mul(TABLES) + kept * KEPT_TABLES)
         .total_stacks(slots)
         .max_unused_warm_slots(slots);
-    if PoolingAllocationConfig::is_pagemap_scan_available() {
+    // wasmtime's scan passes over what is swapped out, which the next instance would find (its pull request 14357).
+    if PoolingAllocationConfig::is_pagemap_scan_available() && !can_swap() {
         // Without the scan, keeping pages resident costs more than it saves.
         pool.pagemap_scan(Enabled::Yes)
             .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
@@ -97,6 +98,18 @@ pub(super) fn pooling(slots: u32, kept: u32, traps: Traps) -> Config {
     let mut config = common(traps);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
+}
+
+/// Whether the system may swap out pages of this process.
+#[cfg(target_os = "linux")]
+fn can_swap() -> bool {
+    rustix::system::sysinfo().totalswap > 0
+}
+
+/// Whether the system may swap out pages of this process.
+#[cfg(not(target_os = "linux"))]
+fn can_swap() -> bool {
+    true
 }
 
 /// Settings of an engine that runs nothing and takes no address space to speak of, but refuses what a pool
