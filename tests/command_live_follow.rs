@@ -118,12 +118,7 @@ fn files_that_a_process_without_a_case_found_are_read_by_the_next_one() {
 fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process() {
     let folder = folder();
     let following = folder.spawn(FOLLOW);
-    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
-    let started = Instant::now();
-    while !file.exists() {
-        assert!(started.elapsed() < Duration::from_secs(120));
-        std::thread::yield_now();
-    }
+    until_begun(&folder);
     // One that appears while it is waited for.
     append(&folder, "");
     until_read(&folder);
@@ -135,6 +130,31 @@ fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process(
     rotate(&folder, &["agent.jsonl.2", "agent.jsonl.1", "agent.jsonl"]);
     append(&folder, &nameless(2));
     reads_in_the_end(&folder, 2, &["1", "2"]);
+}
+
+/// Waits until where the reading begins is stored, which is before the scorers are loaded.
+#[track_caller]
+fn until_begun(folder: &Folder) {
+    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
+    let started = Instant::now();
+    while !file.exists() {
+        assert!(started.elapsed() < Duration::from_secs(120));
+        std::thread::yield_now();
+    }
+}
+
+/// Its scorer is compiled meanwhile, so no line of the first file was read.
+#[test]
+fn a_file_that_is_rotated_while_the_scorers_load_is_read() {
+    let folder = folder();
+    append(&folder, &nameless(1));
+    let mut following = folder.spawn(&format!("{FOLLOW} --no-cache"));
+    until_begun(&folder);
+    rotate(&folder, &["agent.jsonl.1", "agent.jsonl"]);
+    append(&folder, &nameless(2));
+    until_stored(&folder, &mut following, 2);
+    terminated(following);
+    assert_eq!(folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal"), ["1", "2"]);
 }
 
 /// It followed the file at each rotation, and ended before it read what came after.
