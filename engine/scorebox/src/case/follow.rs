@@ -14,7 +14,7 @@ use std::{
 
 use super::{
     follow_position::{
-        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, head, opened,
+        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, opened, settled_head,
     },
     source_error::SourceError,
     stop::StopSign,
@@ -158,13 +158,16 @@ impl Follow {
         // Another file may have got the path while nothing followed it.
         state.hold_first(&self.path);
         state.look_at(&self.path);
-        let mut waiting = state.replacements.iter().map(|waiting| waiting.identity);
+        let waiting = state.replacements.iter().map(|waiting| waiting.identity);
         if let Some(start) = &state.start {
-            let Start { identity, head, line, ordinal, .. } = start;
-            return self.position_in(*identity, head, *line, *ordinal, waiting);
+            let (bytes, Start { identity, line, ordinal, .. }) = (start.beginning(), start);
+            return self.position_in(*identity, &bytes, *line, *ordinal, waiting);
         }
-        let first = state.first.as_ref().map(|first| first.identity).or_else(|| waiting.next());
-        self.position_in(first.unwrap_or(FileIdentity::NONE), b"", 0, ordinal, waiting)
+        // The file that is read first is not among those that follow it.
+        let first = state.first.as_ref().or(state.replacements.front());
+        let first = first.map(|first| (first.identity, first.beginning()));
+        let (identity, bytes) = first.unwrap_or((FileIdentity::NONE, Vec::new()));
+        self.position_in(identity, &bytes, 0, ordinal, waiting)
     }
 
     /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None` if
@@ -199,7 +202,7 @@ impl Follow {
                 .to_string(),
             device: file.device,
             inode: file.inode,
-            head: head(beginning),
+            head: settled_head(beginning),
             line,
             ordinal,
             // A file that was truncated is there twice.
@@ -429,6 +432,29 @@ mod tests {
         let inode = |name: &str| FileIdentity::at(&folder.path().join(name)).unwrap().inode;
         let names = [("agent.jsonl.1", 7), ("agent.jsonl.2", 1), ("agent.jsonl", 1)];
         assert_eq!(positions, names.map(|(name, line)| (inode(name), line)));
+    }
+
+    /// The numbers of files that are gone are given to new ones.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_which_nothing_was_read_is_found_by_its_first_line_too_if_it_had_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        for (written, is_known) in [("one\ntwo\n", true), ("on", false), ("", false)] {
+            fs::write(&path, written).unwrap();
+            let position = Follow::new(&path, None).unwrap().beginning(0);
+            let resumed = Follow::new(&path, Some(&position)).unwrap();
+            assert_eq!(resumed.beginning(7), position);
+            fs::write(&path, "one\ntwo\nmore\n").unwrap();
+            assert!(rest(&path, &position).is_some());
+            fs::write(&path, "another\n").unwrap();
+            assert_eq!(rest(&path, &position).is_none(), is_known, "{written}");
+            // An older version says nothing of the first line there.
+            let mut older = serde_json::to_value(&position).unwrap();
+            older["version"] = 2.into();
+            let older = serde_json::from_value(older).unwrap();
+            assert_eq!(rest(&path, &older).as_deref(), Some("another\n"));
+        }
     }
 
     #[cfg(unix)]
