@@ -157,6 +157,28 @@ fn a_file_that_is_rotated_while_the_scorers_load_is_read() {
     assert_eq!(folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal"), ["1", "2"]);
 }
 
+/// No run began, for nothing was scored; what was reported is not reported again.
+#[test]
+fn invalid_lines_before_the_first_case_are_read_once_and_those_of_a_removed_run_again() {
+    let folder = folder();
+    append(&folder, "not JSON\nneither\n");
+    let following = folder.spawn(FOLLOW);
+    until_position(&folder, 2);
+    let said = terminated(following);
+    assert_eq!(said.matches("not scored").count(), 2, "{said}");
+    append(&folder, &["nor this\n", &nameless(1)].concat());
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    let said = terminated(following);
+    assert_eq!(said.matches("not scored").count(), 1, "{said}");
+    assert!(said.contains("agent.jsonl:3") && said.contains("1 invalid line\n"), "{said}");
+    folder.sh("scorebox rm live-agent.jsonl --yes").exits_with(0);
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    let said = terminated(following);
+    assert_eq!(said.matches("not scored").count(), 3, "{said}");
+}
+
 /// It followed the file at each rotation, and ended before it read what came after.
 #[test]
 fn files_that_were_rotated_away_before_a_restart_are_read_after_it() {

@@ -207,6 +207,8 @@ impl Follow {
             ordinal,
             // A file that was truncated is there twice.
             replacements: later.filter(|it| *it != file && *it != FileIdentity::NONE).collect(),
+            // For the caller to say, who knows the run.
+            before_run: false,
         }
     }
 

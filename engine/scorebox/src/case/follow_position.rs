@@ -51,7 +51,8 @@ impl FileIdentity {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FollowPosition {
-    /// 3; 2 has a `head` that says nothing unless there are lines before the position; 1 has no `replacements` either.
+    /// 3; 2 has no `before_run`, and a `head` that says nothing unless there are lines before the position; 1 has no
+    /// `replacements` either.
     pub version: u32,
     /// The path that was followed, absolute, as text.
     pub path: String,
@@ -68,6 +69,9 @@ pub struct FollowPosition {
     /// The files that got the path after it, one after the other, and are still to be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replacements: Vec<FileIdentity>,
+    /// Whether no run had begun when it was stored: all lines before it are invalid, or blank.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub before_run: bool,
 }
 
 impl FollowPosition {
@@ -75,10 +79,23 @@ impl FollowPosition {
     pub(super) const VERSION: u32 = 3;
     /// The first version whose `head` says which file it is before its first line, too.
     const WITH_HEAD_AT_LINE_0: u32 = 3;
+    /// The first version that says whether a run had begun.
+    const WITH_BEFORE_RUN: u32 = 3;
 
     /// Whether this program understands it.
     pub(super) fn is_known(&self) -> bool {
         (1..=FollowPosition::VERSION).contains(&self.version)
+    }
+
+    /// Whether it says where to continue although there is no run: none had begun when it was stored. Else the run was removed
+    /// since.
+    pub fn holds_without_a_run(&self) -> bool {
+        // Older versions do not say; after the first line there may have been a run.
+        let is_before = match self.version {
+            FollowPosition::WITH_BEFORE_RUN.. => self.before_run,
+            _ => self.ordinal == 0,
+        };
+        is_before && self.inode != 0
     }
 
     /// Whether a file that begins with `bytes` may be the one of the position, as far as that can be seen.
