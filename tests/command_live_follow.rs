@@ -399,6 +399,25 @@ fn what_cannot_be_followed_is_an_error_at_once() {
     }
 }
 
+/// Its bytes would be read as lines of nonsense, or waited on for a line's end.
+#[test]
+fn a_compressed_file_is_refused_before_it_is_followed_and_when_it_appears() {
+    let folder = folder();
+    append(&folder, &line("a"));
+    folder.sh("gzip -k agent.jsonl").exits_with(0);
+    let refusal = "error: agent.jsonl.gz: this is gzip data, and a file can be followed only as plain text\n\
+                   hint: follow the file that the program writes, before it is compressed; what is in a compressed file is scored by \
+                   `scorebox run SUITE agent.jsonl.gz`\n";
+    let follow = "timeout 60 scorebox live suite.toml --follow";
+    let refused = folder.sh(&format!("{follow} agent.jsonl.gz")).exits_with(2);
+    assert_eq!(refused.stderr, refusal);
+    assert!(!folder.path("scorebox.db").exists());
+    // Empty at the start.
+    let later = "touch later.gz && { sleep 1 && cat agent.jsonl.gz > later.gz & }";
+    let refused = folder.sh(&format!("{later}; {follow} later.gz -q")).exits_with(2);
+    assert_eq!(refused.stderr, refusal.replace("agent.jsonl.gz", "later.gz"));
+}
+
 /// As `timeout` does, which signals the process and then its group. What is required holds then or not, and scorers say what there is
 /// to say about all cases so far.
 #[test]

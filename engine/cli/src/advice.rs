@@ -239,6 +239,11 @@ fn convert(conversion: &Conversion) -> Option<String> {
             "it was compressed with a window of more than 128 MiB; compress it without `--long`: \
              `zstd -dc --long=31 {name} | zstd -o FILE`"
         ),
+        Conversion::Uncompressed { name } => format!(
+            "follow the file that the program writes, before it is compressed; what is in a compressed file is scored by \
+             `scorebox run SUITE {}`",
+            shell_word(name)
+        ),
         _ => return None,
     })
 }

@@ -524,6 +524,11 @@ pub enum Conversion {
         /// The file.
         name: String,
     },
+    /// A compressed file that is to be followed, to the plain one that it is made of.
+    Uncompressed {
+        /// The file.
+        name: String,
+    },
 }
 
 impl Conversion {
@@ -537,6 +542,7 @@ impl Conversion {
             Conversion::PythonToJson,
             Conversion::WithoutBlankLines,
             Conversion::SmallerWindow { name: "NAME".to_owned() },
+            Conversion::Uncompressed { name: "NAME".to_owned() },
         ]
         .into_iter()
     }

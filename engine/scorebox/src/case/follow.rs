@@ -13,8 +13,9 @@ use std::{
 };
 
 use super::{
+    decode::must_be_plain,
     follow_position::{
-        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, opened, settled_head,
+        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, settled_head,
     },
     source_error::SourceError,
     stop::StopSign,
@@ -109,17 +110,17 @@ impl Follow {
     /// position is there, under this name or beside it under a longer one, to which it was rotated.
     ///
     /// # Errors
-    /// What is there is not a regular file, or cannot be read.
+    /// What is there is not a regular file of plain text, or cannot be read.
     pub fn new(
         path: impl Into<PathBuf>,
         position: Option<&FollowPosition>,
     ) -> Result<Follow, SourceError> {
         let path = path.into();
         let name = path.display().to_string();
-        match opened(&path) {
+        match Waiting::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(SourceError::opening(&name, error.into())),
-            Ok(_) => {}
+            Ok(there) => must_be_plain(&name, &there.beginning())?,
         }
         let position = position.filter(|position| position.is_known());
         let found = position.map_or_else(Found::default, |position| Found::of(&path, position));
@@ -331,6 +332,11 @@ impl Read for Followed {
             };
             let count = open.file.read(buffer)?;
             if count > 0 {
+                if open.offset == 0 {
+                    // One that was empty at the start, or not there.
+                    must_be_plain(&follow.name(), &buffer[..count])
+                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                }
                 open.advance(&buffer[..count], &follow);
                 return Ok(count);
             }

@@ -256,7 +256,7 @@ fn after_lines(file: &File, lines: u64) -> Option<u64> {
 }
 
 /// Opens a regular file.
-pub(super) fn opened(path: &Path) -> io::Result<File> {
+fn opened(path: &Path) -> io::Result<File> {
     let not_regular = || io::Error::other("only a regular file can be followed");
     match input_file::kind(path) {
         Ok(input_file::Kind::Regular { .. }) => File::open(path),
