@@ -276,6 +276,9 @@ fn build(way: Build) -> Option<&'static str> {
             "it was built for asynchronous components, which the contract does not use; \
              build it without (jco: `--backend-qjs-disable-async`)"
         }
+        Build::InWorkspace => {
+            "write a Cargo.toml with `[workspace]` and its `members` beside or above the crates, and run `cargo generate-lockfile` there"
+        }
         Build::AsLibrary => {
             "add to its Cargo.toml:\n  [lib]\n  crate-type = [\"cdylib\", \"rlib\"]"
         }

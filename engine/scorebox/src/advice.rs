@@ -370,6 +370,8 @@ listed! {
         WithThisVersion,
         /// Without asynchronous components.
         WithoutAsync,
+        /// As a member of a workspace with a Cargo.lock.
+        InWorkspace,
         /// As a `cdylib`.
         AsLibrary,
         /// With the SDK's macro that exports a scorer.
