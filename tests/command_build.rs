@@ -46,6 +46,23 @@ fn a_folder_that_is_not_a_crate_is_not_built() {
     ");
 }
 
+/// Of which a digest of what they are built from says everything.
+#[test]
+fn crates_that_are_built_together_have_a_lock_of_their_versions() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("all/one/src")).unwrap();
+    folder.write("all/one/src/lib.rs", "");
+    folder.write(
+        "all/one/Cargo.toml",
+        "[package]\nname = \"one\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n",
+    );
+    let refused = folder.sh("scorebox build --all all").exits_with(2).stderr;
+    let said = "/all` nor a folder above it has a Cargo.lock: crates that are built together are in one workspace\n\
+                hint: write a Cargo.toml with `[workspace]` and its `members` beside or above the crates, and run `cargo generate-lockfile` there\n";
+    assert!(refused.contains("error: neither `/") && refused.ends_with(said), "{refused}");
+    assert!(!folder.path("all/dist").exists() && !folder.path("dist").exists());
+}
+
 #[test]
 fn a_script_with_a_key_that_is_required_is_built_and_one_with_a_mistake_is_not() {
     let folder = Folder::new();

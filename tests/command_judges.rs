@@ -339,18 +339,39 @@ fn a_model_for_vectors_is_asked_to_check_it() {
     );
 }
 
+/// It is a suite to include, and one to name a judge from; there is nothing in it to run.
 #[test]
-fn a_suite_of_judges_alone_is_told_what_it_lacks() {
+fn a_file_of_judges_alone_names_them_to_a_scorer_and_is_no_suite_to_run() {
     let folder = Folder::new();
-    folder.write("judges.toml", "[judges.default]\nprovider = \"command\"\ncommand = [\"true\"]\n");
-    folder.write("a.js", "export default () => 1;\n");
-    for command in ["judges check judges.toml", "score a.js --output 1 --judges judges.toml"] {
-        let refused = folder.sh(&format!("scorebox {command}")).exits_with(2);
-        assert_eq!(
-            refused.stderr,
-            "error: `judges.toml` names no scorer\nhint: a suite has one, even if only its judges are used: `[scorers.NAME]`\n"
+    let answer = r#"{"reason": "so", "score": 1}"#;
+    let command = json!(["sh", "-c", format!("cat > /dev/null; echo '{answer}'")]);
+    let judge = format!("[judges.default]\nprovider = \"command\"\ncommand = {command}\n");
+    folder.write("judges.toml", &judge);
+    let score =
+        "scorebox score relevancy --grant judge --input '\"Where?\"' --output-text There --judges";
+    let scored = folder.sh(&format!("{score} judges.toml")).exits_with(0);
+    assert_eq!(scored.json()["status"], "scored", "{scored}");
+    folder.sh("scorebox judges check judges.toml").exits_with(0);
+    folder.write("all.toml", "include = [\"judges.toml\"]\n");
+    folder.sh("scorebox judges check all.toml").exits_with(0);
+
+    let refused = folder.sh("scorebox suite show judges.toml").exits_with(2);
+    assert_eq!(
+        refused.stderr,
+        "error: `judges.toml` names no scorer\n\
+         hint: a suite has one: `[scorers.NAME]`; what takes a file of judges alone is `score --judges FILE` and `judges check FILE`\n"
+    );
+    folder.write("wrong.toml", judge.replace("command =", "comand ="));
+    for command in [&format!("{score} wrong.toml"), "scorebox judges check wrong.toml"] {
+        let refused = folder.sh(command).exits_with(2);
+        assert!(
+            refused.stderr.contains("wrong.toml:3:1") && refused.stderr.contains("`comand`"),
+            "{refused}"
         );
     }
+    folder.write("none.toml", "name = \"none\"\n");
+    let refused = folder.sh("scorebox judges check none.toml").exits_with(2);
+    assert!(refused.stderr.starts_with("error: none.toml describes no judge\n"), "{refused}");
 }
 
 #[test]

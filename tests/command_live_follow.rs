@@ -118,12 +118,7 @@ fn files_that_a_process_without_a_case_found_are_read_by_the_next_one() {
 fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process() {
     let folder = folder();
     let following = folder.spawn(FOLLOW);
-    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
-    let started = Instant::now();
-    while !file.exists() {
-        assert!(started.elapsed() < Duration::from_secs(120));
-        std::thread::yield_now();
-    }
+    until_begun(&folder);
     // One that appears while it is waited for.
     append(&folder, "");
     until_read(&folder);
@@ -135,6 +130,53 @@ fn a_file_that_gets_the_name_before_there_is_a_case_is_read_by_the_next_process(
     rotate(&folder, &["agent.jsonl.2", "agent.jsonl.1", "agent.jsonl"]);
     append(&folder, &nameless(2));
     reads_in_the_end(&folder, 2, &["1", "2"]);
+}
+
+/// Waits until where the reading begins is stored, which is before the scorers are loaded.
+#[track_caller]
+fn until_begun(folder: &Folder) {
+    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
+    let started = Instant::now();
+    while !file.exists() {
+        assert!(started.elapsed() < Duration::from_secs(120));
+        std::thread::yield_now();
+    }
+}
+
+/// Its scorer is compiled meanwhile, so no line of the first file was read.
+#[test]
+fn a_file_that_is_rotated_while_the_scorers_load_is_read() {
+    let folder = folder();
+    append(&folder, &nameless(1));
+    let mut following = folder.spawn(&format!("{FOLLOW} --no-cache"));
+    until_begun(&folder);
+    rotate(&folder, &["agent.jsonl.1", "agent.jsonl"]);
+    append(&folder, &nameless(2));
+    until_stored(&folder, &mut following, 2);
+    terminated(following);
+    assert_eq!(folder.rows("SELECT c.output FROM cases c ORDER BY c.ordinal"), ["1", "2"]);
+}
+
+/// No run began, for nothing was scored; what was reported is not reported again.
+#[test]
+fn invalid_lines_before_the_first_case_are_read_once_and_those_of_a_removed_run_again() {
+    let folder = folder();
+    append(&folder, "not JSON\nneither\n");
+    let following = folder.spawn(FOLLOW);
+    until_position(&folder, 2);
+    let said = terminated(following);
+    assert_eq!(said.matches("not scored").count(), 2, "{said}");
+    append(&folder, &["nor this\n", &nameless(1)].concat());
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    let said = terminated(following);
+    assert_eq!(said.matches("not scored").count(), 1, "{said}");
+    assert!(said.contains("agent.jsonl:3") && said.contains("1 invalid line\n"), "{said}");
+    folder.sh("scorebox rm live-agent.jsonl --yes").exits_with(0);
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    let said = terminated(following);
+    assert_eq!(said.matches("not scored").count(), 3, "{said}");
 }
 
 /// It followed the file at each rotation, and ended before it read what came after.
@@ -355,6 +397,25 @@ fn what_cannot_be_followed_is_an_error_at_once() {
         let run = folder.sh(&format!("scorebox live suite.toml -q {options}")).exits_with(2);
         assert!(run.stderr.contains(why), "{options}\n{run}");
     }
+}
+
+/// Its bytes would be read as lines of nonsense, or waited on for a line's end.
+#[test]
+fn a_compressed_file_is_refused_before_it_is_followed_and_when_it_appears() {
+    let folder = folder();
+    append(&folder, &line("a"));
+    folder.sh("gzip -k agent.jsonl").exits_with(0);
+    let refusal = "error: agent.jsonl.gz: this is gzip data, and a file can be followed only as plain text\n\
+                   hint: follow the file that the program writes, before it is compressed; what is in a compressed file is scored by \
+                   `scorebox run SUITE agent.jsonl.gz`\n";
+    let follow = "timeout 60 scorebox live suite.toml --follow";
+    let refused = folder.sh(&format!("{follow} agent.jsonl.gz")).exits_with(2);
+    assert_eq!(refused.stderr, refusal);
+    assert!(!folder.path("scorebox.db").exists());
+    // Empty at the start.
+    let later = "touch later.gz && { sleep 1 && cat agent.jsonl.gz > later.gz & }";
+    let refused = folder.sh(&format!("{later}; {follow} later.gz -q")).exits_with(2);
+    assert_eq!(refused.stderr, refusal.replace("agent.jsonl.gz", "later.gz"));
 }
 
 /// As `timeout` does, which signals the process and then its group. What is required holds then or not, and scorers say what there is

@@ -259,3 +259,43 @@ fn a_score_is_printed_as_json_or_as_a_table() {
     let line = folder.sh(&format!("{command} jsonl")).exits_with(0);
     assert_eq!((line.stdout.lines().count(), line.json()["score"].as_f64()), (1, Some(1.0)));
 }
+
+/// Not as for a file of cases or another limit, from which the same mistakes come.
+#[test]
+fn what_is_wrong_with_one_case_or_a_limit_is_said_in_words_that_fit() {
+    let folder = Folder::new();
+    folder.write("answer.json", r#"{"answer": "x"}"#);
+    folder.write("other.json", r#"{"thing": "x"}"#);
+    let score = |options: &str| {
+        let refused = folder.sh(&format!("scorebox score exact-match {options}")).exits_with(2);
+        refused.stderr
+    };
+    let renamed = score("--case answer.json");
+    assert!(
+        renamed.ends_with("\nhint: if `answer` is what to score, call it `output` in the case\n"),
+        "{renamed}"
+    );
+    assert!(!score("--case other.json").contains("--map"));
+    assert_eq!(
+        score("--output 1 --metadata {a"),
+        "error: `metadata` is not JSON: key must be a string at line 1 column 2\n\
+         hint: names and texts are in double quotes, and a shell keeps them within single ones: '{\"name\": \"value\"}'\n"
+    );
+    let limit = |limit: &str| score(&format!("--output 1 --limit {limit}"));
+    assert_eq!(
+        limit("fuel=5MB"),
+        "error: fuel: `5MB` is not a whole number, such as 1000; it has no unit\n"
+    );
+    assert_eq!(
+        limit("timeout=5MB"),
+        "error: timeout: `5MB` is not a time such as `500ms`, `5s` or `2min`\n"
+    );
+    folder.write("t.js", "export const info = { threshold: 70 };\nexport default () => 1;\n");
+    let off = folder.sh("scorebox score ./t.js --output 1").exits_with(2).stderr;
+    assert!(
+        off.ends_with(
+            "the threshold 70 is off the scale: it must be 0 to 1, unless the scorer's scale is `points`\n"
+        ),
+        "{off}"
+    );
+}

@@ -271,6 +271,7 @@ fn good() -> Vec<Value> {
                       "max_output_tokens": 4_294_967_295_u32, "price": {"input": 1, "output": 2}, "budget": {"cost_usd": 1}}),
         ),
         judged(json!({"provider": "command", "command": ["x", ""], "budget": {"cost_usd": 1}})),
+        judged(json!({"provider": "recorded", "file": "r.jsonl"})),
         judged(
             json!({"provider": "recorded", "file": "r.jsonl", "model": "m", "budget": {"calls": 0}}),
         ),
@@ -345,7 +346,6 @@ fn bad() -> Vec<Value> {
         judged(json!({"provider": "command", "command": ["x"], "base_url": "http://localhost"})),
         judged(json!({"provider": "command", "command": ["x"], "file": "r.jsonl"})),
         judged(json!({"provider": "recorded", "model": "m"})),
-        judged(json!({"provider": "recorded", "file": "r.jsonl"})),
         judged(
             json!({"provider": "recorded", "file": "r.jsonl", "model": "m", "extra_headers": {"A": "b"}}),
         ),

@@ -156,15 +156,15 @@ fn a_large_schema_is_shown_in_part() {
 fn a_threshold_is_on_the_scale() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_describe("threshold-that-is-no-number", 0, ""), @"
-    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the threshold NaN is off the scale
+    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the threshold NaN is off the scale: it must be 0 to 1, unless the scorer's scale is `points`
     [exit code 2]
     ");
     assert_snapshot!(arena.attack_describe("infinite-threshold", 0, ""), @"
-    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the threshold inf is off the scale
+    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the threshold inf is off the scale: it must be 0 to 1, unless the scorer's scale is `points`
     [exit code 2]
     ");
     assert_snapshot!(arena.attack_describe("negative-threshold", 0, ""), @"
-    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the threshold -1 is off the scale
+    error: scorer `./attacker.wasm`: invalid-component: in `describe`: the threshold -1 is off the scale: it must be 0 to 1, unless the scorer's scale is `points`
     [exit code 2]
     ");
 }

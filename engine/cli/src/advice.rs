@@ -239,6 +239,11 @@ fn convert(conversion: &Conversion) -> Option<String> {
             "it was compressed with a window of more than 128 MiB; compress it without `--long`: \
              `zstd -dc --long=31 {name} | zstd -o FILE`"
         ),
+        Conversion::Uncompressed { name } => format!(
+            "follow the file that the program writes, before it is compressed; what is in a compressed file is scored by \
+             `scorebox run SUITE {}`",
+            shell_word(name)
+        ),
         _ => return None,
     })
 }
@@ -270,6 +275,9 @@ fn build(way: Build) -> Option<&'static str> {
         Build::WithoutAsync => {
             "it was built for asynchronous components, which the contract does not use; \
              build it without (jco: `--backend-qjs-disable-async`)"
+        }
+        Build::InWorkspace => {
+            "write a Cargo.toml with `[workspace]` and its `members` beside or above the crates, and run `cargo generate-lockfile` there"
         }
         Build::AsLibrary => {
             "add to its Cargo.toml:\n  [lib]\n  crate-type = [\"cdylib\", \"rlib\"]"

@@ -2,6 +2,7 @@
 //! the completions of a shell, and `report`, which asks whether a CI service reads the log.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
@@ -19,8 +20,8 @@ use scorebox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
     },
     suite::{
-        Location, Mistake, ScorerId, Suite, SuiteError, SuiteScorer, TrustPolicy, parse_bytes,
-        parse_duration,
+        Location, Mistake, ScorerId, Suite, SuiteError, SuiteJudge, SuiteScorer, TrustPolicy,
+        parse_bytes, parse_duration,
     },
 };
 use scorebox_community::{Components, KeptIndexes};
@@ -237,9 +238,18 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
                 "`{}` names no scorer",
                 report::printable(&path.display().to_string())
             ))
-            .hint("a suite has one, even if only its judges are used: `[scorers.NAME]`"),
+            .hint("a suite has one: `[scorers.NAME]`; what takes a file of judges alone is `score --judges FILE` and `judges check FILE`"),
             error => error.into(),
         }),
+    }
+}
+
+/// The judges that a suite file describes, which may name no scorer; or those of a bundle's suite.
+pub(crate) fn judges(path: &Path) -> Result<BTreeMap<String, SuiteJudge>, Failure> {
+    must_not_be_else(path)?;
+    match bundled::is_bundle(path) {
+        true => Ok(bundled::suite(path)?.judges),
+        false => Ok(Suite::judges_of(path, &variable)?),
     }
 }
 

@@ -370,6 +370,8 @@ listed! {
         WithThisVersion,
         /// Without asynchronous components.
         WithoutAsync,
+        /// As a member of a workspace with a Cargo.lock.
+        InWorkspace,
         /// As a `cdylib`.
         AsLibrary,
         /// With the SDK's macro that exports a scorer.
@@ -524,6 +526,11 @@ pub enum Conversion {
         /// The file.
         name: String,
     },
+    /// A compressed file that is to be followed, to the plain one that it is made of.
+    Uncompressed {
+        /// The file.
+        name: String,
+    },
 }
 
 impl Conversion {
@@ -537,6 +544,7 @@ impl Conversion {
             Conversion::PythonToJson,
             Conversion::WithoutBlankLines,
             Conversion::SmallerWindow { name: "NAME".to_owned() },
+            Conversion::Uncompressed { name: "NAME".to_owned() },
         ]
         .into_iter()
     }

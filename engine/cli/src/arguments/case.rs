@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::LazyLock, time::Duration};
 
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use scorebox::{
+    advice::{Advice, Advised},
     case::{Case, Key},
     contract::Field,
     input_file::MOST_CASE_BYTES,
@@ -98,13 +99,14 @@ impl CaseArguments {
     pub(crate) fn case(&self) -> Result<Option<Case>, Failure> {
         if let Some(file) = &self.file {
             let text = input::read_file_or_stdin(file, MOST_CASE_BYTES)?;
-            return Ok(Some(Case::from_json(text)?));
+            return Case::from_json(text).map(Some).map_err(|error| not_a_case(&error));
         }
         let mut builder = Case::builder();
         let mut any = false;
         for (key, written) in &self.parts.0 {
             let document = read_if_file(written, MOST_CASE_BYTES)?;
-            serde_json::from_str::<&RawValue>(&document).map_err(|error| not_json(*key, &error))?;
+            serde_json::from_str::<&RawValue>(&document)
+                .map_err(|error| not_json(*key, &document, &error))?;
             builder = builder.json(*key, document);
             any = true;
         }
@@ -134,8 +136,25 @@ impl CaseArguments {
     }
 }
 
-fn not_json(key: Key, error: &serde_json::Error) -> Failure {
+/// Where a part is in a whole case can be said to no command that takes one case: the part itself can.
+fn not_a_case<E: Advised>(error: &E) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error.advice() {
+        Some(Advice::Map { part, member: Some(member) }) => {
+            failure.hint(format!("if `{member}` is what to score, call it `{part}` in the case"))
+        }
+        Some(Advice::Map { part, member: None }) => {
+            failure.hint(format!("a case has it as `{part}`, at its top"))
+        }
+        advice => Failure { hint: advice.as_ref().and_then(crate::advice::words), ..failure },
+    }
+}
+
+fn not_json(key: Key, written: &str, error: &serde_json::Error) -> Failure {
     let failure = Failure::new(format!("`{key}` is not JSON: {error}"));
+    if written.trim_start().starts_with(['{', '[']) {
+        return failure.hint("names and texts are in double quotes, and a shell keeps them within single ones: '{\"name\": \"value\"}'");
+    }
     match key {
         Key::Output => failure.hint("text is written '\"like this\"', or with --output-text"),
         _ => failure.hint("text is written '\"like this\"'"),

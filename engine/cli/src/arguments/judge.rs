@@ -21,6 +21,9 @@ const SET_THE_KEY: &str =
 pub(crate) const NOT_A_RECORDING: &str =
     "each line is a recording, as `scorebox calls --format jsonl` prints it";
 
+/// Models that an error lists.
+const SHOWN_MODELS: usize = 10;
+
 /// Language models that scorers ask.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judges")]
@@ -139,8 +142,9 @@ impl JudgeArguments {
             let settings = judge.settings.clone();
             builder = match &judge.settings.provider {
                 ProviderSettings::Recorded { file } => {
-                    let recorded = Arc::new(recorded(name, judge, file)?);
-                    builder.recorded_judge(name, settings.clone(), recorded)
+                    let recorded = recorded(name, judge, file)?;
+                    must_name_a_model(suite, name, judge, &recorded)?;
+                    builder.recorded_judge(name, settings.clone(), Arc::new(recorded))
                 }
                 _ if self.recording_use() == RecordingUseArgument::Only => {
                     builder.judge(name, settings, None)
@@ -207,6 +211,30 @@ fn recorded(name: &str, judge: &SuiteJudge, file: &Path) -> Result<RecordedFile,
         judge.location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
     RecordedFile::open(file)
         .map_err(|error| Failure::new(format!("{location}judge `{name}`: {error}")))
+}
+
+/// Refuses a judge of recordings that would be asked without a model although all its recordings are of one.
+fn must_name_a_model(
+    suite: &Suite,
+    name: &str,
+    judge: &SuiteJudge,
+    recorded: &RecordedFile,
+) -> Result<(), Failure> {
+    let asking = suite.scorers.iter().filter(|scorer| scorer.grants.contains(Grant::Judge));
+    let mut members = asking.flat_map(|scorer| scorer.judge.members());
+    let names_none = judge.settings.model.is_none()
+        && members.any(|member| member.name() == name && member.model.is_none());
+    let models: Vec<&str> = recorded.models().take(SHOWN_MODELS).collect();
+    // Names are in order: an empty one is the first.
+    if !names_none || models.first().is_none_or(|model| model.is_empty()) {
+        return Ok(());
+    }
+    let location =
+        judge.location.as_ref().map_or_else(String::new, |location| format!("{location}: "));
+    let why = "it names no `model`, and all its recordings are of questions to one";
+    let models = models.join("`, `");
+    Err(Failure::new(format!("{location}judge `{name}`: {why}"))
+        .hint(format!("name the `model` that was asked: `{models}`")))
 }
 
 /// The judge's provider, with its key.

@@ -22,7 +22,7 @@ const OPEN_AI: (&str, &str) = ("https://api.openai.com/v1", "OPENAI_API_KEY");
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judges")]
 pub(crate) struct OneJudgeArguments {
-    /// A suite file: the scorer may ask one of its judges
+    /// A suite file, or one of judges alone: the scorer may ask one of its judges
     #[arg(long = "judges", value_name = "SUITE", conflicts_with = "url")]
     suite: Option<PathBuf>,
 
@@ -104,7 +104,7 @@ impl OneJudgeArguments {
     /// The judges of the suite, or the one at the address.
     fn described(&self) -> Result<Option<BTreeMap<String, SuiteJudge>>, Failure> {
         if let Some(path) = &self.suite {
-            let judges = setup::suite(path)?.judges;
+            let judges = setup::judges(path)?;
             let choice = self.choice();
             if !judges.contains_key(choice.name()) {
                 let names: Vec<String> = judges.into_keys().collect();

@@ -39,7 +39,7 @@ enum Command {
 /// `embedding_model`
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The suite file
+    /// The suite file, or one of judges alone
     suite: PathBuf,
 
     /// How to print it
@@ -85,15 +85,15 @@ impl Judges {
 
 impl Check {
     fn run(&self) -> Result<Exit, Failure> {
-        let suite = setup::suite(&self.suite)?;
-        if suite.judges.is_empty() {
+        let judges = setup::judges(&self.suite)?;
+        if judges.is_empty() {
             return Err(Failure::new(format!("{} describes no judge", self.suite.display()))
                 .hint("add `[judges.default]` with `provider` and `model`"));
         }
         let waiting = Waiting::on("asking");
         let checking = async {
             let mut checked = Vec::new();
-            for (name, judge) in &suite.judges {
+            for (name, judge) in &judges {
                 waiting.say(format!("asking judge `{name}`"));
                 checked.extend(check(name, &judge.settings).await);
             }

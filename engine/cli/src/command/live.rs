@@ -193,7 +193,8 @@ impl Live {
             words::say(&format!("waiting for `{}`, which does not exist yet", path.display()));
         }
         let cases = CaseReader::follow(Arc::clone(&follow), mapping, next);
-        let mut keeper = FollowKeeper::new(follow, &place);
+        let keeper = FollowKeeper::new(follow, &place);
+        let mut keeper = if is_resumed { keeper.resuming() } else { keeper };
         keeper.store_beginning(next).map_err(|error| Failure::new(error.to_string()))?;
         Ok(Input { cases, which, keeper: Some(keeper), lock: Some(lock) })
     }
@@ -355,10 +356,10 @@ fn say_what_is_gone(path: &Path, follow: &Follow) {
     }
 }
 
-/// Whether a position without its run says something: which files of this path are to be read, of which none had a case yet.
-/// Otherwise the run was removed, to begin again.
+/// Whether a position without its run says something: which files of this path are to be read, and from which line, for there was no
+/// case before. Otherwise the run was removed, to begin again.
 fn is_before_its_run(path: &Path, position: &FollowPosition) -> bool {
-    position.inode != 0 && position.ordinal == 0 && is_same_place(path, Path::new(&position.path))
+    position.holds_without_a_run() && is_same_place(path, Path::new(&position.path))
 }
 
 /// Whether two paths name one place, whatever is there.

@@ -143,6 +143,7 @@ impl Advised for BuildError {
             BuildError::NotACrate(_) | BuildError::OnlyAWorkspace(_) => {
                 Some(Advice::Name(Thing::Crate))
             }
+            BuildError::NoLock(_) => Some(Advice::Build(Build::InWorkspace)),
             BuildError::NotACdylib(_) => Some(Advice::Build(Build::AsLibrary)),
             BuildError::NoSource(_) | BuildError::UnknownSource(_) => {
                 Some(Advice::List(Thing::Source))

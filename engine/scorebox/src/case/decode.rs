@@ -3,7 +3,10 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use super::{gzip::Gzip, source_error::Compression};
+use super::{
+    gzip::Gzip,
+    source_error::{Compression, SourceError},
+};
 use crate::input_file::Encoding;
 
 /// How much is read from a source at a time, in bytes.
@@ -47,6 +50,16 @@ pub(super) enum Unread {
     Encoding(Encoding),
 }
 
+impl Unread {
+    /// The error of the source of this name.
+    pub(super) fn of(self, name: String) -> SourceError {
+        match self {
+            Unread::Format(format) => SourceError::Unsupported { name, format },
+            Unread::Encoding(encoding) => SourceError::Encoded { name, encoding },
+        }
+    }
+}
+
 /// The text of `raw`, whether it is compressed or not.
 pub(super) fn decode(mut raw: impl Read + Send + 'static) -> Result<Decoded, NotDecoded> {
     let start = first_bytes(&mut raw).map_err(NotDecoded::Failed)?;
@@ -65,6 +78,17 @@ pub(super) fn decode(mut raw: impl Read + Send + 'static) -> Result<Decoded, Not
         }
     };
     Ok(Decoded { text, compression })
+}
+
+/// Refuses a file to be followed, `name`, that starts with `start` and is not plain text in UTF-8.
+#[cfg(feature = "store")]
+pub(super) fn must_be_plain(name: &str, start: &[u8]) -> Result<(), SourceError> {
+    let name = || name.to_owned();
+    match (unread(start), compression_of(start)) {
+        (Some(unread), _) => Err(unread.of(name())),
+        (None, Compression::None) => Ok(()),
+        (None, compression) => Err(SourceError::Compressed { name: name(), compression }),
+    }
 }
 
 /// The first bytes of `raw`: [`MAGIC_BYTES`], or fewer where it ends before.

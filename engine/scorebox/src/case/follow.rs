@@ -13,8 +13,9 @@ use std::{
 };
 
 use super::{
+    decode::must_be_plain,
     follow_position::{
-        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, head, opened,
+        FileIdentity, FollowPosition, Found, HEAD_BYTES, Start, Waiting, settled_head,
     },
     source_error::SourceError,
     stop::StopSign,
@@ -54,6 +55,8 @@ impl fmt::Debug for Listener {
 struct State {
     /// Where the first file is to be read from; later ones are read from their beginning.
     start: Option<Start>,
+    /// The file that had the path before anything was read, if it is read from its beginning.
+    first: Option<Waiting>,
     /// Files that got the path while the one before was still read, the oldest first.
     replacements: VecDeque<Waiting>,
     /// The files that were read, the newest last.
@@ -69,11 +72,24 @@ struct OneFile {
 }
 
 impl State {
+    /// Opens the file at the path if nothing else is known to be read, so that it is read even if it is renamed away before the
+    /// reading begins, for which scorers may have to be compiled first.
+    fn hold_first(&mut self, path: &Path) {
+        let is_known = self.start.is_some()
+            || self.first.is_some()
+            || !self.replacements.is_empty()
+            || !self.files.is_empty();
+        if !is_known {
+            self.first = Waiting::open(path).ok();
+        }
+    }
+
     /// Notes whether another file has the path by now. It is kept open, so that it is read even if it is renamed away in its
     /// turn before its turn comes. Answers whether it was not noted before.
     fn look_at(&mut self, path: &Path) -> bool {
         let newest = self.replacements.back().map(|waiting| waiting.identity);
         let start = self.start.as_ref().map(|start| start.identity);
+        let start = start.or(self.first.as_ref().map(|first| first.identity));
         let newest = newest.or(start).or_else(|| self.files.back().map(|file| file.identity));
         let Some(newest) = newest else { return false };
         // Between the two steps of a rotation nothing is there.
@@ -94,22 +110,24 @@ impl Follow {
     /// position is there, under this name or beside it under a longer one, to which it was rotated.
     ///
     /// # Errors
-    /// What is there is not a regular file, or cannot be read.
+    /// What is there is not a regular file of plain text, or cannot be read.
     pub fn new(
         path: impl Into<PathBuf>,
         position: Option<&FollowPosition>,
     ) -> Result<Follow, SourceError> {
         let path = path.into();
         let name = path.display().to_string();
-        match opened(&path) {
+        match Waiting::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(SourceError::opening(&name, error.into())),
-            Ok(_) => {}
+            Ok(there) => must_be_plain(&name, &there.beginning())?,
         }
         let position = position.filter(|position| position.is_known());
         let found = position.map_or_else(Found::default, |position| Found::of(&path, position));
         let (start, replacements) = (found.start, found.replacements.into());
-        let state = Mutex::new(State { start, replacements, ..State::default() });
+        let mut state = State { start, replacements, ..State::default() };
+        state.hold_first(&path);
+        let state = Mutex::new(state);
         let listener = Listener::default();
         Ok(Follow { path, quiet: QUIET, lost: found.lost, state, listener })
     }
@@ -139,14 +157,18 @@ impl Follow {
     pub fn beginning(&self, ordinal: u64) -> FollowPosition {
         let mut state = self.lock();
         // Another file may have got the path while nothing followed it.
+        state.hold_first(&self.path);
         state.look_at(&self.path);
-        let mut waiting = state.replacements.iter().map(|waiting| waiting.identity);
+        let waiting = state.replacements.iter().map(|waiting| waiting.identity);
         if let Some(start) = &state.start {
-            let Start { identity, head, line, ordinal, .. } = start;
-            return self.position_in(*identity, head, *line, *ordinal, waiting);
+            let (bytes, Start { identity, line, ordinal, .. }) = (start.beginning(), start);
+            return self.position_in(*identity, &bytes, *line, *ordinal, waiting);
         }
-        let first = waiting.next().or_else(|| FileIdentity::at(&self.path));
-        self.position_in(first.unwrap_or(FileIdentity::NONE), b"", 0, ordinal, waiting)
+        // The file that is read first is not among those that follow it.
+        let first = state.first.as_ref().or(state.replacements.front());
+        let first = first.map(|first| (first.identity, first.beginning()));
+        let (identity, bytes) = first.unwrap_or((FileIdentity::NONE, Vec::new()));
+        self.position_in(identity, &bytes, 0, ordinal, waiting)
     }
 
     /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None` if
@@ -181,11 +203,13 @@ impl Follow {
                 .to_string(),
             device: file.device,
             inode: file.inode,
-            head: head(beginning),
+            head: settled_head(beginning),
             line,
             ordinal,
             // A file that was truncated is there twice.
             replacements: later.filter(|it| *it != file && *it != FileIdentity::NONE).collect(),
+            // For the caller to say, who knows the run.
+            before_run: false,
         }
     }
 
@@ -270,7 +294,8 @@ impl Followed {
             let (file, identity, head, offset) = match state.start.take() {
                 Some(start) => (start.file, start.identity, start.head, start.offset),
                 None => {
-                    let waiting = match state.replacements.pop_front() {
+                    let held = state.first.take().or_else(|| state.replacements.pop_front());
+                    let waiting = match held {
                         Some(waiting) => waiting,
                         None => match Waiting::open(&self.follow.path) {
                             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -307,6 +332,11 @@ impl Read for Followed {
             };
             let count = open.file.read(buffer)?;
             if count > 0 {
+                if open.offset == 0 {
+                    // One that was empty at the start, or not there.
+                    must_be_plain(&follow.name(), &buffer[..count])
+                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                }
                 open.advance(&buffer[..count], &follow);
                 return Ok(count);
             }
@@ -410,6 +440,49 @@ mod tests {
         let inode = |name: &str| FileIdentity::at(&folder.path().join(name)).unwrap().inode;
         let names = [("agent.jsonl.1", 7), ("agent.jsonl.2", 1), ("agent.jsonl", 1)];
         assert_eq!(positions, names.map(|(name, line)| (inode(name), line)));
+    }
+
+    /// The numbers of files that are gone are given to new ones.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_which_nothing_was_read_is_found_by_its_first_line_too_if_it_had_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        for (written, is_known) in [("one\ntwo\n", true), ("on", false), ("", false)] {
+            fs::write(&path, written).unwrap();
+            let position = Follow::new(&path, None).unwrap().beginning(0);
+            let resumed = Follow::new(&path, Some(&position)).unwrap();
+            assert_eq!(resumed.beginning(7), position);
+            fs::write(&path, "one\ntwo\nmore\n").unwrap();
+            assert!(rest(&path, &position).is_some());
+            fs::write(&path, "another\n").unwrap();
+            assert_eq!(rest(&path, &position).is_none(), is_known, "{written}");
+            // An older version says nothing of the first line there.
+            let mut older = serde_json::to_value(&position).unwrap();
+            older["version"] = 2.into();
+            let older = serde_json::from_value(older).unwrap();
+            assert_eq!(rest(&path, &older).as_deref(), Some("another\n"));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_renamed_away_before_the_reading_begins_is_read_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.jsonl");
+        fs::write(&path, "one\n").unwrap();
+        let follow = Follow::new(&path, None).unwrap();
+        let follow = Arc::new(Follow { quiet: Duration::ZERO, ..follow });
+        let identity = FileIdentity::at(&path).unwrap();
+        fs::rename(&path, folder.path().join("agent.jsonl.1")).unwrap();
+        fs::write(&path, "two\n").unwrap();
+        let beginning = follow.beginning(0);
+        assert_eq!((follow.continues_at(), beginning.inode), (None, identity.inode));
+        assert_eq!(beginning.replacements, [FileIdentity::at(&path).unwrap()]);
+        let one = to_its_end(&mut follow.next_file(0, StopSign::default()));
+        let mut buffer = [0; 100];
+        let count = follow.next_file(1, StopSign::default()).read(&mut buffer).unwrap();
+        assert_eq!((&*one, &buffer[..count]), ("one\n", &b"two\n"[..]));
     }
 
     #[cfg(unix)]

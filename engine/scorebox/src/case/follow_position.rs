@@ -51,7 +51,8 @@ impl FileIdentity {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FollowPosition {
-    /// 2; 1 is the same without `replacements`.
+    /// 3; 2 has no `before_run`, and a `head` that says nothing unless there are lines before the position; 1 has no
+    /// `replacements` either.
     pub version: u32,
     /// The path that was followed, absolute, as text.
     pub path: String,
@@ -59,7 +60,7 @@ pub struct FollowPosition {
     pub device: u64,
     /// As `device`.
     pub inode: u64,
-    /// The digest of the beginning of its first line.
+    /// The digest of the beginning of its first line; that of nothing, if that was not written to its end.
     pub head: Digest,
     /// Lines of it that need not be read again.
     pub line: u64,
@@ -68,15 +69,40 @@ pub struct FollowPosition {
     /// The files that got the path after it, one after the other, and are still to be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replacements: Vec<FileIdentity>,
+    /// Whether no run had begun when it was stored: all lines before it are invalid, or blank.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub before_run: bool,
 }
 
 impl FollowPosition {
     /// The version that is written.
-    pub(super) const VERSION: u32 = 2;
+    pub(super) const VERSION: u32 = 3;
+    /// The first version whose `head` says which file it is before its first line, too.
+    const WITH_HEAD_AT_LINE_0: u32 = 3;
+    /// The first version that says whether a run had begun.
+    const WITH_BEFORE_RUN: u32 = 3;
 
     /// Whether this program understands it.
     pub(super) fn is_known(&self) -> bool {
         (1..=FollowPosition::VERSION).contains(&self.version)
+    }
+
+    /// Whether it says where to continue although there is no run: none had begun when it was stored. Else the run was removed
+    /// since.
+    pub fn holds_without_a_run(&self) -> bool {
+        // Older versions do not say; after the first line there may have been a run.
+        let is_before = match self.version {
+            FollowPosition::WITH_BEFORE_RUN.. => self.before_run,
+            _ => self.ordinal == 0,
+        };
+        is_before && self.inode != 0
+    }
+
+    /// Whether a file that begins with `bytes` may be the one of the position, as far as that can be seen.
+    fn may_begin_with(&self, bytes: &[u8]) -> bool {
+        let says_of_line_0 = self.version >= FollowPosition::WITH_HEAD_AT_LINE_0;
+        let is_stated = self.line > 0 || (says_of_line_0 && self.head != head(b""));
+        !is_stated || head(bytes) == self.head
     }
 }
 
@@ -93,6 +119,11 @@ impl Waiting {
         let identity = FileIdentity::of(&file.metadata()?);
         Ok(Waiting { file, identity })
     }
+
+    /// What it begins with; nothing if that cannot be read.
+    pub(super) fn beginning(&self) -> Vec<u8> {
+        beginning(&self.file).unwrap_or_default()
+    }
 }
 
 /// A file that is read from within.
@@ -105,6 +136,16 @@ pub(super) struct Start {
     pub(super) offset: u64,
     pub(super) line: u64,
     pub(super) ordinal: u64,
+}
+
+impl Start {
+    /// What its first line begins with.
+    pub(super) fn beginning(&self) -> Vec<u8> {
+        match self.offset {
+            0 => beginning(&self.file).unwrap_or_default(),
+            _ => self.head.clone(),
+        }
+    }
 }
 
 /// The files of a position that are still there: at the path, or rotated to longer names beside it.
@@ -167,18 +208,27 @@ fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
     if expected != FileIdentity::NONE && identity != expected {
         return None;
     }
-    let mut first = Vec::new();
-    if position.line > 0 {
-        Read::by_ref(&mut file).take(HEAD_BYTES as u64).read_to_end(&mut first).ok()?;
-        if head(&first) != position.head {
-            return None;
-        }
-        file.rewind().ok()?;
+    let mut first = beginning(&file).ok()?;
+    if !position.may_begin_with(&first) {
+        return None;
+    }
+    if position.line == 0 {
+        // All of it is still to be read.
+        first.clear();
     }
     let offset = after_lines(&file, position.line)?;
     file.seek(SeekFrom::Start(offset)).ok()?;
     let (line, ordinal) = (position.line, position.ordinal);
     Some(Start { file, identity, head: first, offset, line, ordinal })
+}
+
+/// What a file begins with. It is at its beginning afterwards.
+fn beginning(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut bytes)?;
+    file.rewind()?;
+    Ok(bytes)
 }
 
 /// The offset after so many lines; `None` if there are fewer.
@@ -206,7 +256,7 @@ fn after_lines(file: &File, lines: u64) -> Option<u64> {
 }
 
 /// Opens a regular file.
-pub(super) fn opened(path: &Path) -> io::Result<File> {
+fn opened(path: &Path) -> io::Result<File> {
     let not_regular = || io::Error::other("only a regular file can be followed");
     match input_file::kind(path) {
         Ok(input_file::Kind::Regular { .. }) => File::open(path),
@@ -221,8 +271,14 @@ pub(super) fn opened(path: &Path) -> io::Result<File> {
     }
 }
 
+/// The digest of the beginning of a file's first line, if that cannot change by what is still written; else that of nothing.
+pub(super) fn settled_head(bytes: &[u8]) -> Digest {
+    let is_settled = bytes.len() >= HEAD_BYTES || bytes.contains(&b'\n');
+    head(if is_settled { bytes } else { b"" })
+}
+
 /// The digest of the beginning of a file's first line.
-pub(super) fn head(bytes: &[u8]) -> Digest {
+fn head(bytes: &[u8]) -> Digest {
     let bytes = &bytes[..bytes.len().min(HEAD_BYTES)];
     Digest::of(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default())
 }

@@ -252,7 +252,7 @@ impl CaseReader {
                 Ok(Line::End) if !current.has_cases => return Some(Err(empty(&current).into())),
                 Ok(Line::End) => continue,
                 Ok(_) if let Some(unread) = inside(&current, &self.buffer) => {
-                    return Some(Err(not_read(&current.name, unread).into()));
+                    return Some(Err(unread.of(current.name.to_string()).into()));
                 }
                 Ok(found) => {
                     current.line += 1;
@@ -333,7 +333,7 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
             let (line, has_cases) = (0, false);
             Ok(Open { text, compression, name, gives_reasons, line, blank, has_cases })
         }
-        Err(NotDecoded::Unread(unread)) => Err(not_read(&name, unread)),
+        Err(NotDecoded::Unread(unread)) => Err(unread.of(name)),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),
     }
 }
@@ -342,15 +342,6 @@ fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, Sou
 fn inside(current: &Open, line: &[u8]) -> Option<Unread> {
     let is_first = current.line == 0 && current.compression != Compression::None;
     is_first.then(|| unread_inside(line)).flatten()
-}
-
-/// The error of a source in a form that is not read.
-fn not_read(name: &str, unread: Unread) -> SourceError {
-    let name = name.to_owned();
-    match unread {
-        Unread::Format(format) => SourceError::Unsupported { name, format },
-        Unread::Encoding(encoding) => SourceError::Encoded { name, encoding },
-    }
 }
 
 /// The error of a source that ends without a case.
@@ -366,6 +357,11 @@ fn nothing_but_blank(current: &Open) -> SourceError {
 
 /// What `error` means that came from reading a line of `current`.
 fn failure(current: &Open, tally: &Tally, error: io::Error) -> SourceError {
+    // What a followed file turned out to be says all itself.
+    let error = match error.downcast::<SourceError>() {
+        Ok(whole) => return whole,
+        Err(error) => error,
+    };
     let Open { compression, line, .. } = *current;
     if compression == Compression::None || tally.failed() {
         return SourceError::Read { name: current.name.to_string(), line, error };

@@ -77,6 +77,14 @@ pub enum SourceError {
         /// The form that its first bytes are those of.
         format: &'static str,
     },
+    /// The file is compressed, and is to be followed while it grows.
+    #[error("{name}: this is {compression} data, and a file can be followed only as plain text")]
+    Compressed {
+        /// The name as it was given.
+        name: String,
+        /// How it is compressed.
+        compression: Compression,
+    },
     /// The file is text in another encoding of Unicode.
     #[error("{name}: this is {encoding} text, not UTF-8")]
     Encoded {
@@ -195,6 +203,9 @@ impl Advised for SourceError {
             SourceError::Directory { name } => Some(Advice::NameFilesIn(name.clone())),
             SourceError::StdinTwice => Some(Advice::Once(Thing::StandardInput)),
             SourceError::Unsupported { .. } => Some(Advice::Write(Form::Cases)),
+            SourceError::Compressed { name, .. } => {
+                Some(Advice::Convert(Conversion::Uncompressed { name: name.clone() }))
+            }
             SourceError::Encoded { encoding, .. } => {
                 InputFileError::Encoded { encoding: *encoding }.advice()
             }

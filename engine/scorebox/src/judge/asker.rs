@@ -5,7 +5,7 @@ use std::{slice, sync::Arc, time::Duration};
 
 use super::{
     Asked, Call, Halt, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury, Meter,
-    ProviderSettings, Question, RecordingUse, Request,
+    Question, RecordingUse, Request,
     judges::{Behalf, Judge},
 };
 
@@ -176,10 +176,7 @@ impl Asker {
         let is_decided = is_text && self.seat.as_ref().is_some_and(|seat| seat.decides_model);
         let named = request.model().filter(|named| !is_decided && Some(*named) != own);
         let Some(named) = named else {
-            let needs_none = matches!(
-                settings.provider,
-                ProviderSettings::Command { .. } | ProviderSettings::Own { .. }
-            );
+            let needs_none = settings.provider.needs_no_model();
             return own.or(needs_none.then_some("")).ok_or_else(|| no_model(self.choice.name()));
         };
         let may = self.choice.models.iter().any(|model| model == named);

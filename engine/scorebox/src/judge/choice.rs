@@ -53,7 +53,7 @@ impl JudgeChoice {
 
     /// The choices of the jury's members, each as if it had no jury: a judge or a model that is asked for all samples;
     /// at least one.
-    pub(super) fn members(&self) -> Vec<JudgeChoice> {
+    pub fn members(&self) -> Vec<JudgeChoice> {
         let member = |judge: Option<&str>, model: Option<&str>| JudgeChoice {
             judge: judge.map(str::to_owned),
             model: model.map(str::to_owned),

@@ -2,7 +2,7 @@
 //! from it when they are wanted.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fmt,
     fs::File,
     future::ready,
@@ -28,6 +28,7 @@ pub struct RecordedFile {
     lines: HashMap<Digest, Line>,
     /// Where each call is, by its own digest, with the digest of each of its answers.
     own: HashMap<Digest, Vec<(Digest, Line)>>,
+    models: BTreeSet<String>,
 }
 
 /// Where a line is: offset and bytes.
@@ -45,6 +46,7 @@ impl RecordedFile {
         let file = open_regular(path).map_err(|error| failed(&error))?;
         let mut reader = BufReader::new(file.try_clone().map_err(unreadable)?);
         let (mut lines, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
+        let mut models = BTreeSet::new();
         let (mut offset, mut number) = (0, 0_u64);
         let mut line = Vec::new();
         loop {
@@ -63,13 +65,21 @@ impl RecordedFile {
             }
             if !line.trim_ascii().is_empty() {
                 let recording = Recording::of_line(&line).map_err(|error| at(error.to_string()))?;
+                if !models.contains(recording.call.question.model()) {
+                    models.insert(recording.call.question.model().to_owned());
+                }
                 let of_call = own.entry(recording.call.digest()).or_default();
                 of_call.push((recording.reply_digest(), (offset, bytes)));
                 lines.insert(of_this_kind(recording).call.digest(), (offset, bytes));
             }
             offset += bytes;
         }
-        Ok(RecordedFile { file: Mutex::new(file), lines, own })
+        Ok(RecordedFile { file: Mutex::new(file), lines, own, models })
+    }
+
+    /// The models that were asked; an empty name for questions that named none, as those to a program.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().map(String::as_str)
     }
 
     /// How many calls have an answer.

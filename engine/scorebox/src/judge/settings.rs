@@ -148,6 +148,17 @@ impl ProviderSettings {
         }
     }
 
+    /// Whether a question without the name of a model can have an answer.
+    pub(crate) fn needs_no_model(&self) -> bool {
+        match self {
+            ProviderSettings::OpenAi { .. } | ProviderSettings::Anthropic { .. } => false,
+            // Those of a program may be recorded without one.
+            ProviderSettings::Command { .. }
+            | ProviderSettings::Recorded { .. }
+            | ProviderSettings::Own { .. } => true,
+        }
+    }
+
     /// Where it is, as recordings have it: the base URL, or the command as a JSON list. Recorded answers are the same
     /// wherever their file is.
     pub fn place(&self) -> String {

@@ -31,6 +31,8 @@ struct Kept {
     file: PathBuf,
     unbroken: Unbroken,
     stored: Option<FollowPosition>,
+    /// Whether the run has begun, in this process or an earlier one.
+    has_run: bool,
 }
 
 impl FollowKeeper {
@@ -41,11 +43,19 @@ impl FollowKeeper {
             Some(ordinal) => Unbroken::from(before(ordinal, follow.next_line())),
             None => Unbroken::default(),
         };
-        let kept = Kept { follow: Arc::clone(&follow), file: file.into(), unbroken, stored: None };
+        let (of_kept, file) = (Arc::clone(&follow), file.into());
+        let kept = Kept { follow: of_kept, file, unbroken, stored: None, has_run: false };
         let kept = Arc::new(Mutex::new(kept));
         let of_keeper = Arc::downgrade(&kept);
         follow.listen(move || of_keeper.upgrade().map_or(Ok(()), |kept| lock(&kept).store()));
         FollowKeeper(kept)
+    }
+
+    /// The same for a run that an earlier process began. A keeper of a new run hears of its beginning.
+    #[must_use]
+    pub fn resuming(self) -> FollowKeeper {
+        lock(&self.0).has_run = true;
+        self
     }
 
     /// The position that is stored in a file; `None` if there is none.
@@ -82,12 +92,19 @@ impl Kept {
         if self.follow.continues_at().is_none() {
             self.unbroken = Unbroken::from(before(ordinal, 0));
         }
-        self.write(self.follow.beginning(ordinal))
+        let position = self.follow.beginning(ordinal);
+        self.write(self.with_run(position))
+    }
+
+    /// The position with what is known of the run.
+    fn with_run(&self, position: FollowPosition) -> FollowPosition {
+        FollowPosition { before_run: !self.has_run, ..position }
     }
 
     fn store(&mut self) -> io::Result<()> {
         let next = self.unbroken.position();
         let position = self.follow.position(next.ordinal, next.line, next.of_file);
+        let position = position.map(|position| self.with_run(position));
         // Also if nothing was read: another file may have got the path.
         let is_new = |position: &FollowPosition| self.stored.as_ref() != Some(position);
         position.filter(is_new).map_or(Ok(()), |position| self.write(position))
@@ -121,7 +138,9 @@ fn before(ordinal: u64, line: u64) -> Position {
 
 impl Sink for FollowKeeper {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
-        lock(&self.0).unbroken.note(event);
+        let mut kept = lock(&self.0);
+        kept.has_run |= matches!(event, Event::Started(_));
+        kept.unbroken.note(event);
         Ok(())
     }
 

@@ -109,7 +109,12 @@ pub(super) fn check_info(mut info: ScorerInfo) -> Result<ScorerInfo, ScoreError>
     if let Some(threshold) = info.threshold
         && !info.scale.contains(threshold)
     {
-        return Err(bad(format!("the threshold {threshold} is off the scale")));
+        let range = match info.scale {
+            Scale::Unit => "0 to 1, unless the scorer's scale is `points`",
+            Scale::Points => range(info.scale),
+        };
+        let off = format!("the threshold {threshold} is off the scale: it must be {range}");
+        return Err(bad(off));
     }
     // -0 is on the scale; it is stored as 0.
     info.threshold = info.threshold.map(|threshold| threshold + 0.0);
@@ -121,14 +126,19 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
         // -0 is on the scale; it is stored as 0.
         return Ok(score + 0.0);
     }
-    let range = match scale {
-        Scale::Unit => "0 to 1",
-        Scale::Points => "finite and 0 or more",
-    };
+    let range = range(scale);
     Err(ScoreError::new(
         ErrorKind::InvalidScore,
         format!("{what} is {}; it must be {range}", shown(score)),
     ))
+}
+
+/// Which numbers a scale has.
+fn range(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Unit => "0 to 1",
+        Scale::Points => "finite and 0 or more",
+    }
 }
 
 fn score_on_scale(score: f64, scale: Scale) -> Result<f64, ScoreError> {

@@ -2,6 +2,7 @@
 //! scorer up.
 
 use std::{
+    collections::BTreeMap,
     mem,
     path::{Path, PathBuf},
     thread,
@@ -13,7 +14,8 @@ use crate::{
 };
 
 use super::{
-    Environment, Mistake, ScorerId, Selection, Suite, SuiteError, SuiteFiles, SuiteScorer,
+    Environment, Mistake, ScorerId, Selection, Suite, SuiteError, SuiteFiles, SuiteJudge,
+    SuiteScorer,
     document::{self, Member, Node, Value},
     entry::Entry,
     judge_choice, judges,
@@ -47,6 +49,26 @@ pub(super) fn read(
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
     let text = texts.text(path).map_err(unreadable)?;
     parse_apart(path, &text, texts, environment)
+}
+
+/// What the files of a suite say about judges; they may name no scorer.
+pub(super) fn judges(
+    path: &Path,
+    texts: &dyn SuiteFiles,
+    environment: Environment<'_>,
+) -> Result<BTreeMap<String, SuiteJudge>, SuiteError> {
+    let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
+    let text = texts.text(path).map_err(unreadable)?;
+    apart(path, || {
+        // What is wrong with scorers is said here, too: the file is a suite like any other.
+        match parse(path, &text, texts, environment) {
+            Err(SuiteError::NoScorers) => {
+                let mut files = Files::new(texts, environment);
+                Ok(files.within(path, |files| files.file(path, &text)).judges)
+            }
+            suite => suite.map(|suite| suite.judges),
+        }
+    })
 }
 
 /// What the files of a suite say that published scorers must be, whatever they say about scorers.

@@ -151,11 +151,11 @@ fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Ju
     }
     settings.key_header = said.key_header.as_ref().map(|(name, _)| name.clone());
     settings.provider = provider(reading, member, said, folder)?;
-    let is_named = matches!(settings.provider, ProviderSettings::Command { .. });
+    let names_its_own = settings.provider.needs_no_model();
     if let Some(node) = budget_in_dollars(node).filter(|_| !settings.knows_cost()) {
         reading.wrong(&node.span, "a budget in US dollars needs the judge's `price`");
     }
-    if settings.model.is_none() && !is_named {
+    if settings.model.is_none() && !names_its_own {
         reading.wrong(&member.key_span, "a judge of this provider needs a `model`");
     }
     Some(settings)

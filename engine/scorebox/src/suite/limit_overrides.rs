@@ -118,8 +118,9 @@ pub enum BadLimit {
 impl Advised for BadLimit {
     fn advice(&self) -> Option<Advice> {
         match self {
-            BadLimit::SetTwice(_) => None,
-            _ => Some(Advice::Write(Form::LimitOverride)),
+            // They say themselves what there is, or how a value is written.
+            BadLimit::SetTwice(_) | BadLimit::NoSuchLimit(_) | BadLimit::BadValue { .. } => None,
+            BadLimit::NoValue(_) => Some(Advice::Write(Form::LimitOverride)),
         }
     }
 }
@@ -144,9 +145,12 @@ impl LimitOverrides {
         let bytes = || parse_bytes(value).map(Some).map_err(|error| bad(error.to_string()));
         let time = || parse_duration(value).map(Some).map_err(|error| bad(error.to_string()));
         let count = || {
-            value
-                .parse()
-                .map_err(|_| bad(format!("`{}` is not a whole number", value.escape_debug())))
+            value.parse().map_err(|_| {
+                bad(format!(
+                    "`{}` is not a whole number, such as 1000; it has no unit",
+                    value.escape_debug()
+                ))
+            })
         };
         match name {
             "fuel" => self.fuel = Some(count()?),

@@ -214,6 +214,17 @@ impl Suite {
         file::policies(path, &OnDisk, environment)
     }
 
+    /// The judges that the file and those that it includes describe. Unlike a suite that is run, it may name no scorer.
+    ///
+    /// # Errors
+    /// All that is wrong, with its locations.
+    pub fn judges_of(
+        path: &Path,
+        environment: Environment<'_>,
+    ) -> Result<BTreeMap<String, SuiteJudge>, SuiteError> {
+        file::judges(path, &OnDisk, environment)
+    }
+
     /// As [`Suite::read`], with the values of this environment for variables.
     ///
     /// # Errors
