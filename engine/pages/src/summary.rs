@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use scorebox::{
-    reports::unfinished,
+    reports::{skipped_lines, unfinished},
     stats::{Interval, IntervalMethod},
     store::{RunRecord, ScorerRecord, SummaryRecord},
 };
@@ -41,6 +41,7 @@ pub(crate) fn facts(run: &RunRecord) -> Markup {
             (None, Some(why)) => p.note.strong { (Said::line(why, 600)) },
             (None, None) => {}
         }
+        @if let Some(skipped) = skipped_lines(run) { p.note.strong { "Not shown here: " (skipped) "." } }
     }
 }
 

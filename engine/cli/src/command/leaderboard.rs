@@ -129,9 +129,7 @@ impl Leaderboard {
             true => self.list_attempts(&store, &run, options)?,
             false => self.rank(&store, &run, options)?,
         };
-        if let Some(unfinished) = report::unfinished(&record) {
-            words::warn(&unfinished);
-        }
+        report::not_whole(&record).iter().for_each(|line| words::warn(line));
         Ok(done)
     }
 

@@ -13,7 +13,7 @@ use crate::{
         open_reports,
     },
     failure::{Exit, Failure},
-    report::{one_line, unfinished},
+    report::{not_whole, one_line},
     waiting::Waiting,
     words,
 };
@@ -128,9 +128,7 @@ impl Report {
             ));
         }
         for run in &runs {
-            if let Some(unfinished) = unfinished(&store.run(run)?) {
-                words::warn(&unfinished);
-            }
+            not_whole(&store.run(run)?).iter().for_each(|line| words::warn(line));
         }
         Ok(Exit::Done)
     }

@@ -82,9 +82,7 @@ impl Stats {
         let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
         self.print(&aggregates, &summaries, run.as_ref().map(|run| run.state))?;
-        if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
-            words::warn(&unfinished);
-        }
+        run.iter().flat_map(report::not_whole).for_each(|line| words::warn(&line));
         aggregates.iter().filter_map(mixed).for_each(|line| words::warn(&line));
         if self.format == Format::Table {
             let methods = interval::methods(aggregates.iter().map(|it| it.interval));

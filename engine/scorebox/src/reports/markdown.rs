@@ -18,7 +18,7 @@ use crate::{
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
-    suite_name, unfinished,
+    skipped_lines, suite_name, unfinished,
 };
 
 /// Cases that are listed: what reads a summary has a bound on its size (GitHub: 1 MiB).
@@ -99,7 +99,7 @@ pub(super) fn write(
     Ok(writeln!(out, "Run `{}`{root}", run.spec.id)?)
 }
 
-/// The verdict; of a run that has not finished, how it ended before it, and why below.
+/// The verdict; of a run that has not finished, how it ended before it, and why below; and which lines are missing.
 fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
     let state = match run.state {
         RunState::Finished => String::new(),
@@ -110,7 +110,9 @@ fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
         let why = escaped(&why, MOST_REASON_BYTES);
         format!("**This is not the whole run**: {why}\n\n")
     });
-    format!("## {name}: {state}{}\n\n{why}", verdict_of(decided))
+    let skipped = skipped_lines(run)
+        .map_or_else(String::new, |skipped| format!("**Not in this report**: {skipped}\n\n"));
+    format!("## {name}: {state}{}\n\n{why}{skipped}", verdict_of(decided))
 }
 
 /// `168 of 400 cases passed (42.0 %, …)`.
