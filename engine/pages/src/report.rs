@@ -27,6 +27,7 @@ use crate::{
 
 /// Bytes of all cases of a report; what stands around them is some ten kilobytes a run.
 const MOST_CASES_BYTES: usize = 4 << 20;
+
 /// Runs of one report.
 const MOST_RUNS: usize = 8;
 
@@ -63,6 +64,9 @@ pub struct HtmlReport<'a> {
 }
 
 impl<'a> HtmlReport<'a> {
+    /// Runs of one report.
+    pub const MOST_RUNS: usize = MOST_RUNS;
+
     /// A report of these runs, 1 to 8. Two runs are compared case by case, the second with the first.
     pub fn new(runs: &'a [String]) -> HtmlReport<'a> {
         HtmlReport { runs, strict: false, labels: None, broken: &[] }
