@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use scorebox::{
     aggregate::{
         AgreementError, AgreementOptions, Comparison, ComparisonError, ComparisonOptions, RunIn,
-        VerdictOptions, With, agreement, comparison, verdicts,
+        VerdictOptions, With, agreement, comparison, decides, verdicts,
     },
     store::{RunRecord, ScorerRecord, Store, StoreError, SummaryRecord},
     verdict::{Broken, Verdict},
@@ -269,7 +269,7 @@ impl Reported {
             None => Vec::new(),
         };
         let options = VerdictOptions::default().with_strict(report.strict);
-        let is_decided = scorers.iter().any(|scorer| scorer.spec.policy().decides());
+        let is_decided = decides(store, run.spec.id.as_str(), options)?;
         let (mut bad, mut all_bad, mut good) = (Vec::new(), 0, Lowest::default());
         let decided = verdicts(store, run.spec.id.as_str(), options, |it| {
             let chosen = || Chosen {
