@@ -383,6 +383,61 @@ fn bad_lines_can_be_skipped_and_are_counted() {
     assert_eq!(scored, ["a | 1", "c | 0"]);
 }
 
+/// A folder with the run `r` of two cases, among which three lines were skipped.
+fn skipped_three() -> Folder {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", format!("{GOOD}\nParis\n{{}}\n{GOOD}\n{LAST}\n"));
+    let command = "scorebox run -s exact-match cases.jsonl --on-bad-case skip --run-id r -q";
+    folder.sh(command).exits_with(0);
+    folder
+}
+
+#[test]
+fn a_reader_of_a_run_learns_of_the_lines_that_were_skipped() {
+    let folder = skipped_three();
+    let skipped = "3 lines are not valid cases and were skipped";
+    for (format, said) in [
+        ("markdown", format!("**Not in this report**: {skipped}")),
+        ("junit", format!("<system-out>{skipped}</system-out>")),
+        ("html", format!("Not shown here: {skipped}.")),
+        ("csv", String::new()),
+    ] {
+        let output = folder.sh(&format!("scorebox report --format {format} r")).exits_with(0);
+        assert!(output.stdout.contains(&said), "{format}: {output}");
+        assert!(output.stderr.contains(&format!("warning: run r: {skipped}\n")), "{output}");
+    }
+    for command in ["stats", "cases", "scores", "export --format csv"] {
+        let output = folder.sh(&format!("scorebox {command} r")).exits_with(0);
+        assert!(output.stderr.contains(&format!("warning: run r: {skipped}\n")), "{output}");
+    }
+    let runs = folder.sh("scorebox runs --format json").exits_with(0).json();
+    assert_eq!(runs[0]["casesBad"], 3);
+}
+
+#[test]
+fn a_run_that_is_resumed_counts_a_skipped_line_once() {
+    let folder = skipped_three();
+    let counted = || folder.rows("SELECT cases_bad, root FROM runs");
+    let before = counted();
+    let resume = "scorebox run -s exact-match cases.jsonl --on-bad-case skip --resume r -q";
+    folder.sh(resume).exits_with(0);
+    assert_eq!(counted(), before, "nothing is written");
+    // As a killed process leaves it.
+    let killed = "DELETE FROM score_rows WHERE case_key % 1024 > 0; UPDATE runs SET state = 'running', finished_at_ms = NULL, root = NULL, root_version = NULL, size_bytes = NULL";
+    folder.database("scorebox.db").execute_batch(killed).unwrap();
+    folder.sh(resume).exits_with(0);
+    assert_eq!(folder.rows("SELECT cases_bad FROM runs"), ["3"]);
+}
+
+#[test]
+fn lines_that_are_said_to_be_skipped_later_change_the_root() {
+    let folder = skipped_three();
+    folder.sh("scorebox verify r").exits_with(0);
+    folder.database("scorebox.db").execute_batch("UPDATE runs SET cases_bad = 0").unwrap();
+    let output = folder.sh("scorebox verify r").exits_with(1);
+    assert!(output.stdout.contains("root"), "{output}");
+}
+
 #[test]
 fn a_suite_of_a_newer_version_says_so_before_anything_else() {
     let folder = Folder::new();

@@ -225,7 +225,10 @@ fn wrong_questions_are_refused_with_what_there_is() {
     let by_time = folder.sh("scorebox leaderboard two --strategy fastest --format json");
     assert_eq!(by_time.exits_with(0).json()[0]["score"], serde_json::Value::Null);
     let nobody = run_of("{\"output\": 1}\n").sh("scorebox leaderboard").exits_with(2);
-    assert!(nobody.stderr.contains("no case of the run `r` names an entrant"), "{nobody}");
+    assert_snapshot!(nobody.stderr, @"
+    error: no case of the run `r` names an entrant
+    hint: a leaderboard ranks the entrants of one run, which each case names as `entrant`, in its metadata or beside it; `scorebox compare A B` and `scorebox trend` compare runs
+    ");
 }
 
 #[test]

@@ -148,3 +148,19 @@ fn a_value_that_no_case_can_have_is_refused_where_it_stands() {
     let refused = folder.sh("scorebox run s.toml cases.jsonl").exits_with(2);
     assert_snapshot!(refused.stderr, @"error: s.toml:3:6: `output` is not a JSON Pointer, such as `/output/summary`: it does not start with `/`");
 }
+
+#[test]
+fn a_score_is_shown_with_the_value_that_it_is_of() {
+    let folder = folder(SUITE);
+    folder.sh("scorebox run s.toml cases.jsonl -q --run-id r --allow-errors");
+    let shown = folder.sh("scorebox show 1").exits_with(0).stdout;
+    assert!(shown.contains("title: 1.0000 (soft, on /output/title)"), "{shown}");
+    assert!(shown.contains("whole: 1.0000 (soft)"), "{shown}");
+    let json = folder.sh("scorebox show 1 --format json").exits_with(0).json();
+    assert_eq!(json[0]["on"]["title"], "/output/title");
+    let markdown = folder.sh("scorebox report --format md").exits_with(0).stdout;
+    assert!(markdown.contains("| title | soft, on /output/title |"), "{markdown}");
+    folder.sh("scorebox report -o r.html").exits_with(0);
+    let html = fs::read_to_string(folder.path("r.html")).unwrap();
+    assert!(html.contains(", on <code>/output/title</code>"), "{html}");
+}

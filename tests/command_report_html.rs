@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::{
@@ -328,4 +329,26 @@ fn the_name_of_the_file_says_the_format_and_a_file_that_exists_is_kept() {
         assert_eq!(refused.stdout, "");
     }
     folder.sh("scorebox report -o out.xml --force").exits_with(0);
+}
+
+#[test]
+fn more_runs_than_a_page_shows_are_refused_with_what_takes_them() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"output\": \"a\"}\n");
+    let ids: Vec<String> = (1..=9).map(|run| format!("r{run}")).collect();
+    for id in &ids {
+        folder
+            .sh(&format!("scorebox run cases.jsonl -s json-valid -q --run-id {id}"))
+            .exits_with(0);
+    }
+    let runs = ids.join(" ");
+    let refused = folder.sh(&format!("scorebox report {runs} html=r.html md=r.md")).exits_with(2);
+    assert_snapshot!(refused, @"
+    [stderr]
+    error: a report in html shows at most 8 runs, and 9 are named
+    hint: name fewer runs, or write markdown, which takes any number
+    [exit code 2]
+    ");
+    folder.sh(&format!("scorebox report {runs} md=r.md")).exits_with(0);
+    folder.sh(&format!("scorebox report {} html=r.html", ids[..8].join(" "))).exits_with(0);
 }

@@ -1,6 +1,12 @@
 //! `scorebox run` with collectors that are slow, misbehave or cannot be reached: no score is lost without need, the run is
 //! the same, and a warning says why something did not arrive.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener},
+    thread,
+};
+
 use serde_json::json;
 
 use crate::{
@@ -190,6 +196,50 @@ fn a_collector_over_grpc_that_is_not_there_changes_nothing_of_a_run() {
             "2 of 2 score events and the metrics did not reach the OpenTelemetry collector: ";
         assert!(run.stderr.contains(warning), "{run}");
         assert!(!run.stderr.contains("s3cret"), "{run}");
+    }
+}
+
+/// A server that answers this to whatever it reads first.
+fn answering(answer: &'static [u8]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(answer);
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_collector_that_speaks_otherwise_is_reported_with_what_to_look_at() {
+    let folder = folder();
+    // No test may listen there by chance: the port is a privileged one.
+    let nobody = "127.0.0.1:1";
+    let plain = answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    // An alert, which a server with TLS sends to one that speaks without.
+    let with_tls = answering(b"\x15\x03\x01\x00\x02\x02\x46");
+    for (protocol, url, why) in [
+        ("grpc", format!("http://{nobody}"), "it cannot be connected to"),
+        ("grpc", format!("http://{plain}"), "it does not speak gRPC there"),
+        ("grpc", format!("https://{plain}"), "it answers without TLS"),
+        ("grpc", format!("http://{with_tls}"), "its address begins with https://"),
+        ("http/protobuf", format!("https://{plain}"), "it answers without TLS"),
+        ("http/protobuf", format!("http://{with_tls}"), "its address begins with https://"),
+    ] {
+        let variables =
+            [("OTEL_EXPORTER_OTLP_PROTOCOL", protocol), ("OTEL_EXPORTER_OTLP_TIMEOUT", "2000")];
+        let run = sh(&folder, &variables, &format!("{RUN} --otlp={url}")).exits_with(0);
+        let warning = run.stderr.lines().find(|line| line.contains("OpenTelemetry"));
+        let warning = warning.unwrap_or_else(|| panic!("{protocol} {url}: {run}"));
+        assert!(warning.contains(why), "{protocol} {url}: {warning}");
+        for word in ["Tonic", "http2", "transport", "network error", "corrupt"] {
+            assert!(!warning.contains(word), "{protocol} {url}: {warning}");
+        }
     }
 }
 

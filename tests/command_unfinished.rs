@@ -166,3 +166,21 @@ fn a_report_of_a_run_that_stopped_is_missed_if_it_cannot_be_written() {
         [again, resume].map(|words| run.find(words).unwrap_or_else(|| panic!("{run}")));
     assert!(again < resume, "{run}");
 }
+
+#[test]
+fn figures_of_all_runs_say_which_of_them_are_not_whole() {
+    let folder = folder("");
+    folder.write("good.jsonl", GOOD.replace("ID", "a") + "\n");
+    folder.sh("scorebox run suite.toml good.jsonl -q --run-id whole").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox stats --all-runs").exits_with(0).stderr, @"
+    warning: run r was stopped, and only what is stored of it counts: cases.jsonl:4:1: not valid JSON: expected value
+    all runs, pooled
+    ");
+    for run in 1..=5 {
+        let run = format!("scorebox run suite.toml cases.jsonl -q --run-id r{run}");
+        folder.sh(&run).exits_with(2);
+    }
+    let said = folder.sh("scorebox stats --all-runs").exits_with(0).stderr;
+    assert_eq!(said.matches("warning: run r").count(), 5, "{said}");
+    assert!(said.contains("and more runs are not whole: `scorebox runs` lists"), "{said}");
+}

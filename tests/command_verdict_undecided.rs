@@ -4,7 +4,11 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use crate::command_verdict::{CHECKS, folder};
+use crate::{
+    command_serve::Server,
+    command_verdict::{CHECKS, folder},
+    fixture::Folder,
+};
 
 #[test]
 fn a_pass_rate_is_not_met_if_no_scorer_decides() {
@@ -275,4 +279,36 @@ fn cases_that_all_say_skip_are_pointed_out_and_break_nothing() {
     );
     let rate = folder.sh("scorebox run suite.toml left.jsonl -q --min-pass-rate 0.5").exits_with(3);
     assert!(rate.stderr.ends_with("error: no case was decided\n"), "{rate}");
+}
+
+#[test]
+fn no_page_says_of_a_case_that_it_passed_if_no_scorer_can_fail_it() {
+    let folder = Folder::new();
+    let cases = "{\"id\": \"a\", \"output\": \"{}\"}\n{\"id\": \"b\", \"output\": \"x\"}\n";
+    folder.write("cases.jsonl", cases);
+    for (run, threshold) in [("measured", ""), ("soft", "threshold = 0.5\n")] {
+        folder
+            .write("suite.toml", format!("[scorers.json-valid]\nseverity = \"soft\"\n{threshold}"));
+        folder.sh(&format!("scorebox run suite.toml cases.jsonl -q --run-id {run}")).exits_with(0);
+        folder.sh(&format!("scorebox report {run} -o {run}.html")).exits_with(0);
+    }
+    let server = Server::ready(&folder, "");
+    let regressed = "1 case has regressions, which count as failures with <code>--strict</code>.";
+    for (name, has_regressions) in [
+        ("measured.html", false),
+        ("soft.html", true),
+        ("/", false),
+        ("/runs/measured", false),
+        ("/runs/soft", true),
+        ("/runs/measured/case?id=a", false),
+        ("/runs/soft/case?id=a", false),
+        ("/compare?a=measured&b=soft&all=yes", true),
+    ] {
+        let page = match name.strip_prefix('/') {
+            Some(_) => server.until(name, |page| !page.contains("being compared")),
+            None => fs::read_to_string(folder.path(name)).unwrap(),
+        };
+        assert!(!page.contains(">passed</span>"), "{name}: {page}");
+        assert_eq!(page.contains(regressed), has_regressions, "{name}: {page}");
+    }
 }

@@ -15,7 +15,7 @@ use crate::{
         builtin, kind, load, must_be_the_same_fuel, output, result, sandbox,
         sandbox_of_fresh_instances,
     },
-    split_and_whole::HASHES_ITS_MEMORY,
+    split_and_whole_memory::HASHES_ITS_MEMORY,
 };
 
 /// A scorer that is kept, and one that is not.

@@ -38,6 +38,7 @@ mod command_compare_unlike;
 mod command_compile;
 /// Files of other tools as cases: `convert`, and `run` over them.
 mod command_convert;
+mod command_convert_refused;
 mod command_convert_tables;
 /// Databases and cache folders that are locked, foreign, newer or missing.
 mod command_database;
@@ -264,6 +265,7 @@ mod shard_fixture;
 mod shard_suite;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
 mod split_and_whole;
+mod split_and_whole_memory;
 /// A small run of every outcome, for the tests of reports and pages.
 mod sums_fixture;
 /// Traps that are noticed by checks and not by signals.

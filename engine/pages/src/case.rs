@@ -235,6 +235,7 @@ fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Marku
                 span.small.aside {
                     (record.severity.as_str())
                     @if let Some(threshold) = word::threshold(record.threshold, direction) { ", " (threshold) }
+                    @if let Some(on) = scorer.and_then(|it| it.spec.output_from.as_ref()) { ", on " code { (Said::line(on, 200)) } }
                 }
                 @if let Some(label) = &answer.label { span.small { "label " b { (Said::line(label, 200)) } } }
                 @if let Some(score) = answer.score { span.value { (figure::score_beside(score, record.threshold)) } }

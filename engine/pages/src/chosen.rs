@@ -30,7 +30,7 @@ pub(crate) struct Chosen {
     pub(crate) attempt: u32,
     pub(crate) verdict: CaseVerdict,
     pub(crate) against: Vec<Decided>,
-    /// Whether any scorer decides whether it passes.
+    /// Whether a scorer of its run can fail a case.
     pub(crate) is_decided: bool,
 }
 
@@ -185,7 +185,7 @@ impl Chosen {
         let html = html! {
             details id=(anchor) {
                 summary {
-                    @if self.is_decided { (word::verdict(&case.verdict)) } @else { span {} }
+                    (word::verdict(&case.verdict, self.is_decided))
                     span.id { (Said::line(&name, 200)) }
                     span.why { (stored_case::why(case)) }
                     span.number { @if let Some(score) = case.verdict.score { (figure::score(score)) } @else { "–" } }

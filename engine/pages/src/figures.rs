@@ -97,11 +97,6 @@ impl Figures {
         self.judged() + self.skipped + self.incomplete
     }
 
-    /// Whether verdicts say anything, if only that soft requirements do not hold.
-    pub(crate) fn have_verdicts(&self) -> bool {
-        self.decides || self.regressed > 0
-    }
-
     /// Cases that count in the rate.
     pub(crate) fn judged(&self) -> u64 {
         self.passed + self.failed + self.errored

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use scorebox::{
     aggregate::{
         AgreementError, AgreementOptions, Comparison, ComparisonError, ComparisonOptions, RunIn,
-        VerdictOptions, With, agreement, comparison, verdicts,
+        VerdictOptions, With, agreement, comparison, decides, verdicts,
     },
     store::{RunRecord, ScorerRecord, Store, StoreError, SummaryRecord},
     verdict::{Broken, Verdict},
@@ -27,6 +27,7 @@ use crate::{
 
 /// Bytes of all cases of a report; what stands around them is some ten kilobytes a run.
 const MOST_CASES_BYTES: usize = 4 << 20;
+
 /// Runs of one report.
 const MOST_RUNS: usize = 8;
 
@@ -63,6 +64,9 @@ pub struct HtmlReport<'a> {
 }
 
 impl<'a> HtmlReport<'a> {
+    /// Runs of one report.
+    pub const MOST_RUNS: usize = MOST_RUNS;
+
     /// A report of these runs, 1 to 8. Two runs are compared case by case, the second with the first.
     pub fn new(runs: &'a [String]) -> HtmlReport<'a> {
         HtmlReport { runs, strict: false, labels: None, broken: &[] }
@@ -265,7 +269,7 @@ impl Reported {
             None => Vec::new(),
         };
         let options = VerdictOptions::default().with_strict(report.strict);
-        let is_decided = scorers.iter().any(|scorer| scorer.spec.policy().decides());
+        let is_decided = decides(store, run.spec.id.as_str(), options)?;
         let (mut bad, mut all_bad, mut good) = (Vec::new(), 0, Lowest::default());
         let decided = verdicts(store, run.spec.id.as_str(), options, |it| {
             let chosen = || Chosen {

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use scorebox::{
-    reports::unfinished,
+    reports::{skipped_lines, unfinished},
     stats::{Interval, IntervalMethod},
     store::{RunRecord, ScorerRecord, SummaryRecord},
 };
@@ -41,6 +41,7 @@ pub(crate) fn facts(run: &RunRecord) -> Markup {
             (None, Some(why)) => p.note.strong { (Said::line(why, 600)) },
             (None, None) => {}
         }
+        @if let Some(skipped) = skipped_lines(run) { p.note.strong { "Not shown here: " (skipped) "." } }
     }
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
     let judged = figures.judged();
     html! {
         div.went {
-            @if figures.have_verdicts() {
+            @if figures.decides {
                 p.says {
                     span.big { (figure::count(figures.passed)) " of " (figure::count(judged)) } " "
                     span { "passed" } " "
@@ -99,13 +100,15 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                 @for (scorer, why) in figures.scorers.iter().filter_map(|it| Some((it, it.idle.as_ref()?))) {
                     p.note.strong { b { (Said::line(&scorer.id, 80)) } ", which can fail a case: " (why) }
                 }
-                @if !figures.decides { p.small.aside { "No scorer can fail a case." } }
                 @if figures.incomplete > 0 { p.small.aside { (incomplete(figures)) } }
             } @else {
                 p.says {
                     span.big { (figure::count(figures.cases())) } " "
                     span { @if figures.cases() == 1 { "case" } @else { "cases" } } " "
                     span.aside { "No scorer decides whether they pass." }
+                }
+                @if figures.regressed > 0 {
+                    p.note { (figure::counted(figures.regressed, "case has", "cases have")) " regressions, which count as failures with " code { "--strict" } "." }
                 }
             }
             @if let Some(repeated) = &figures.repeated { (attempts(repeated)) }

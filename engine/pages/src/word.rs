@@ -10,10 +10,11 @@ use scorebox::{
 
 use crate::figure;
 
-/// The verdict of a case; a pass with regressions says so.
-pub(crate) fn verdict(case: &CaseVerdict) -> Markup {
+/// The verdict of a case; a pass with regressions says so. Of a run in which no scorer `decides`, a pass says nothing.
+pub(crate) fn verdict(case: &CaseVerdict, decides: bool) -> Markup {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => html! { span.word.regressed { "regressed" } },
+        (Verdict::Passed, 0) if !decides => html! { span.none { "–" } },
         (verdict, _) => html! { span class={ "word " (verdict.as_str()) } { (verdict.as_str()) } },
     }
 }

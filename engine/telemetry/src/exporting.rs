@@ -12,7 +12,10 @@ use opentelemetry_sdk::{
 use scorebox_connections::certificate_fault_in_words;
 use tokio::runtime::Handle;
 
-use crate::{delivery::Delivery, transport::refused_certificate};
+use crate::{
+    delivery::Delivery,
+    transport::{OUT_OF_REACH, WITHOUT_TLS, refused_certificate},
+};
 
 /// What an exporter has beyond its time-out to say itself why it failed.
 const GRACE: Duration = Duration::from_millis(250);
@@ -65,11 +68,33 @@ fn words(error: &OTelSdkError) -> String {
         // The exporter over gRPC hands on no type.
         OTelSdkError::InternalFailure(message) => match certificate_fault_in_words(message) {
             Some(fault) => refused_certificate(fault).to_owned(),
-            None => message.clone(),
+            None => of_grpc(message).unwrap_or_else(|| message.clone()),
         },
         OTelSdkError::AlreadyShutdown => "the export had ended".to_owned(),
     }
 }
+
+/// Why a collector over gRPC took nothing, from the message of the exporter: its words are those of four libraries.
+fn of_grpc(message: &str) -> Option<String> {
+    let (_, status) = message.split_once(GRPC_CODE)?;
+    let (code, said) = status.split_once(':').unwrap_or((status, ""));
+    Some(match said {
+        _ if said.contains(NO_RECORD) => WITHOUT_TLS.to_owned(),
+        _ if NO_CONNECTION.iter().any(|words| said.contains(words)) => OUT_OF_REACH.to_owned(),
+        _ if said.contains(TRANSPORT) => NOT_GRPC.to_owned(),
+        _ => format!("it answered with the gRPC status {code}"),
+    })
+}
+
+/// What stands before the status: `opentelemetry-otlp`, `exporter/tonic`.
+const GRPC_CODE: &str = "gRPC code: ";
+/// That a status comes of the connection and not of the collector: tonic, `transport/error.rs`.
+const TRANSPORT: &str = "transport error";
+/// That there is none: hyper-util, `client/legacy/connect`.
+const NO_CONNECTION: [&str; 2] = ["tcp connect error", "dns error"];
+/// That the first byte of what came begins no record of TLS: rustls, `Debug` of `InvalidMessage`.
+const NO_RECORD: &str = "InvalidContentType";
+const NOT_GRPC: &str = "it does not speak gRPC there, or ended the connection; if it has TLS, its address begins with https://, and if it speaks HTTP, set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf";
 
 impl LogExporter for Counted<opentelemetry_otlp::LogExporter> {
     async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {

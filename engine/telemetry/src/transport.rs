@@ -8,7 +8,9 @@ use opentelemetry_otlp::{
     WithHttpConfig as _, WithTonicConfig,
     tonic_types::transport::{Certificate, ClientTlsConfig},
 };
-use scorebox_connections::{CertificateFault, cause, certificate_fault};
+use scorebox_connections::{
+    CertificateFault, ProtocolFault, cause, certificate_fault, protocol_fault,
+};
 
 use crate::{
     address::{Flaw, Speaks},
@@ -159,8 +161,20 @@ fn reason(error: &reqwest::Error) -> Option<&'static str> {
         return Some("no answer within the time-out");
     }
     let of_tls = certificate_fault(error).map(refused_certificate);
-    of_tls.or_else(|| error.is_connect().then_some("it cannot be connected to"))
+    of_tls.or_else(|| match protocol_fault(error) {
+        Some(ProtocolFault::WithoutTls) => Some(WITHOUT_TLS),
+        Some(ProtocolFault::NotHttp | ProtocolFault::TooLarge) => Some(NOT_HTTP),
+        None if error.is_connect() => Some(OUT_OF_REACH),
+        None => error.is_request().then_some(BROKEN_OFF),
+    })
 }
+
+/// Why nothing was sent, in words that say what to look at. Over gRPC they are the same.
+pub(crate) const OUT_OF_REACH: &str = "it cannot be connected to";
+pub(crate) const WITHOUT_TLS: &str =
+    "it answers without TLS; if it has none, its address begins with http://";
+const NOT_HTTP: &str = "it does not answer in HTTP; if it has TLS, its address begins with https://, and if it speaks gRPC, set OTEL_EXPORTER_OTLP_PROTOCOL=grpc";
+const BROKEN_OFF: &str = "it ended the connection without an answer; if it has TLS, its address begins with https://, and if it speaks gRPC, set OTEL_EXPORTER_OTLP_PROTOCOL=grpc";
 
 /// What is wrong with the collector's certificate, in words.
 pub(crate) fn refused_certificate(fault: CertificateFault) -> &'static str {

@@ -47,9 +47,13 @@ impl Format {
         }
     }
 
-    /// Whether one document has several runs.
-    fn takes_several(self) -> bool {
-        matches!(self, Format::Html | Format::Other(ReportFormat::Markdown))
+    /// How many runs one document has at most.
+    fn most_runs(self) -> usize {
+        match self {
+            Format::Html => HtmlReport::MOST_RUNS,
+            Format::Other(ReportFormat::Markdown) => usize::MAX,
+            Format::Other(_) => 1,
+        }
     }
 }
 
@@ -175,9 +179,9 @@ impl ReportTarget {
         ReportTarget { format, place }
     }
 
-    /// Whether one document has several runs.
-    pub(crate) fn takes_several(&self) -> bool {
-        self.format.takes_several()
+    /// How many runs one document has at most.
+    pub(crate) fn most_runs(&self) -> usize {
+        self.format.most_runs()
     }
 
     /// Whether it shows how scorers agree with labels.

@@ -75,9 +75,7 @@ impl Cases {
         let most = self.format.most(self.limit, 50);
         let mut page = Page::new(self.format, self.skip, most, &COLUMNS);
         page.print(|page, out| self.list(&store, &run, page, out))?;
-        if let Some(unfinished) = report::unfinished(&record) {
-            words::warn(&unfinished);
-        }
+        report::not_whole(&record).iter().for_each(|line| words::warn(line));
         if self.format == Format::Table {
             self.say_what_is_left(&page);
         }

@@ -9,7 +9,7 @@ use crate::{
     arguments::{Database, completing},
     failure::{Exit, Failure, WriteError},
     new_file::NewFileArguments,
-    report::{counted, halves_replaced, printable, unfinished},
+    report::{counted, halves_replaced, not_whole, printable},
     waiting::Waiting,
     words,
 };
@@ -75,9 +75,7 @@ impl Export {
         if exported.halves > 0 {
             words::warn(&halves_replaced(exported.halves));
         }
-        if let Some(unfinished) = unfinished(&record) {
-            words::warn(&unfinished);
-        }
+        not_whole(&record).iter().for_each(|line| words::warn(line));
         Ok(Exit::Done)
     }
 

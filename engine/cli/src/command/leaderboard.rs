@@ -129,9 +129,7 @@ impl Leaderboard {
             true => self.list_attempts(&store, &run, options)?,
             false => self.rank(&store, &run, options)?,
         };
-        if let Some(unfinished) = report::unfinished(&record) {
-            words::warn(&unfinished);
-        }
+        report::not_whole(&record).iter().for_each(|line| words::warn(line));
         Ok(done)
     }
 
@@ -257,7 +255,7 @@ impl Leaderboard {
                     .hint("a case names it as `challenge`, in its metadata or beside it"))
             }
             None => Err(Failure::new(format!("no case of the run `{run}` names an entrant"))
-                .hint("a case names it as `entrant`, in its metadata or beside it")),
+                .hint("a leaderboard ranks the entrants of one run, which each case names as `entrant`, in its metadata or beside it; `scorebox compare A B` and `scorebox trend` compare runs")),
         }
     }
 

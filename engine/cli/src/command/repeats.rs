@@ -123,9 +123,7 @@ impl Repeats {
             true => self.list_cases(&store, run.spec.id.as_str(), options)?,
             false => self.show_run(&store, run.spec.id.as_str(), options)?,
         }
-        if let Some(unfinished) = report::unfinished(&run) {
-            words::warn(&unfinished);
-        }
+        report::not_whole(&run).iter().for_each(|line| words::warn(line));
         Ok(Exit::Done)
     }
 

@@ -13,7 +13,7 @@ use crate::{
         open_reports,
     },
     failure::{Exit, Failure},
-    report::{one_line, unfinished},
+    report::{not_whole, one_line},
     waiting::Waiting,
     words,
 };
@@ -69,6 +69,19 @@ pub(crate) struct Report {
     database: Database,
 }
 
+/// That a report cannot have so many runs.
+fn too_many(target: &ReportTarget, runs: usize) -> Failure {
+    let format = target.format();
+    match target.most_runs() {
+        1 => Failure::new(format!("a report in {format} is of one run"))
+            .hint("write one for each run; html and markdown take several runs"),
+        most => Failure::new(format!(
+            "a report in {format} shows at most {most} runs, and {runs} are named"
+        ))
+        .hint("name fewer runs, or write markdown, which takes any number"),
+    }
+}
+
 /// What stands without an option.
 #[derive(Clone, Debug)]
 enum Named {
@@ -93,12 +106,8 @@ impl Report {
         let targets = self.targets()?;
         let store = self.database.read()?;
         let runs = self.runs(&store)?;
-        if let [_, _, ..] = &runs[..]
-            && let Some(target) = targets.iter().find(|target| !target.takes_several())
-        {
-            let format = target.format();
-            return Err(Failure::new(format!("a report in {format} is of one run"))
-                .hint("write one for each run; html and markdown take several runs"));
+        if let Some(target) = targets.iter().find(|target| runs.len() > target.most_runs()) {
+            return Err(too_many(target, runs.len()));
         }
         if self.with.is_some()
             && let Some(target) = targets.iter().find(|target| !target.takes_labels())
@@ -128,9 +137,7 @@ impl Report {
             ));
         }
         for run in &runs {
-            if let Some(unfinished) = unfinished(&store.run(run)?) {
-                words::warn(&unfinished);
-            }
+            not_whole(&store.run(run)?).iter().for_each(|line| words::warn(line));
         }
         Ok(Exit::Done)
     }

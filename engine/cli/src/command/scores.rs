@@ -78,9 +78,7 @@ impl Scores {
         must_be_there(&store, &filter)?;
         drop(waiting);
         store.snapshot(|store| self.show(store, &filter))?;
-        if let Some(unfinished) = report::unfinished(&record) {
-            words::warn(&unfinished);
-        }
+        report::not_whole(&record).iter().for_each(|line| words::warn(line));
         Ok(Exit::Done)
     }
 

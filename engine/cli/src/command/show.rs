@@ -1,5 +1,7 @@
 //! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say about it.
 
+use std::collections::BTreeMap;
+
 use scorebox::{
     aggregate::{Decisive, VerdictOptions, decides, verdicts},
     contract::{Field, Parts},
@@ -68,6 +70,9 @@ struct Shown {
     #[serde(flatten, serialize_with = "parts")]
     content: CaseContent,
     scores: Vec<ScoreRecord>,
+    /// Which value of the case is judged in place of the output, by scorer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    on: BTreeMap<String, String>,
 }
 
 /// A scorer that decided against the case, as `cases` has it.
@@ -156,6 +161,11 @@ impl Show {
             true
         })?;
         let mut scores = scores(store, filter)?;
+        let on: BTreeMap<String, String> = store
+            .scorers(store.run(run)?.key)?
+            .into_iter()
+            .filter_map(|it| Some((it.spec.scorer_id, it.spec.output_from?)))
+            .collect();
         let cases = decided.into_iter().map(|case| {
             let (own, others) =
                 scores.drain(..).partition(|record: &ScoreRecord| record.cursor.case() == case.key);
@@ -176,6 +186,7 @@ impl Show {
                 against,
                 content,
                 scores: own,
+                on: on.clone(),
             })
         });
         cases.collect()
@@ -216,7 +227,7 @@ fn write_case(out: &mut Out<'_>, case: &Shown) -> std::io::Result<()> {
     }
     for record in &case.scores {
         writeln!(out)?;
-        write_score(out, record, &case.against)?;
+        write_score(out, record, &case.against, case.on.get(&record.row.scorer_id))?;
     }
     Ok(())
 }
@@ -236,6 +247,7 @@ fn write_score(
     out: &mut Out<'_>,
     record: &ScoreRecord,
     against: &[Against],
+    on: Option<&String>,
 ) -> std::io::Result<()> {
     let answer = &record.row.answer;
     let id = report::one_line(&record.row.scorer_id, 64);
@@ -247,7 +259,13 @@ fn write_score(
         .threshold
         .map(|threshold| format!(", threshold {}", report::score_beside(threshold, answer.score)));
     let severity = record.severity.as_str();
-    writeln!(out, "{id}: {score} ({severity}{})", threshold.unwrap_or_default())?;
+    let on = on.map(|on| format!(", on {}", report::one_line(on, 64)));
+    writeln!(
+        out,
+        "{id}: {score} ({severity}{}{})",
+        threshold.unwrap_or_default(),
+        on.unwrap_or_default()
+    )?;
     let decided = against.iter().find(|against| against.scorer_id == record.row.scorer_id);
     let decisive = decided.into_iter().flat_map(|against| &against.assertions);
     let decisive: Vec<String> = decisive.map(verdict::decisive).collect();

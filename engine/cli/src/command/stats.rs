@@ -21,6 +21,10 @@ use crate::{
     words,
 };
 
+/// Runs of which it is known whether they are whole, if the scores of all are pooled; and how many it is said of.
+const MOST_RUNS: usize = 10_000;
+const MOST_SAID: usize = 5;
+
 /// Show count, mean, min, max, p50 and standard deviation of stored scores, by scorer
 ///
 /// The figures are over scored rows; all other rows are counted. Filters combine.
@@ -82,8 +86,9 @@ impl Stats {
         let summaries = self.summaries(&store, run.as_ref())?;
         drop(waiting);
         self.print(&aggregates, &summaries, run.as_ref().map(|run| run.state))?;
-        if let Some(unfinished) = run.as_ref().and_then(report::unfinished) {
-            words::warn(&unfinished);
+        match &run {
+            Some(run) => report::not_whole(run).iter().for_each(|line| words::warn(line)),
+            None => warn_of_runs(&store)?,
         }
         aggregates.iter().filter_map(mixed).for_each(|line| words::warn(&line));
         if self.format == Format::Table {
@@ -193,6 +198,17 @@ impl<'a> OfScorer<'a> {
             summary_error: of_it.and_then(summaries::error),
         }
     }
+}
+
+/// Which of all runs are not whole.
+fn warn_of_runs(store: &Store) -> Result<(), Failure> {
+    let said: Vec<String> =
+        store.runs(MOST_RUNS)?.iter().flat_map(report::not_whole).take(MOST_SAID + 1).collect();
+    said.iter().take(MOST_SAID).for_each(|line| words::warn(line));
+    if said.len() > MOST_SAID {
+        words::say("and more runs are not whole: `scorebox runs` lists the states of all");
+    }
+    Ok(())
 }
 
 /// That the figures are of several scorers of one name, if they are.

@@ -13,7 +13,7 @@
 //! - `sparkline`: a distribution in eight characters.
 //! - `shell`: an argument as a shell reads it back.
 //! - `verdict`: verdicts in words.
-//! - `unfinished`: runs of which only a part is stored.
+//! - `not_whole`: runs of which only a part is stored.
 //! - `text`: text that came from elsewhere, made safe for a terminal.
 //! - `ci_commands`: the same for the log of a runner of CI, which reads commands in it.
 
@@ -22,6 +22,7 @@ mod ci_commands;
 mod config_keys;
 pub(crate) mod interval;
 pub(crate) mod judge;
+mod not_whole;
 mod number;
 pub(crate) mod repeats;
 mod scorer;
@@ -31,11 +32,11 @@ mod started;
 pub(crate) mod summaries;
 mod table;
 mod text;
-mod unfinished;
 pub(crate) mod verdict;
 
 pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
+pub(crate) use not_whole::not_whole;
 pub(crate) use number::{bytes, count, counted, duration, fuel, rate};
 pub(crate) use scorebox::verdict::{figure as score, score_beside};
 pub(crate) use scorer::{reads, reads_briefly, scale, severity};
@@ -46,4 +47,3 @@ pub(crate) use table::{Align, Table};
 pub(crate) use text::{
     halves_replaced, one_line, pretty, printable, printable_json, printable_json_line, within,
 };
-pub(crate) use unfinished::unfinished;

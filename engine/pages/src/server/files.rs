@@ -90,7 +90,8 @@ impl Files {
         self.index.metadata().ok().as_ref().map(identity)
     }
 
-    /// Opens both, and says what they were. An index that is missing is made.
+    /// Opens both, and says what they were. An index that is missing is made, its folder too: a cache may
+    /// be emptied at any time.
     ///
     /// # Errors
     /// Either cannot be opened.
@@ -101,6 +102,7 @@ impl Files {
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.index_seen();
         if before.is_none() {
+            self.make_folder();
             self.remove_rest_of_index();
         }
         let index = CaseIndex::open(&self.index)?;
@@ -114,6 +116,16 @@ impl Files {
     /// It cannot be read.
     pub(super) fn open_database(&self) -> Result<Store, StoreError> {
         Store::open_read_only(&self.database)
+    }
+
+    /// Makes the folder of the index for this user alone. If that fails, opening the index says what is wrong.
+    fn make_folder(&self) {
+        let Some(folder) = self.index.parent() else { return };
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let _ = builder.create(folder);
     }
 
     /// Removes what SQLite keeps beside an index that is gone: a new one would share it with connections to the old one.
@@ -220,6 +232,24 @@ mod tests {
         assert!(!before.has_same_files(&after));
         assert_eq!(before.database, after.database);
         assert_ne!(fs::read(&log).unwrap(), b"of the old one");
+    }
+
+    #[test]
+    fn an_index_whose_folder_is_removed_is_made_again_for_this_user_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        let database = folder.path().join("scores.db");
+        drop(Store::open(&database).unwrap());
+        let files = Files::new(database, cache.join("pages/cases.index"));
+        drop(files.open().unwrap());
+        fs::remove_dir_all(&cache).unwrap();
+        assert_eq!(files.open().unwrap().1.runs().unwrap(), []);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = cache.join("pages").metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0);
+        }
     }
 
     #[test]

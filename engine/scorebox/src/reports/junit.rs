@@ -13,6 +13,7 @@
 //! | an error of a scorer that does not decide | `system-out` says it |
 //! | an error of a scorer's summary of the run | `system-out` of the test suite says it |
 //! | a scorer that can fail a case and decided none, if no requirement says so | likewise |
+//! | lines that are not valid cases and were skipped | likewise |
 //! | a requirement of the run that does not hold | a `testcase` named `requirement: …` with a `failure` that says how |
 //! | a run that has not finished | a last `testcase` with an `error` that says why |
 
@@ -31,7 +32,7 @@ use crate::{
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
-    suite_name, unfinished,
+    skipped_lines, suite_name, unfinished,
 };
 
 /// What `type` says about a test case that did not pass.
@@ -72,7 +73,8 @@ pub(super) fn write(
     suite.add_test_cases(unfinished(&run).map(|why| of_the_run(&run, missing, &why)));
     suite.set_time(time);
     let summaries = store.summaries(run.key)?;
-    let beside = errors_of_summaries(&summaries).chain(idle(options, &decided));
+    let skipped = skipped_lines(&run).into_iter();
+    let beside = skipped.chain(errors_of_summaries(&summaries)).chain(idle(options, &decided));
     let beside: Vec<String> = beside.collect();
     if !beside.is_empty() {
         suite.set_system_out(beside.join("\n"));

@@ -10,7 +10,7 @@ use crate::{
     },
     cut::cut,
     stats::Tries,
-    store::{RunRecord, RunState, ScoreFilter, Store, SummaryRecord},
+    store::{RunRecord, RunState, ScoreFilter, ScorerRecord, Store, SummaryRecord},
     terminal::{characters, indented_json, visible_json},
     verdict::{Verdict, figure, mean_beside, percent, percent_interval, score_beside},
 };
@@ -18,7 +18,7 @@ use crate::{
 use super::{
     ReportError, ReportOptions,
     cases::{ReportedCase, for_each_case},
-    suite_name, unfinished,
+    skipped_lines, suite_name, unfinished,
 };
 
 /// Cases that are listed: what reads a summary has a bound on its size (GitHub: 1 MiB).
@@ -72,7 +72,8 @@ pub(super) fn write(
         let why = escaped(&requirement.to_string(), MOST_REASON_BYTES);
         out.write_all(format!("**A requirement does not hold**: {why}\n\n").as_bytes())?;
     }
-    writeln!(out, "{}", scorers(&aggregates, &decided, options.intervals))?;
+    let stored = store.scorers(run.key)?;
+    writeln!(out, "{}", scorers(&aggregates, &stored, &decided, options.intervals))?;
     for (scorer_id, why) in options.idle(&decided) {
         let name = escaped(scorer_id, MOST_NAME_BYTES);
         writeln!(out, "**{name}**, which can fail a case: {why}\n")?;
@@ -99,7 +100,7 @@ pub(super) fn write(
     Ok(writeln!(out, "Run `{}`{root}", run.spec.id)?)
 }
 
-/// The verdict; of a run that has not finished, how it ended before it, and why below.
+/// The verdict; of a run that has not finished, how it ended before it, and why below; and which lines are missing.
 fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
     let state = match run.state {
         RunState::Finished => String::new(),
@@ -110,7 +111,9 @@ fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
         let why = escaped(&why, MOST_REASON_BYTES);
         format!("**This is not the whole run**: {why}\n\n")
     });
-    format!("## {name}: {state}{}\n\n{why}", verdict_of(decided))
+    let skipped = skipped_lines(run)
+        .map_or_else(String::new, |skipped| format!("**Not in this report**: {skipped}\n\n"));
+    format!("## {name}: {state}{}\n\n{why}{skipped}", verdict_of(decided))
 }
 
 /// `168 of 400 cases passed (42.0 %, …)`.
@@ -152,7 +155,12 @@ fn verdict_of(decided: &DecidedRun) -> String {
     text
 }
 
-fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) -> String {
+fn scorers(
+    aggregates: &[Aggregate],
+    stored: &[ScorerRecord],
+    decided: &DecidedRun,
+    has_intervals: bool,
+) -> String {
     let (title, line) = if has_intervals { (" 95 % interval |", "--:|") } else { ("", "") };
     let mut table = format!(
         "| scorer | counts as | scored | n/a | skipped | errors | mean |{title} min | max | failed | regressed |\n\
@@ -160,10 +168,14 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) 
     );
     for aggregate in aggregates {
         let decided = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
-        let counts_as = decided.map_or_else(String::new, |it| match it.threshold {
+        let mut counts_as = decided.map_or_else(String::new, |it| match it.threshold {
             Some(threshold) => format!("{}, threshold {}", it.severity.as_str(), limit(threshold)),
             None => it.severity.as_str().to_owned(),
         });
+        let stored = stored.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
+        if let Some(on) = stored.and_then(|it| it.spec.output_from.as_ref()) {
+            let _ = write!(counts_as, ", on {}", escaped(on, MOST_NAME_BYTES));
+        }
         let threshold = decided.and_then(|it| it.threshold);
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let end = |value: Option<f64>| or_none(value.map(|it| score_beside(it, threshold)));

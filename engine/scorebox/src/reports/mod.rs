@@ -175,6 +175,15 @@ fn suite_name(run: &RunRecord) -> &str {
     run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
 }
 
+/// That lines of a run's cases were skipped, so that no case stands for them; `None` if none was.
+pub fn skipped_lines(run: &RunRecord) -> Option<String> {
+    match run.cases_bad {
+        0 => None,
+        1 => Some("1 line is not a valid case and was skipped".to_owned()),
+        bad => Some(format!("{bad} lines are not valid cases and were skipped")),
+    }
+}
+
 /// Why a report is not of a whole run; `None` if the run has finished, or has no end but the one that somebody makes.
 pub fn unfinished(run: &RunRecord) -> Option<String> {
     let ended = match run.state {

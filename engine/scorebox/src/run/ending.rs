@@ -9,7 +9,7 @@ use crate::{
     store::{RunSource, RunState, StoreError},
 };
 
-use super::{Ended, Event, ScorerSummary, Stop, completeness, delivering::Delivering};
+use super::{Ended, Event, OnBadCase, ScorerSummary, Stop, completeness, delivering::Delivering};
 
 /// Ends the run; answers with its root. `state_before` is what an earlier session left. A session that wrote nothing
 /// leaves the run as it was, unless there was nothing left to write.
@@ -25,7 +25,7 @@ pub(super) fn end(
     {
         control.stop(stop);
     }
-    let root = store_end(delivering, state_before, runtime)?;
+    let root = store_end(delivering, state_before, source, runtime)?;
     let ended = Ended {
         run_id: delivering.run_id.clone(),
         stopped: delivering.control.stopped_by(),
@@ -41,6 +41,7 @@ pub(super) fn end(
 fn store_end(
     delivering: &mut Delivering,
     state_before: Option<RunState>,
+    source: RunSource,
     runtime: &Handle,
 ) -> Result<Option<Digest>, StoreError> {
     let stopped = delivering.control.stopped_by();
@@ -62,7 +63,28 @@ fn store_end(
     // A sink may have refused a summary.
     let stopped = delivering.control.stopped_by();
     let (state, reason) = state_of(stopped.as_ref());
+    count_bad_cases(delivering, source, stopped.is_none())?;
     delivering.keeper.finish(state, reason)
+}
+
+/// Stores how many lines were skipped, because they are in no row: who reads the run later cannot know that they are missing.
+fn count_bad_cases(
+    delivering: &mut Delivering,
+    source: RunSource,
+    is_whole: bool,
+) -> Result<(), StoreError> {
+    let skipped = match delivering.on_bad_case {
+        OnBadCase::Skip => delivering.control.progress().cases_bad,
+        // The line that stopped the run is its reason.
+        OnBadCase::Stop => 0,
+    };
+    delivering.keeper.count_bad_cases(|before| match source {
+        // Each session has other lines.
+        RunSource::Live => before.saturating_add(skipped),
+        // Each session reads from the first line.
+        RunSource::Batch if is_whole => skipped,
+        RunSource::Batch => before.max(skipped),
+    })
 }
 
 /// Asks the scorers that summarize, and delivers what they say.

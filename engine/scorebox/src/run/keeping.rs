@@ -270,6 +270,17 @@ impl Keeper {
         }
     }
 
+    /// Stores how many lines are not valid cases and were skipped: what `count` makes of the number that earlier sessions left.
+    pub(super) fn count_bad_cases(
+        &mut self,
+        count: impl FnOnce(u64) -> u64,
+    ) -> Result<(), StoreError> {
+        match self {
+            Keeper::Database(writer) => writer.count_bad_cases(count),
+            Keeper::Memory(_) | Keeper::Program(_) => Ok(()),
+        }
+    }
+
     /// Stores how the run ended, with its root, which is the answer.
     pub(super) fn finish(
         &mut self,

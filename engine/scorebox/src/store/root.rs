@@ -87,6 +87,9 @@ const JUDGES: &str = "
 const OUTPUTS: &str = "
     SELECT scorer_id, output_from FROM scorers WHERE run = ?1 AND output_from IS NOT NULL ORDER BY scorer";
 
+/// As [`JUDGES`].
+const BAD_CASES: &str = "SELECT cases_bad FROM runs WHERE run = ?1 AND cases_bad <> 0";
+
 const SESSIONS: &str = "
     SELECT engine_version, wasmtime_version, host, started_at_ms
     FROM sessions WHERE run = ?1 ORDER BY session";
@@ -289,7 +292,8 @@ impl Store {
             ),
         };
         written.text(name);
-        for (table, sql) in tables.iter().chain(&[("judge", JUDGES), ("output", OUTPUTS)]) {
+        let added = [("judge", JUDGES), ("output", OUTPUTS), ("bad cases", BAD_CASES)];
+        for (table, sql) in tables.iter().chain(&added) {
             self.bounded(|| {
                 let mut query = self.conn.prepare_cached(sql)?;
                 let columns = query.column_count();

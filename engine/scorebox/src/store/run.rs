@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use super::{
     CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, ScorerSpec, SessionKey, SessionSpec,
-    Store, StoreError, root,
+    Store, StoreError,
+    column::integer,
+    root,
     scorer::{from_columns, insert_scorer},
     session,
 };
@@ -63,6 +65,8 @@ pub struct RunRecord {
     /// The bytes of its cases and score rows, about what they take in the file; none while it runs, and if an older
     /// scorebox ended it.
     pub size_bytes: Option<u64>,
+    /// Lines that are not valid cases and were skipped; 0 while it runs for the first time, and if an older scorebox ended it.
+    pub cases_bad: u64,
 }
 
 /// A run that may be written: what [`super::RunWriter`] needs.
@@ -235,6 +239,18 @@ impl Store {
         self.explained(updated).map(drop)
     }
 
+    pub(super) fn count_bad_cases(
+        &self,
+        run: RunKey,
+        count: impl FnOnce(u64) -> u64,
+    ) -> Result<(), StoreError> {
+        let sql = "SELECT cases_bad FROM runs WHERE run = ?1";
+        let before = self.conn.query_row(sql, [run], |row| row.get::<_, i64>(0));
+        let now = count(self.explained(before)?.max(0).unsigned_abs());
+        let sql = "UPDATE runs SET cases_bad = ?2 WHERE run = ?1";
+        self.explained(self.conn.execute(sql, (run, integer(now)))).map(drop)
+    }
+
     fn find_run(&self, id: &str) -> Result<Option<RunRecord>, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached("SELECT * FROM runs WHERE id = ?1")?;
@@ -307,6 +323,7 @@ fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         size_bytes: row
             .get::<_, Option<i64>>("size_bytes")?
             .map(|bytes| bytes.max(0).unsigned_abs()),
+        cases_bad: row.get::<_, i64>("cases_bad")?.max(0).unsigned_abs(),
     })
 }
 

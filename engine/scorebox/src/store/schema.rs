@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009.sql"),
     include_str!("migrations/0010.sql"),
     include_str!("migrations/0011.sql"),
+    include_str!("migrations/0012.sql"),
 ];
 
 /// What a file holds.
@@ -181,6 +182,7 @@ mod tests {
         include_str!("fixtures/0009.sql"),
         include_str!("fixtures/0010.sql"),
         include_str!("fixtures/0011.sql"),
+        include_str!("fixtures/0012.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
-        for version in [4, 5, 6, 7, 8, 9, 10, 11] {
+        for version in [4, 5, 6, 7, 8, 9, 10, 11, 12] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("old.db");
             let old = Connection::open(&path).unwrap();
@@ -254,6 +256,7 @@ mod tests {
     fn what_an_older_root_does_not_cover_cannot_be_filled_in_later() {
         for change in [
             "UPDATE runs SET seed = 'x'",
+            "UPDATE runs SET cases_bad = 1",
             "UPDATE scorers SET declared_severity = 'gate' WHERE scorer = 2",
             "UPDATE scorers SET declared_threshold = 0.5 WHERE scorer = 2",
             "UPDATE scorers SET softened = 1 WHERE scorer = 2",

@@ -223,6 +223,15 @@ impl RunWriter {
         self.store.put_summary(scorer, summary)
     }
 
+    /// Stores how many lines of the run are not valid cases and were skipped: what `count` makes of the number that is stored.
+    ///
+    /// # Errors
+    /// Troubles of writing.
+    pub fn count_bad_cases(&mut self, count: impl FnOnce(u64) -> u64) -> Result<(), StoreError> {
+        self.begin()?;
+        self.store.count_bad_cases(self.run.key, count)
+    }
+
     /// The scorer's index in the run's order.
     fn index_in_this_run(&self, case: CaseKey, scorer: ScorerKey) -> Result<usize, StoreError> {
         let (first, last) = CaseKey::bounds(self.run.key);

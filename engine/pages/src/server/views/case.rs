@@ -10,7 +10,7 @@ use scorebox::{
     verdict::CaseVerdict,
 };
 
-use super::Frame;
+use super::{Frame, decides};
 use crate::{
     case::{self, CaseInFull, Decided, Showing},
     figure,
@@ -62,6 +62,8 @@ pub(in crate::server) fn page(
                 true => reader.index.case(other.key, there.key)?,
                 false => None,
             };
+            let decides = decides(reader, other)?;
+            let found = found.map(|found| super::run::verdict(&found, decides));
             others.push((other.spec.id.to_string(), found));
         }
     }
@@ -70,7 +72,7 @@ pub(in crate::server) fn page(
     let content = html! {
         div.title {
             h1 { (Said::line(&name, 300)) }
-            (word::verdict(&verdict))
+            (word::verdict(&verdict, decides(reader, &run)?))
         }
         ul.facts {
             @if let Some(score) = verdict.score { li { "score " b { (figure::score(score)) } } }
@@ -87,7 +89,7 @@ pub(in crate::server) fn page(
                     @for (index, (id, found)) in others.iter().enumerate() {
                         @if index > 0 { ", " }
                         a href=(address::case_of(id, &stored.case_id, stored.iteration, stored.attempt)) { (id) }
-                        @if let Some(found) = found { " " (super::run::verdict(found)) }
+                        @if let Some(found) = found { " " (found) }
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use scorebox::store::{CaseCursor, CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, RunRecord};
 
-use super::{Frame, figures, is_settled};
+use super::{Frame, decides, figures, is_settled};
 use crate::{
     case, comparison, figure,
     figures::{Figures, ScorerFigures},
@@ -80,7 +80,7 @@ pub(in crate::server) fn page(
             } @else if pairs.is_empty() {
                 p.aside { "None among the " (figure::counted(looked as u64, "case", "cases")) " that were looked through." }
             } @else {
-                (cases(&one, &other, &pairs))
+                (cases(&one, &other, &pairs, [decides(reader, &one)?, decides(reader, &other)?]))
             }
             nav.pages aria-label="Pages of cases" {
                 span { (figure::counted(looked as u64, "case", "cases")) " looked through" }
@@ -192,7 +192,7 @@ fn look(
     Ok(Looking { pairs, keys, is_end })
 }
 
-fn cases(one: &RunRecord, other: &RunRecord, pairs: &[Pair]) -> Markup {
+fn cases(one: &RunRecord, other: &RunRecord, pairs: &[Pair], decides: [bool; 2]) -> Markup {
     let score = |found: &FoundCase| match found.score {
         Some(score) => html! { (figure::score(score)) },
         None => html! { span.none { "–" } },
@@ -210,9 +210,9 @@ fn cases(one: &RunRecord, other: &RunRecord, pairs: &[Pair]) -> Markup {
                         @let called = case::name(&name.case_id, name.iteration, name.attempt);
                         tr.link data-row {
                             th.name scope="row" { a href=(address::case(one, name)) { (Said::line(&called, 200)) } }
-                            td { (super::run::verdict(first)) }
+                            td { (super::run::verdict(first, decides[0])) }
                             td.number { (score(first)) }
-                            td { a href=(address::case(other, name)) { (super::run::verdict(second)) span.unseen { " in " (other.spec.id.as_str()) } } }
+                            td { a href=(address::case(other, name)) { (super::run::verdict(second, decides[1])) span.unseen { " in " (other.spec.id.as_str()) } } }
                             td.number { (score(second)) }
                             td.number { (change(first.score, second.score)) }
                         }

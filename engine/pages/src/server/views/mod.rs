@@ -106,6 +106,17 @@ fn is_settled(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store:
     Ok(run.state == RunState::Finished && reader.indexed(run)?.is_complete)
 }
 
+/// Whether a scorer of a run can fail a case, as far as that is known before its assertions are read.
+fn decides(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store::StoreError> {
+    Ok(match figures(reader, run)? {
+        Some(figures) => figures.decides,
+        None => {
+            let scorers = reader.store.scorers(run.key)?;
+            scorers.iter().any(|scorer| scorer.spec.policy().can_fail(false))
+        }
+    })
+}
+
 /// The figures of a run, if they are computed.
 fn figures(
     reader: &Reader,

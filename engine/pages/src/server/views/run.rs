@@ -12,7 +12,7 @@ use scorebox::{
     verdict::{CaseVerdict, Standing, Verdict},
 };
 
-use super::{Frame, figures, is_settled, runs::being_read};
+use super::{Frame, decides, figures, is_settled, runs::being_read};
 use crate::{
     case::{self, Decided},
     figure,
@@ -219,9 +219,10 @@ fn cases(
         (Some(_), None) => Some(asked.first_page()),
         (None, _) => None,
     };
+    let decides = decides(reader, run)?;
     let mut lines = Vec::new();
     for found in &found {
-        lines.push(line(reader, run, scorers, &query, found, asked)?);
+        lines.push(line(reader, run, scorers, &query, found, decides, asked)?);
     }
     let next = found
         .last()
@@ -305,6 +306,7 @@ fn line(
     scorers: &[ScorerRecord],
     query: &CaseQuery,
     found: &FoundCase,
+    decides: bool,
     asked: &Asked,
 ) -> Result<Markup, Trouble> {
     let Some(name) = reader.store.case_name(found.key)? else {
@@ -314,7 +316,7 @@ fn line(
     let by_assertions = by_assertions(reader, run, found)?;
     Ok(html! {
         tr.link data-row {
-            td { (verdict(found)) }
+            td { (verdict(found, decides)) }
             th.name scope="row" {
                 a href=(asked.case(run, &name)) { (Said::line(&case::name(&name.case_id, name.iteration, name.attempt), 200)) }
                 @if let Some(node) = name.node_id.as_ref().filter(|node| **node != name.case_id) { br; span.small.aside { (Said::line(node, 80)) } }
@@ -326,10 +328,10 @@ fn line(
 }
 
 /// The verdict of a case that was found.
-pub(super) fn verdict(found: &FoundCase) -> Markup {
+pub(super) fn verdict(found: &FoundCase, decides: bool) -> Markup {
     let regressions = u32::from(found.is_regressed);
     let verdict = CaseVerdict::of(found.verdict, regressions, found.score);
-    word::verdict(&verdict)
+    word::verdict(&verdict, decides)
 }
 
 /// Whether what a scorer says counts against the case, whatever its assertions are.

@@ -43,14 +43,15 @@ pub(in crate::server) fn page(
                 @match figures {
                     Some(figures) => {
                         td.number { (figure::count(figures.cases())) }
-                        @if figures.have_verdicts() {
+                        @if figures.decides {
                             td.number {
                                 (figure::count(figures.passed)) " of " (figure::count(figures.judged()))
                                 @if let Some(rate) = figures.pass_rate { br; span.small.aside { (figure::percent(rate.rate)) } }
                             }
                             td.share { (plot::shares(&summary::drawn(&figures), &summary::said(&figures))) }
                         } @else {
-                            td.number { span.none { "–" } } td.share { span.none { "–" } }
+                            td.number { span.none { "–" } }
+                            td.share { @if figures.regressed > 0 { (figure::count(figures.regressed)) " regressed" } @else { span.none { "–" } } }
                         }
                         td.number { @match figures.mean_score { Some(mean) => (figure::score(mean)), None => span.none { "–" } } }
                     }

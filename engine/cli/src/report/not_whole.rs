@@ -1,0 +1,27 @@
+//! What is said of a run of which a part is missing, before its figures are believed. Prints nothing.
+
+use scorebox::{
+    reports::skipped_lines,
+    store::{RunRecord, RunState},
+};
+
+/// A line for each reason why the run may have less than its cases: it has not finished, or lines of them were skipped.
+pub(crate) fn not_whole(run: &RunRecord) -> Vec<String> {
+    let skipped = skipped_lines(run).map(|skipped| format!("run {}: {skipped}", run.spec.id));
+    unfinished(run).into_iter().chain(skipped).collect()
+}
+
+/// `run r was stopped, and only what is stored of it counts: …`; `None` if the run has finished.
+fn unfinished(run: &RunRecord) -> Option<String> {
+    let ended = match run.state {
+        RunState::Finished => return None,
+        RunState::Running => "is still running or was killed",
+        RunState::Interrupted => "was interrupted",
+        RunState::Stopped => "was stopped",
+    };
+    let mut words = format!("run {} {ended}, and only what is stored of it counts", run.spec.id);
+    if let Some(why) = &run.state_reason {
+        words.push_str(&format!(": {why}"));
+    }
+    Some(words)
+}
