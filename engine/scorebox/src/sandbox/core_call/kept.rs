@@ -37,6 +37,12 @@ impl Room {
         self.places.clone().try_acquire_owned().ok()
     }
 
+    /// Whether the system watches memories for this process.
+    #[cfg(test)]
+    pub(super) fn can_watch(&self) -> bool {
+        self.watcher.is_some()
+    }
+
     /// Watches the memory of an instance that was set back. It has what the model has, so that only what is written from now
     /// on can differ.
     fn watch(&self, sandbox: &CoreSandbox) -> Option<Watch> {

@@ -68,11 +68,14 @@ async fn a_built_in_scorer_says_the_same_without_its_component() {
         let first = without_component(&scorer, input).await;
         assert!(first.result.is_ok(), "{name}");
         let (first, made) = (but_time(first), scorer.image.core().unwrap());
-        // The second is in an instance that is kept, the third is in that one.
-        for _ in 0..2 {
+        // The second is in an instance that is kept, all others are in that one, and its memory is watched from the fifth on.
+        for turn in 2..9 {
             assert_eq!(first, but_time(without_component(&scorer, input).await), "{name}");
-            let waiting = made.kept.as_ref().unwrap().waiting().len();
-            assert_eq!(waiting, usize::from(sandbox.shared().room.is_some()), "{name}");
+            let waiting = made.kept.as_ref().unwrap().waiting();
+            let room = sandbox.shared().room.as_ref();
+            assert_eq!(waiting.len(), usize::from(room.is_some()), "{name}");
+            let is_watched = waiting.iter().any(|kept| kept.watch.is_some());
+            assert_eq!(is_watched, turn >= 5 && room.is_some_and(Room::can_watch), "{name}");
         }
         while scorer.trust.is_there() {
             scorer.trust.missed();

@@ -68,22 +68,27 @@ const FEATURES: u64 = 1 << 13 | 1 << 15;
 const REGISTER_FOR_WRITES: u64 = 1 << 1;
 const MARK: u64 = 1;
 
+/// The largest memory that is watched. The kernel looks at each page of one that is, used or not, and has page tables for all of it.
+const MOST_BYTES: usize = 4 << 20;
+
 impl Watcher {
     /// `None` where the system has no such thing, or does not let this process have it, as in some containers.
     pub(super) fn open() -> Option<Arc<Watcher>> {
         let watcher = Watcher { system: open()?, process: process::id() };
         let mut handshake = Handshake { version: VERSION, features: FEATURES, requests: 0 };
         watcher.request::<HANDSHAKE, _>(&mut handshake)?;
-        Some(Arc::new(watcher))
+        // Without these, a write would wait for this process.
+        (handshake.features & FEATURES == FEATURES).then(|| Arc::new(watcher))
     }
 
-    /// Begins to watch `memory`, of which nothing counts as written now. `None` if it is not in whole pages, or the system cannot.
+    /// Begins to watch `memory`, of which nothing counts as written now. The watch is to end before the memory is another one's. `None`
+    /// if it is large, or not in whole pages, or the system cannot.
     pub(super) fn watch(self: &Arc<Watcher>, memory: &[u8]) -> Option<Watch> {
         let Range { start, end } = memory.as_ptr_range();
         let is_in_pages = |at: *const u8| at.addr().is_multiple_of(rustix::param::page_size());
-        (is_in_pages(start) && is_in_pages(end) && process::id() == self.process).then_some(())?;
-        let range =
-            PageRange { start: start.expose_provenance() as u64, length: memory.len() as u64 };
+        let can_be_watched = memory.len() <= MOST_BYTES && is_in_pages(start) && is_in_pages(end);
+        (can_be_watched && process::id() == self.process).then_some(())?;
+        let range = PageRange { start: start.addr() as u64, length: memory.len() as u64 };
         let mut register = Register { range, mode: REGISTER_FOR_WRITES, requests: 0 };
         self.request::<REGISTER, _>(&mut register)?;
         let watch = Watch { by: Arc::clone(self), range };
@@ -95,15 +100,23 @@ impl Watcher {
     fn request<const OPCODE: Opcode, Request>(&self, request: &mut Request) -> Option<()> {
         // SAFETY: each opcode is used with the structure that it is made from, which the kernel reads and writes. What it does
         // to a range of addresses changes no byte there, whatever they are: it marks pages. A write to a marked page takes
-        // its mark away and is done, since `open` asked for that and would have failed otherwise; no thread ever waits for this process.
+        // its mark away and is done, since `open` asked for that and saw that it was granted; no thread ever waits for this process.
         unsafe { ioctl(self.system.as_fd(), Updater::<OPCODE, Request>::new(request)) }.ok()
+    }
+}
+
+impl Watch {
+    /// Whether this is the memory that is watched.
+    pub(super) fn is_of(&self, memory: &[u8]) -> bool {
+        let PageRange { start, length } = self.range;
+        start == memory.as_ptr().addr() as u64 && length == memory.len() as u64
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         if process::id() == self.by.process {
-            // If it fails, pages of nobody's are marked.
+            // If it fails, marks stay, which are of no effect: nobody asks for them, and a write takes them away.
             let _ = self.by.request::<UNREGISTER, _>(&mut self.range);
         }
     }

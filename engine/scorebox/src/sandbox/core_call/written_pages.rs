@@ -51,11 +51,12 @@ const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const ZERO: u64 = 1 << 5;
 
-/// Asks for what has no mark of a watch: the kernel looks at nothing else then.
+/// Asks for what has no mark of a watch. As one of several kinds: where it is the only one, kernels before 6.9 take pages that are swapped
+/// out for marked ones (Linux commit 2c7ad9a590d1).
 fn since_watched() -> PageMapScan {
     PageMapScan {
         flags: ONLY_WATCHED,
-        category_mask: WRITTEN,
+        category_any_of_mask: WRITTEN,
         return_mask: WRITTEN,
         ..PageMapScan::default()
     }
@@ -84,7 +85,7 @@ impl PageMap {
 
     /// Where `memory` may differ from what it was when its watch began, as ranges of it. Without a watch, where it may differ from what
     /// was mapped there: what is there, in memory or swapped out, and is neither the page of a file nor the page of zeros that
-    /// reading maps. `None` if that is unknown, or it is too much.
+    /// reading maps. `None` if that is unknown, it is too much, or the watch is another memory's.
     pub(super) fn written(
         &self,
         memory: &[u8],
@@ -95,7 +96,11 @@ impl PageMap {
         let first_page = begin - begin % page_bytes;
         let end = begin.checked_add(memory.len())?.checked_next_multiple_of(page_bytes)?;
         let mut regions = [PageRegion::default(); MOST_STRETCHES];
-        let kinds = if watch.is_some() { since_watched() } else { since_mapped() };
+        let kinds = match watch {
+            None => since_mapped(),
+            Some(watch) if watch.is_of(memory) => since_watched(),
+            Some(_) => return None,
+        };
         let walk_end = self.ask(first_page..end, kinds, MOST_BYTES / page_bytes, &mut regions)?;
         (walk_end == end as u64).then_some(())?;
         let length = memory.len();
@@ -172,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_was_written_since_a_memory_is_watched_is_found() {
-        with_memory(512 << 10, |pages, memory, page| {
+        with_memory(64 * rustix::param::page_size(), |pages, memory, page| {
             let Some(watcher) = Watcher::open() else { return };
             memory[..4 * page].fill(1);
             let watch = watcher.watch(memory).unwrap();
@@ -186,6 +191,9 @@ mod tests {
             [2 * page, 3 * page + 1, 7 * page, last].iter().for_each(|at| memory[*at] = 1);
             let found = [2 * page..4 * page, 7 * page..8 * page, last + 1 - page..last + 1];
             assert_eq!(ranges(memory, &watch), found);
+            // Putting back what was there does not make it unwritten.
+            memory[2 * page] = 1;
+            assert_eq!(ranges(memory, &watch), found);
             // One that begins later knows of nothing that was before.
             drop(watch);
             let watch = watcher.watch(memory).unwrap();
@@ -198,15 +206,30 @@ mod tests {
 
     #[test]
     fn what_is_not_watched_as_a_whole_is_unknown() {
-        with_memory(512 << 10, |pages, memory, page| {
+        with_memory(64 * rustix::param::page_size(), |pages, memory, page| {
             let Some(watcher) = Watcher::open() else { return };
             assert!(watcher.watch(&memory[1..]).is_none());
-            let watch = watcher.watch(&memory[..16 * page]).unwrap();
-            assert!(pages.written(&memory[..16 * page], Some(&watch)).is_some());
-            assert!(pages.written(memory, Some(&watch)).is_none());
-            drop(watch);
-            let elsewhere = watcher.watch(&memory[32 * page..]).unwrap();
-            assert!(pages.written(&memory[..16 * page], Some(&elsewhere)).is_none());
+            let (part, rest) = memory.split_at(16 * page);
+            let watch = watcher.watch(part).unwrap();
+            assert!(pages.written(part, Some(&watch)).is_some());
+            assert!(
+                [rest, &part[page..], memory]
+                    .iter()
+                    .all(|it| pages.written(it, Some(&watch)).is_none())
+            );
+            // The kernel says so, too.
+            let all = memory.as_ptr_range();
+            let all = all.start.addr()..all.end.addr();
+            assert!(pages.ask(all, since_watched(), 1, &mut [PageRegion::default()]).is_none());
+        });
+    }
+
+    #[test]
+    fn a_large_memory_is_not_watched() {
+        with_memory((4 << 20) + (64 << 10), |_, memory, _| {
+            let Some(watcher) = Watcher::open() else { return };
+            assert!(watcher.watch(memory).is_none());
+            assert!(watcher.watch(&memory[..4 << 20]).is_some());
         });
     }
 
