@@ -141,6 +141,19 @@ fn read_arguments(call: &mut ToolCall, object: &mut Object) {
         Some(arguments) => fields::arguments(call, Some(arguments), true),
         None => fields::arguments(call, fields::take(object, &INPUTS), false),
     }
+    // Of a streamed call, LangChain keeps the text of Anthropic's arguments beside the empty object that the stream began with.
+    if has_no_arguments(call)
+        && let Some(written) = text(object, &["partial_json"])
+    {
+        fields::arguments(call, Some(Value::String(written)), true);
+    }
+}
+
+/// Whether a call states no argument, readable or not.
+pub(super) fn has_no_arguments(call: &ToolCall) -> bool {
+    let is_empty =
+        |value: &Value| value.is_null() || value.as_object().is_some_and(Object::is_empty);
+    is_empty(&call.arguments) && call.arguments_error.is_none()
 }
 
 fn read_ending(call: &mut ToolCall, object: &mut Object) {

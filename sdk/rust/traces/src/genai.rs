@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
 use crate::fields::{self, Object, id, take, text, word};
+use crate::same_request::counted_elsewhere;
 use crate::span_messages::{
     event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
 };
@@ -37,7 +38,11 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
         let is_repeated = key(span).is_some_and(|key| by_id.get(&key) != Some(&index));
         if is_repeated { Kind::Unknown } else { kind(span) }
     };
-    let kinds: Vec<Kind> = spans.iter().enumerate().map(kept).collect();
+    let mut kinds: Vec<Kind> = spans.iter().enumerate().map(kept).collect();
+    let is_model = |index: usize| kinds[index] == Kind::Model;
+    for twice in counted_elsewhere(&spans, &parents, is_model) {
+        kinds[twice] = Kind::Unknown;
+    }
     let moments = moments(&spans, &kinds, &parents);
     let mut reader = Reader {
         builder,
@@ -47,6 +52,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
         answered: BTreeSet::new(),
         unasked: BTreeSet::new(),
         has_answers: false,
+        root_failed: false,
     };
     for (index, ends) in moments {
         let parent = parents[index];
@@ -180,7 +186,7 @@ fn parents(spans: &[Span], by_id: &BTreeMap<Key<'_>, usize>) -> Vec<Option<usize
 }
 
 /// How many spans up a step is looked for. Traces may name parents in a circle.
-const ANCESTORS: i32 = 64;
+pub(super) const ANCESTORS: i32 = 64;
 
 /// The step of the closest ancestor that has one.
 fn ancestor(
@@ -211,6 +217,8 @@ struct Reader<'b> {
     unasked: BTreeSet<usize>,
     /// Whether the span of a model had what it answered.
     has_answers: bool,
+    /// Whether the run broke off in the span of a model that nothing is around: until the next such span goes on with it.
+    root_failed: bool,
 }
 
 impl Reader<'_> {
@@ -270,9 +278,13 @@ impl Reader<'_> {
             }
         }
         let is_root = self.builder.parent.is_none();
+        if is_model && is_root && std::mem::take(&mut self.root_failed) {
+            self.builder.outcome = None;
+        }
         if let Some(error) = span.error.take().filter(|_| is_model || is_root) {
             if is_root {
                 self.builder.outcome = Some(Outcome::Failed(Some(error.clone())));
+                self.root_failed = is_model;
             }
             self.builder.error(error);
         }
@@ -440,7 +452,7 @@ fn duration(span: &Span) -> Option<f64> {
 
 /// Tokens and cost of a span, in the keys of OpenTelemetry, today's and older ones, OpenInference and
 /// OpenLLMetry.
-fn usage(attributes: &Object) -> Option<Usage> {
+pub(super) fn usage(attributes: &Object) -> Option<Usage> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)).cloned();
     fields::usage(Some(&json!({
         "input_tokens": first(&[

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
-use crate::calls::{RESULTS, add_call, has_arguments, holds_calls, invalid_call, listed};
+use crate::calls::{
+    RESULTS, add_call, has_arguments, has_no_arguments, holds_calls, invalid_call, listed,
+    read_call,
+};
 use crate::fields::{self, Object, has, id, list, take, text, word};
 use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
 use crate::step::{Role, Status, Step, StepKind};
@@ -294,7 +297,7 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     };
     calls.extend(listed(builder, &mut provider, &["tool_calls"]));
     let has_calls = !calls.is_empty();
-    read_calls(builder, calls, &given);
+    read_calls(builder, calls, &given, first);
     // The first way in which OpenAI's models called functions.
     let mut first_way = listed(builder, message, &["function_call"]);
     first_way.extend(listed(builder, &mut provider, &["function_call"]));
@@ -303,7 +306,7 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
         add_call(builder, call);
     }
     let invocations = listed(builder, message, &["toolInvocations"]);
-    read_calls(builder, invocations, &given);
+    read_calls(builder, invocations, &given, first);
     for call in listed(builder, message, &["invalid_tool_calls"]) {
         if !is_given(&call, &given) {
             invalid_call(builder, call);
@@ -322,14 +325,30 @@ fn call_id(step: &Step) -> Option<String> {
     }
 }
 
-/// `given`: the ids of calls that the message has reported already.
-fn read_calls(builder: &mut Builder, calls: Vec<Object>, given: &BTreeSet<String>) {
+/// `given`: the ids of calls that the message has reported already, in its steps from `first` on.
+fn read_calls(builder: &mut Builder, calls: Vec<Object>, given: &BTreeSet<String>, first: usize) {
     for call in calls {
         if is_of_user(&call) {
             builder.event("user.called");
-        } else if !is_given(&call, given) {
+        } else if is_given(&call, given) {
+            complete(builder, call, first);
+        } else {
             add_call(builder, call);
         }
+    }
+}
+
+/// Gives a call of the content the arguments that stand only beside it.
+fn complete(builder: &mut Builder, call: Object, first: usize) {
+    let Some(beside) = read_call(call).filter(|call| !has_no_arguments(call)) else { return };
+    let calls = builder.steps.iter_mut().skip(first).filter_map(|step| match &mut step.kind {
+        StepKind::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    let mut same = calls.filter(|call| call.id == beside.id && has_no_arguments(call));
+    if let Some(call) = same.next() {
+        call.arguments = beside.arguments;
+        call.arguments_error = beside.arguments_error;
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
         builder.cut_off = fields::cut_off(reason);
     }
     let first = builder.steps.len();
-    let usage = fields::usage(step.get("usage"));
+    let usage = fields::usage(step.get("usage").or(step.get("token_usage")));
     builder.turn(Role::Assistant);
     let thoughts = ["thought", "reasoning", "thinking", "reasoningText"];
     builder.reasoning(text(&mut step, &thoughts).unwrap_or_default());

@@ -179,6 +179,13 @@ pub(super) fn any_value(value: Option<Value>) -> Value {
     };
     let keys = ["stringValue", "boolValue", "intValue", "doubleValue", "bytesValue"];
     let snake = ["string_value", "bool_value", "int_value", "double_value", "bytes_value"];
+    let keys_of_integers = ["intValue", "int_value"];
+    // 64-bit integers are text in JSON.
+    if let Some(Value::String(digits)) = keys_of_integers.iter().find_map(|key| object.get(*key))
+        && let Ok(number) = digits.parse::<i64>()
+    {
+        return number.into();
+    }
     if let Some(plain) = take(&mut object, &keys).or_else(|| take(&mut object, &snake)) {
         return plain;
     }

@@ -14,6 +14,7 @@ mod spellings;
 mod steps;
 mod streams;
 mod telemetry;
+mod twice;
 mod usage;
 mod wrappers;
 

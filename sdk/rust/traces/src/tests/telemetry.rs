@@ -466,3 +466,23 @@ fn what_an_agent_hands_over_is_not_a_second_answer() {
     // Where no model is known, it is all there is.
     assert_eq!(told(agent(json!([]))), ["agent helper (succeeded)", "assistant: It is: sun"]);
 }
+
+#[test]
+fn integers_within_attributes_are_numbers() {
+    let value = |arguments: Value| {
+        json!([{"name": "execute_tool w", "traceId": "a", "spanId": "1", "startTimeUnixNano": "1",
+            "endTimeUnixNano": "2", "attributes": [
+                {"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}},
+                {"key": "gen_ai.tool.name", "value": {"stringValue": "w"}},
+                {"key": "gen_ai.tool.call.arguments", "value": {"kvlistValue": {"values": [
+                    {"key": "n", "value": arguments}]}}}]}])
+    };
+    let one = |text: &str| vec![format!("call w {{\"n\":{text}}} -> nothing (succeeded)")];
+    assert_eq!(told(value(json!({"intValue": "3"}))), one("3"));
+    assert_eq!(told(value(json!({"intValue": -9}))), one("-9"));
+    assert_eq!(told(value(json!({"intValue": "9223372036854775807"}))), one("9223372036854775807"));
+    assert_eq!(told(value(json!({"intValue": "3a"}))), one("\"3a\""));
+    assert_eq!(told(value(json!({"stringValue": "3"}))), one("\"3\""));
+    let list = json!({"arrayValue": {"values": [{"int_value": "1"}, {"doubleValue": 0.5}]}});
+    assert_eq!(told(value(list)), one("[1,0.5]"));
+}

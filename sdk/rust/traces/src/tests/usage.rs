@@ -300,3 +300,11 @@ fn tokens_of_a_cache_are_those_of_the_trace_beside_a_usage_without_a_cost() {
     assert_eq!(read(usage(1, Some(0.5))), usage(1, Some(0.5)), "the cost is all that counts");
     assert_eq!(read(usage(70, None)), usage(70, None), "the trace has a part of it only");
 }
+
+#[test]
+fn smolagents_state_the_tokens_of_each_step() {
+    let step = json!({"step_number": 1, "tool_calls": [{"id": "1", "type": "function",
+        "function": {"name": "w", "arguments": {}}}], "observations": "x",
+        "token_usage": {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}});
+    assert_eq!(stated(json!([step, step])), (Some(14), Some(4), Some(18), None, None));
+}
