@@ -18,7 +18,7 @@ pub(crate) struct Events {
     bytes: usize,
 }
 
-/// What is kept of an event; `Value::Null` and `None` are absent.
+/// What is kept of an event.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Event {
