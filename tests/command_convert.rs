@@ -136,6 +136,23 @@ fn inspect_logs_are_read_in_both_forms() {
 }
 
 #[test]
+fn calls_that_only_the_events_of_an_inspect_log_have_are_scored() {
+    let folder = with_files();
+    let trace = &converted(&folder, "inspect-agents.eval")[0]["trace"];
+    let named = |key: &str| trace[key].as_array().unwrap().len() > 1;
+    assert!(named("messages") && named("events"), "{trace}");
+    for (scorer, config, exit) in [
+        ("not-called-tool", r#"{"name": "delete_all"}"#, 3),
+        ("tool-count", r#"{"name": "submit", "count": 2}"#, 0),
+        ("tool-count", r#"{"count": 4}"#, 0),
+    ] {
+        let command =
+            format!("scorebox run inspect-agents.eval -s {scorer} --config {scorer}='{config}'");
+        folder.sh(&command).exits_with(exit);
+    }
+}
+
+#[test]
 fn promptfoo_results_are_read_as_a_document_and_as_lines() {
     let folder = with_files();
     let shown = [

@@ -388,3 +388,20 @@ fn tokens_of_a_cache_that_no_scorer_sees_are_warned_of() {
         assert!(!other.stderr.contains("tokens of a cache"), "{other}");
     }
 }
+
+#[test]
+fn the_first_errors_say_which_attempt_of_a_case_they_are_about() {
+    let folder = Folder::new();
+    let attempt = |attempt| {
+        format!(r#"{{"id":"q","attempt":{attempt},"output":"x","trace":{{"unknown":1}}}}"#)
+    };
+    folder.write("cases.jsonl", [0, 1].map(attempt).join("\n"));
+    let run =
+        folder.sh("scorebox run cases.jsonl -s tool-count --config tool-count='{\"none\": true}'");
+    assert!(run.stderr.contains("tool-count on q: invalid-input"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("tool-count on q (iteration 0, attempt 1): invalid-input"),
+        "{}",
+        run.stderr
+    );
+}

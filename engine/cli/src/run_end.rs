@@ -74,7 +74,7 @@ pub(crate) fn error_words(row: &Row, error: &AnswerError) -> String {
     format!(
         "{} on {}: {}: {}",
         report::one_line(&row.scorer_id, 64),
-        report::one_line(&row.case_id, 60),
+        report::case_name(&report::one_line(&row.case_id, 60), row.iteration, row.attempt),
         report::one_line(&error.kind, 40),
         message_words(&error.message)
     )

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::{
     emit::Emit,
     format::Format,
+    inspect_events::Events,
     lenient_json::LenientJson,
     problem::Problem,
     record::{MOST_RECORD_BYTES, Origin, Part, Record, error_of_sample, single, usage},
@@ -18,7 +19,7 @@ use crate::{
     walk::{EACH, Path, Take, refuse, walk},
 };
 
-/// The most bytes of a sample in its log, with its events, which are not kept: 256 MiB.
+/// The most bytes of a sample in its log, with its events, few of which are kept: 256 MiB.
 pub(crate) const MOST_SAMPLE_BYTES: usize = 256 << 20;
 
 /// What a log says about all of its samples.
@@ -31,7 +32,7 @@ pub(crate) struct Header {
     model: Option<String>,
 }
 
-/// A sample. What is passed on is kept as text: events may be large, and are not read.
+/// A sample. What is passed on is kept as text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sample {
     id: Value,
@@ -65,6 +66,8 @@ pub(crate) struct Sample {
     limit: Option<Value>,
     #[serde(default)]
     attachments: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    events: Option<Events>,
 }
 
 fn first_epoch() -> u64 {
@@ -88,11 +91,17 @@ struct Usage {
     total_cost: Option<f64>,
 }
 
-/// The messages of a sample and what its model consumed, as a sample has them: a trace that states its usage.
+/// What of a sample is its trace, if its messages alone are not: under the names that it has in a sample.
 #[derive(Serialize)]
 struct Trace<'a> {
     messages: &'a RawValue,
-    model_usage: BTreeMap<&'a str, Usage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<&'a RawValue>,
+    /// A sample has this, by which scorers tell one from another object with events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_usage: Option<BTreeMap<&'a str, Usage>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -191,6 +200,10 @@ impl Sample {
         if kept + attached.sum::<usize>() > MOST_RECORD_BYTES {
             return Err(in_sample("it has more than 64 MiB without its events"));
         }
+        let events = self.events.take().unwrap_or_default();
+        if events.are_too_large() {
+            return Err(in_sample("the tool calls in its events have more than 64 MiB"));
+        }
         let messages = self.messages.take().filter(|raw| raw.get() != "[]");
         let attachments = self.attachments.take().unwrap_or_default();
         let attached = |raw: Box<RawValue>| attach(raw, &attachments);
@@ -207,13 +220,13 @@ impl Sample {
             .with("epoch", self.epoch);
         let messages = messages.map(&attached).transpose()?;
         let consumed = self.consumed(header, output.usage);
-        // A case's own usage has no place for the tokens of a cache.
-        let trace = match (messages, consumed) {
-            (Some(messages), Some((model, usage))) if usage.has_cache() => {
-                Some(with_usage(&messages, model, usage)?)
-            }
-            (messages, _) => messages,
+        let events = match events.say_more_than(messages.as_deref()) {
+            true => Some(attached(raw(&events)?)?),
+            false => None,
         };
+        // A case's own usage has no place for the tokens of a cache.
+        let cached = consumed.filter(|(_, usage)| usage.has_cache());
+        let trace = trace(messages, events.as_deref(), self.epoch, cached)?;
         let usage = consumed.and_then(|(_, usage)| usage.of_case());
         origin = origin
             .with("choices", self.choices.take().unwrap_or_default())
@@ -274,10 +287,26 @@ impl Usage {
     }
 }
 
-/// The messages as a trace that states what the model consumed.
-fn with_usage(messages: &RawValue, model: &str, usage: Usage) -> Result<Box<RawValue>, Problem> {
-    let trace = Trace { messages, model_usage: BTreeMap::from([(model, usage)]) };
-    serde_json::value::to_raw_value(&trace).map_err(|error| Problem::json("a sample", &error))
+/// The messages; with events that say more than they do, or a cache that was used, an object with all of these.
+fn trace(
+    messages: Option<Box<RawValue>>,
+    events: Option<&RawValue>,
+    epoch: u64,
+    cached: Option<(&str, Usage)>,
+) -> Result<Option<Box<RawValue>>, Problem> {
+    let messages = match (messages, events) {
+        (None, None) => return Ok(None),
+        (Some(messages), None) if cached.is_none() => return Ok(Some(messages)),
+        (Some(messages), _) => messages,
+        (None, Some(_)) => raw(&[(); 0])?,
+    };
+    let model_usage = cached.map(|(model, usage)| BTreeMap::from([(model, usage)]));
+    let epoch = events.map(|_| epoch);
+    raw(&Trace { messages: &messages, events, epoch, model_usage }).map(Some)
+}
+
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
+    serde_json::value::to_raw_value(value).map_err(|error| Problem::json("a sample", &error))
 }
 
 impl Output {
@@ -333,8 +362,7 @@ fn attach(
     let mut value: Value =
         serde_json::from_str(raw.get()).map_err(|error| Problem::json("a sample", &error))?;
     match put_in(&mut value, attachments, &mut Room(MOST_RECORD_BYTES)) {
-        true => serde_json::value::to_raw_value(&value)
-            .map_err(|error| Problem::json("a sample", &error)),
+        true => self::raw(&value),
         false => Err(Problem::content("a sample has more than 64 MiB with its attachments")),
     }
 }

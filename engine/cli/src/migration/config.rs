@@ -2,7 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{LeftOut, yaml};
+use super::{
+    LeftOut,
+    references::{self, reference, resolved},
+    yaml,
+};
 
 /// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
 const MOST_TESTS: usize = 10_000;
@@ -14,6 +18,9 @@ pub(super) const OTHER_PROMPT: &str = "a prompt for the judge: the scorers have 
 /// What follows where the number of tests is not known.
 const UNKNOWN_NUMBERS: &str =
     ". How many tests they make is unknown, and so are the numbers of those behind them";
+
+/// What follows where a test, or more than one, is missing.
+const UNKNOWN_BEHIND: &str = ". The numbers of the tests behind it are unknown";
 
 /// What counts of a configuration.
 #[derive(Debug, Default)]
@@ -48,6 +55,7 @@ pub(crate) fn read(text: &str) -> Result<Config, String> {
     let Value::Object(document) = yaml::read(text)? else {
         return Err("it is not a mapping with `tests` or `defaultTest`".to_owned());
     };
+    let document = resolved(document);
     if !["tests", "defaultTest", "scenarios"].iter().any(|key| document.contains_key(*key)) {
         return Err("it has neither `tests` nor `defaultTest`".to_owned());
     }
@@ -71,6 +79,7 @@ impl Reading {
             self.templates.clone_from(templates);
         }
         let default = match document.get("defaultTest") {
+            Some(test) if self.is_elsewhere("defaultTest", test, "") => Map::new(),
             Some(Value::Object(default)) => default.clone(),
             Some(Value::String(file)) => {
                 self.leave_out("defaultTest", file, "it is in another file: put it into this one");
@@ -89,6 +98,7 @@ impl Reading {
         for (index, test) in list(document.get("tests")).iter().enumerate() {
             let place = format!("tests[{index}]");
             match test {
+                test if self.is_elsewhere(&place, test, UNKNOWN_BEHIND) => {}
                 Value::Object(test) => {
                     let tests = self.test(&place, test, &default, repeat);
                     match has_default_assertions(test) {
@@ -99,7 +109,9 @@ impl Reading {
                 Value::String(file) => self.leave_out(
                     &place,
                     file,
-                    "tests in another file are not read: put them into this one. The numbers of the tests behind it are unknown",
+                    &format!(
+                        "tests in another file are not read: put them into this one{UNKNOWN_BEHIND}"
+                    ),
                 ),
                 _ => self.leave_out(&place, "", "it is not a test"),
             }
@@ -112,6 +124,7 @@ impl Reading {
                     "tests in another file are not read: put them into this one",
                 );
             }
+            Some(tests) if self.is_elsewhere("tests", tests, "") => {}
             Some(Value::Object(_)) => {
                 self.leave_out("tests", "", "tests that a program makes are not read");
             }
@@ -120,7 +133,8 @@ impl Reading {
         if document.contains_key("scenarios") {
             self.leave_out("scenarios", "", "a suite has no scenarios: write their tests out");
         }
-        self.default_assertions(list(default.get("assert")), &all, are_all);
+        let assertions = self.assertion_list("defaultTest.assert", default.get("assert"));
+        self.default_assertions(&assertions, &all, are_all);
     }
 
     /// Takes up the assertions of `defaultTest` before the others, as they hold for all tests, or for most.
@@ -171,7 +185,9 @@ impl Reading {
             self.leave_out(place, "", &format!("only {MOST_TESTS} tests are read"));
             return tests;
         }
-        self.assertions(&format!("{place}.assert"), list(test.get("assert")), &tests, false);
+        let place = format!("{place}.assert");
+        let assertions = self.assertion_list(&place, test.get("assert"));
+        self.assertions(&place, &assertions, &tests, false);
         tests
     }
 
@@ -185,6 +201,7 @@ impl Reading {
             );
         }
         let options = object(test.get("options"));
+        self.is_elsewhere(&format!("{place}.options"), &Value::Object(options.clone()), "");
         if options.contains_key("factuality") {
             self.leave_out(
                 &format!("{place}.options.factuality"),
@@ -224,6 +241,7 @@ impl Reading {
         let place = format!("{place}.vars");
         let behind = if spread { UNKNOWN_NUMBERS } else { "" };
         match test.get("vars") {
+            Some(variables) if self.is_elsewhere(&place, variables, behind) => {}
             Some(Value::String(file)) => {
                 self.leave_out(&place, file, &format!("{NOT_READ}{behind}"));
             }
@@ -259,7 +277,7 @@ impl Reading {
                 None => assertion.clone(),
                 Some((_, Some(Value::Object(template)))) => template.clone(),
                 Some((name, _)) => {
-                    self.leave_out(&place, name, "there is no template of this name");
+                    self.leave_out(&place, name, references::why(named.unwrap_or(name)));
                     continue;
                 }
             };
@@ -273,13 +291,35 @@ impl Reading {
                     "a set that passes by a share of its assertions: here each assertion is a gate",
                 );
             } else {
-                let inner: Vec<Value> = list(assertion.get("assert")).to_vec();
+                let inner =
+                    self.assertion_list(&format!("{place}.assert"), assertion.get("assert"));
                 // promptfoo has no set in a set.
                 let inner = inner.into_iter().filter(|it| it.get("type") != assertion.get("type"));
                 let inner: Vec<Value> = inner.collect();
                 self.assertions(&format!("{place}.assert"), &inner, tests, of_all);
             }
         }
+    }
+
+    /// The assertions of a test. What is no list of them is listed.
+    fn assertion_list(&mut self, place: &str, written: Option<&Value>) -> Vec<Value> {
+        match written {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(assertions)) => return assertions.clone(),
+            Some(other) if self.is_elsewhere(place, other, "") => {}
+            Some(Value::String(file)) => {
+                self.leave_out(place, file, "it is not a list of assertions");
+            }
+            Some(_) => self.leave_out(place, "", "it is not a list of assertions"),
+        }
+        Vec::new()
+    }
+
+    /// Whether a value is a reference that nothing was put in place of, which is listed then; `behind` is what follows from it.
+    fn is_elsewhere(&mut self, place: &str, value: &Value, behind: &str) -> bool {
+        let Some(name) = reference(value) else { return false };
+        self.leave_out(place, name, &format!("{}{behind}", references::why(name)));
+        true
     }
 
     fn leave_out(&mut self, place: &str, what: &str, why: &str) {

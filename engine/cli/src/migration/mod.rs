@@ -7,6 +7,7 @@
 //!   `trajectory_assertions`, `judged_assertions`: the others, by what they are about.
 //! - `making`: what several types read alike in an assertion; `javascript_regex`: a pattern.
 //! - `template`: variables in values.
+//! - `references`: what `$ref` names, in its place.
 //! - `yaml`: the text of a configuration to values, as promptfoo reads it.
 //! - `suite_text`: the scorers as the text of a suite file.
 //! - here: the scorers of all tests together.
@@ -16,6 +17,7 @@ mod config;
 mod javascript_regex;
 mod judged_assertions;
 mod making;
+mod references;
 mod structured_assertions;
 mod suite_text;
 mod tabled_assertions;

@@ -207,3 +207,49 @@ fn what_has_no_equal_is_listed_with_its_place() {
     );
     assert!(migration.scorers.is_empty());
 }
+
+#[test]
+fn what_references_name_is_migrated_in_their_place() {
+    let migration = of("
+        definitions:
+          default: {assert: {$ref: '#/definitions/asserts'}}
+          asserts: [{type: not-contains, value: sorry}]
+          test: {vars: {city: Lima}, assert: [{$ref: '#/definitions/asserts/0'}, {$ref: '#/definitions/city'}]}
+          city: {type: contains, value: 'in {{city}}'}
+        defaultTest: {$ref: '#/definitions/default'}
+        tests:
+        - $ref: '#/definitions/test'
+        - {vars: {city: Rome}, assert: {$ref: '#/definitions/asserts'}}
+    ");
+    assert_eq!(migration.left_out.len(), 0);
+    assert_eq!(migration.scorers[0].config["value"], "sorry");
+    assert_eq!(migration.scorers[1].config["value"], "in Lima");
+    assert_eq!(migration.scorers[1].nodes, ["test-0"]);
+    assert_eq!(migration.scorers.len(), 2);
+}
+
+#[test]
+fn a_reference_that_names_nothing_here_is_listed() {
+    let migration = of("
+        defaultTest: {$ref: default.yaml}
+        tests:
+        - $ref: '#/none'
+        - assert: {$ref: asserts.yaml}
+        - {assert: {type: contains, value: a}, vars: {$ref: vars.yaml}}
+        - {assert: [{$ref: 'assert.yaml#/0'}, {type: contains, value: b}]}
+    ");
+    let listed: Vec<(&str, &str)> =
+        migration.left_out.iter().map(|it| (it.place.as_str(), it.what.as_str())).collect();
+    let expected = [
+        ("defaultTest", "default.yaml"),
+        ("tests[0]", "#/none"),
+        ("tests[1].assert", "asserts.yaml"),
+        ("tests[2].vars", "vars.yaml"),
+        ("tests[2].assert", ""),
+        ("tests[3].assert[0]", "assert.yaml#/0"),
+    ];
+    assert_eq!(listed, expected);
+    let why = &migration.left_out[1].why;
+    assert!(why.ends_with("The numbers of the tests behind it are unknown"), "{why}");
+    assert_eq!(migration.scorers.len(), 1);
+}
