@@ -87,7 +87,7 @@ fn a_tag_that_moves_is_noticed_by_who_adds_it_again() {
         let refused = desk.add(&format!("HOST/team/word-f1:0.1.0 --yes --as {name}")).exits_with(2);
         allow_duplicates! { assert_snapshot!(refused, @"
         [stderr]
-        error: `HOST/team/word-f1:0.1.0` is locked to another component in scorebox.lock: what is published under this version has changed
+        error: `HOST/team/word-f1:0.1.0` is locked to another component in scorebox.lock: what is published under this version has changed, or the lock was
         hint: a version that changes is a reason to ask its publisher; nothing was changed
         [exit code 2]
         ") };

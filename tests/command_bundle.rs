@@ -380,7 +380,7 @@ fn a_lock_that_was_edited_by_hand_is_refused_in_a_bundle_as_beside_a_suite() {
     allow_duplicates! { assert_snapshot!(refused.exits_with(2), @"
     [stderr]
     error: `registry.test/team/word-f1:0.1.0` is not what it is locked as: in addition to the output it reads groundTruth; the lock says nothing
-    hint: scorebox.lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it
+    hint: scorebox.lock was changed by hand: take back the change or, to lock the scorer again after a look at it, delete its table there and `scorebox add registry.test/team/word-f1:0.1.0`
     [exit code 2]
     ") };
     assert!(!folder.path("suite.tar").exists());

@@ -306,3 +306,14 @@ fn a_signature_that_is_of_the_index_before_is_pointed_out() {
     let warning = "warning: index.json.minisig is a signature of the index as it was before, with which users refuse this one";
     assert!(one.stderr.contains(warning), "{one}");
 }
+
+#[test]
+fn a_key_that_cannot_sign_leaves_the_index_and_its_signature() {
+    let Some(desk) = desk() else { return };
+    index(&desk, &format!("{BOTH} --name team --sign team.key")).exits_with(0);
+    desk.write("no.key", "not a key");
+    let refused = index(&desk, "oci://HOST/people/reader:0.1 --sign no.key").exits_with(2);
+    assert!(refused.stderr.contains("no.key"), "{refused}");
+    assert_eq!(serial(&desk), 1);
+    assert!(is_signed(&desk));
+}

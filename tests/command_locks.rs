@@ -355,7 +355,7 @@ fn a_component_of_another_version_than_its_address_is_refused() {
     let refused = desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2);
     assert_snapshot!(refused.stderr, @"
     error: `HOST/team/word-f1:0.2.0` is not what it is locked as: the component's version is 0.1.0, which differs from its address
-    hint: scorebox.lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it
+    hint: scorebox.lock was changed by hand: take back the change or, to lock the scorer again after a look at it, delete its table there and `scorebox add HOST/team/word-f1:0.2.0`
     ");
     let audited = desk.sh("scorebox audit --format json").exits_with(3).json();
     let lock = audited.as_array().unwrap().iter().find(|check| check["check"] == "lock").unwrap();

@@ -326,7 +326,7 @@ fn a_version_that_another_suite_beside_it_has_locked_is_not_locked_to_something_
         let refused = nothing_changes(&desk, || update(&desk, options).exits_with(2));
         assert_eq!(refused.stdout, "", "nothing is shown that could be agreed to");
         insta::allow_duplicates! { assert_snapshot!(refused.stderr, @"
-        error: `brief`: `HOST/team/brief:1.3.0` is locked to another component in scorebox.lock: what is published under this version has changed
+        error: `brief`: `HOST/team/brief:1.3.0` is locked to another component in scorebox.lock: what is published under this version has changed, or the lock was
         hint: a version that changes is a reason to ask its publisher; nothing was changed
         ") };
     }
@@ -393,4 +393,30 @@ fn a_scorer_is_updated_once_and_to_the_version_that_it_has_not_at_all() {
     publish(&desk, &Version { version: "1.3.0", ..FIRST });
     let updated = update(&desk, "brief brief --yes").exits_with(0);
     assert_eq!(updated.stderr, "Updated `brief` in suite.toml to 1.3.0.\n");
+}
+
+#[test]
+fn an_address_stays_locked_to_its_signer() {
+    let Some(desk) = desk() else { return };
+    let add = |options: &str| desk.add(&format!("HOST/team/brief:1.2.0 --yes {options}"));
+    for (name, options, now) in
+        [("none", "", "not signed"), ("other", "--sign other.key", "signed by RW")]
+    {
+        let publish = format!("scorebox publish brief.wasm HOST/{name}/brief:1.2.0 --plain-http");
+        desk.sh(&format!("{publish} {options}")).exits_with(0);
+        desk.registry.move_tag("team/brief", "1.2.0", &format!("{name}/brief"));
+        // A second entry has the same table of the lock.
+        for entry in ["brief", "second"] {
+            let refused = nothing_changes(&desk, || add(&format!("--as {entry}")).exits_with(2));
+            let what = format!("in scorebox.lock, and now it is {now}");
+            assert!(
+                refused.stderr.contains(&what) && refused.stderr.contains("nothing was changed"),
+                "{refused}"
+            );
+        }
+    }
+    let refused = add("").exits_with(2).stderr;
+    let named = refused.split_once("--signer ").unwrap().1.split(';').next().unwrap();
+    add(&format!("--signer {named}")).exits_with(0);
+    assert!(desk.read("scorebox.lock").contains(named));
 }

@@ -155,6 +155,15 @@ pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     Ok(pinned.into_iter().map(|(address, (_, _, locked))| (address, locked)).collect())
 }
 
+/// What to do about a lock that somebody edited, so that the suite's entry stays as it is.
+pub(crate) fn lock_again(locked: &Locked) -> String {
+    let address = &locked.address;
+    format!(
+        "{LOCK_FILE} was changed by hand: take back the change or, to lock the scorer again after a look at it, delete its table there and \
+         `scorebox add {address}`"
+    )
+}
+
 /// The file that says which component it uses, if one does.
 pub(crate) fn file_of(scorer: &SuiteScorer) -> Option<&Path> {
     scorer.uses_location.as_ref().map(|location| location.file.as_path())

@@ -8,11 +8,11 @@ use scorebox::{
     sandbox::{Anatomy, Grants, Sandbox},
     suite::{Suite, SuiteScorer, TrustPolicy},
 };
-use scorebox_community::{LOCK_FILE, Locked};
+use scorebox_community::Locked;
 
 use crate::{
     failure::Failure,
-    lock_file::{Locks, locks_of},
+    lock_file::{Locks, lock_again, locks_of},
     report, setup,
     trust::Trust,
 };
@@ -127,9 +127,7 @@ pub(crate) fn must_be_as(
         true => differs(&found, locked),
     };
     let message = format!("`{}` is not what it is locked as: {difference}", locked.address);
-    Err(Failure::new(message).hint(format!(
-        "{LOCK_FILE} was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it"
-    )))
+    Err(Failure::new(message).hint(lock_again(locked)))
 }
 
 /// What the scorer would be locked to that is published as `locked` is.

@@ -3,7 +3,9 @@
 use scorebox::{component_bytes::ComponentBytes, sandbox::Grants, suite::TrustPolicy};
 use scorebox_community::{Address, Locked, Signer};
 
-use crate::{failure::Failure, report, user_configuration::UserConfiguration};
+use crate::{
+    failure::Failure, lock_file::lock_again, report, user_configuration::UserConfiguration,
+};
 
 /// What is known of a published scorer that policies are about.
 #[derive(Clone, Copy, Debug)]
@@ -94,9 +96,8 @@ impl Trust {
     ) -> Result<(), Failure> {
         let address = &locked.address;
         let signer = locked.proved_signer(component).map_err(|error| {
-            Failure::new(format!("`{address}` is not what it is locked as: {error}")).hint(
-                "the lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it",
-            )
+            Failure::new(format!("`{address}` is not what it is locked as: {error}"))
+                .hint(lock_again(locked))
         })?;
         let bytes = component.len() as u64;
         self.must_allow(Claims { address, signer, grants, bytes }).map_err(|failure| {

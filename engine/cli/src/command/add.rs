@@ -77,7 +77,7 @@ impl Add {
         if matches!(entry, Entry::New) {
             self.must_be_new(&name)?;
         }
-        seen.must_be_the_locked_one(&lock)?;
+        seen.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         drop((suite, lock));
         output::stdout(|out| seen.write(out))?;
         names::warn_of(&seen.address, &seen.info.id, seen.signer(), seen.pulled.digest)?;
@@ -95,7 +95,7 @@ impl Add {
         let mut suite = SuiteEdit::open(&self.suite)?;
         let mut lock = LockFile::beside(&self.suite)?;
         let entry = Entry::of(&suite, name.as_str(), &uses)?;
-        seen.must_be_the_locked_one(&lock)?;
+        seen.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         setup::keep(&setup::components()?, &seen.pulled.component)?;
         lock.lock.insert(seen.locked());
         // First the lock: no suite names a scorer that is not locked.

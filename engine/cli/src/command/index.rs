@@ -91,17 +91,22 @@ impl Index {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let entries = setup::finish(setup::small_runtime()?, self.entries(&sandbox))?;
         let index = self.made(name, entries, before.as_ref())?;
-        let text = report::printable_json(&index.text()).into_owned();
-        if before.as_ref() == Some(&index) {
+        let stays = before.as_ref() == Some(&index);
+        let text = match stays {
+            true => input::read_file(&self.output, MOST_INDEX_BYTES as u64)?,
+            false => report::printable_json(&index.text()).into_owned(),
+        };
+        // A key that cannot sign leaves both files as they are.
+        let signed = self.sign.as_ref().map(|key| self.signed(&text, key)).transpose()?;
+        if stays {
             let shown = self.output.display();
             words::say(&format!("{shown} says this already, and stays as it is"));
         } else {
             write(&self.output, &text)?;
         }
-        let signed = match &self.sign {
-            Some(key) => Some(self.signed(key)?),
-            None => None,
-        };
+        if let Some(signed) = &signed {
+            self.write_signature(signed.signature())?;
+        }
         if signed.is_none() && before.as_ref() != Some(&index) {
             self.warn_of_signature();
         }
@@ -249,22 +254,28 @@ impl Index {
         }
     }
 
-    /// The index in the file, signed: as it is, if the signature beside it is by this key.
-    fn signed(&self, key: &Path) -> Result<SignedIndex, Failure> {
-        let document = input::read_file(&self.output, MOST_INDEX_BYTES as u64)?;
-        let beside = self.beside();
+    /// The index, signed: by the signature beside the file, if that is one of it by this key.
+    fn signed(&self, document: &str, key: &Path) -> Result<SignedIndex, Failure> {
         let signature = signing_key::sign(document.as_bytes(), key)?;
-        let there = input::read_file(&beside, MOST_SIGNATURE_BYTES).ok();
-        if let Some(there) = there
-            && let Ok(signed) =
-                SignedIndex::open(document.clone().into(), &there, signature.signer())
-        {
+        let open =
+            |text: &str| SignedIndex::open(document.to_owned().into(), text, signature.signer());
+        if let Some(signed) = self.signature_there().and_then(|there| open(&there).ok()) {
             return Ok(signed);
         }
-        write(&beside, signature.text())?;
-        let opened =
-            SignedIndex::open(document.into(), Signature::text(&signature), signature.signer());
-        opened.map_err(|error| Failure::new(format!("cannot sign the index: {error}")))
+        open(signature.text())
+            .map_err(|error| Failure::new(format!("cannot sign the index: {error}")))
+    }
+
+    fn signature_there(&self) -> Option<String> {
+        input::read_file(&self.beside(), MOST_SIGNATURE_BYTES).ok()
+    }
+
+    /// Puts the signature beside the file, unless it is there.
+    fn write_signature(&self, signature: &Signature) -> Result<(), Failure> {
+        match self.signature_there().as_deref() == Some(signature.text()) {
+            true => Ok(()),
+            false => write(&self.beside(), signature.text()),
+        }
     }
 
     /// Publishes it. Whether it was not there before.

@@ -187,7 +187,7 @@ impl Update {
         if candidate.address == used.locked.address {
             return self.sign(used, &candidate);
         }
-        candidate.must_be_the_locked_one(&LockFile::beside(&self.suite)?)?;
+        candidate.must_be_the_locked_one(&LockFile::beside(&self.suite)?, self.signer.as_ref())?;
         let old = old.as_ref().map(|(info, bytes)| (info, *bytes));
         let difference = Difference { locked: &used.locked, old, new: &candidate };
         let scores = self.scores(used, &candidate, updating)?;
@@ -383,7 +383,7 @@ impl Update {
                 .hint("look at the suite file, and update again"));
         }
         // Others may have locked it while the user looked.
-        candidate.must_be_the_locked_one(&lock)?;
+        candidate.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         setup::keep(components, &candidate.pulled.component)?;
         let needed = candidate.anatomy.grants();
         let granted: Vec<String> = self

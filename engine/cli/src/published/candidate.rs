@@ -85,17 +85,34 @@ impl Candidate {
         locked::lock_of(&bare, self.info.reads, &self.anatomy)
     }
 
-    /// Refuses to lock its address to another component than that which it is locked to.
-    pub(crate) fn must_be_the_locked_one(&self, lock: &LockFile) -> Result<(), Failure> {
-        let address = &self.address;
-        match lock.lock.get(&address.to_string()) {
-            Some(locked) if locked.component != self.pulled.digest => Err(Failure::new(format!(
-                "`{address}` is locked to another component in {}: what is published under this version has changed",
-                lock.path().display()
+    /// Refuses to lock its address to another component than that which it is locked to, and to another signer, unless it is the one whom
+    /// the user names.
+    pub(crate) fn must_be_the_locked_one(
+        &self,
+        lock: &LockFile,
+        named: Option<&Signer>,
+    ) -> Result<(), Failure> {
+        let (address, file) = (&self.address, lock.path().display());
+        let Some(locked) = lock.lock.get(&address.to_string()) else { return Ok(()) };
+        if locked.component != self.pulled.digest {
+            return Err(Failure::new(format!(
+                "`{address}` is locked to another component in {file}: what is published under this version has changed, or the lock was"
             ))
-            .hint("a version that changes is a reason to ask its publisher; nothing was changed")),
-            _ => Ok(()),
+            .hint("a version that changes is a reason to ask its publisher; nothing was changed"));
         }
+        let (before, now) = (locked.signer(), self.signer());
+        let Some(before) = before.filter(|_| now != before && (now.is_none() || now != named))
+        else {
+            return Ok(());
+        };
+        let lead = format!("`{address}` is locked as signed by {before} in {file}, and now it is");
+        Err(match now {
+            Some(now) => Failure::new(format!("{lead} signed by {now}")).hint(format!(
+                "ask its publisher whether the key has changed, and if so: --signer {now}; nothing was changed"
+            )),
+            None => Failure::new(format!("{lead} not signed"))
+                .hint("a signature that is gone is a reason to ask its publisher; nothing was changed"),
+        })
     }
 
     /// Loads it with the configuration and the limits of a suite's entry, and refuses one that does not take them.
