@@ -199,12 +199,13 @@ fn changes_beside_the_scores_are_noticed() {
         // Read as a case of another run, under the key of this one.
         "INSERT INTO runs SELECT 2, 'better', suite_name, suite_json, suite_digest, engine_version,
              wasmtime_version, contract_version, source, state, state_reason, created_at_ms,
-             finished_at_ms, NULL, NULL, seed, NULL FROM runs;
+             finished_at_ms, NULL, NULL, seed, NULL, 0 FROM runs;
          PRAGMA ignore_check_constraints = on; UPDATE cases SET run = 2 WHERE case_id = 'q2'",
         "UPDATE score_rows SET reused_case = case_key, reused_scorer = scorer",
         "UPDATE score_rows SET scored_at_ms = 0",
         "UPDATE score_rows SET duration_ms = 0.0",
         "UPDATE runs SET created_at_ms = 0",
+        "UPDATE runs SET cases_bad = 1",
         "DELETE FROM score_rows WHERE case_key = (SELECT max(case_key) FROM cases);
          DELETE FROM cases WHERE case_key = (SELECT max(case_key) FROM cases)",
     ] {

@@ -12,9 +12,9 @@ use crate::same_request::counted_elsewhere;
 use crate::span_messages::{
     event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
 };
-use crate::spans::Span;
+use crate::span_usage::usage;
+use crate::spans::{ANCESTORS, Span};
 use crate::step::{Outcome, Role, Status, StepKind, SubAgentCall, ToolCall};
-use scorebox_sdk::Usage;
 
 /// What a span is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -184,9 +184,6 @@ fn parents(spans: &[Span], by_id: &BTreeMap<Key<'_>, usize>) -> Vec<Option<usize
     };
     spans.iter().map(|span| span.inside.or_else(|| parent(span))).collect()
 }
-
-/// How many spans up a step is looked for. Traces may name parents in a circle.
-pub(super) const ANCESTORS: i32 = 64;
 
 /// The step of the closest ancestor that has one.
 fn ancestor(
@@ -448,34 +445,4 @@ fn cut_off(reason: &Value) -> Option<String> {
 fn duration(span: &Span) -> Option<f64> {
     let duration = span.end_ms? - span.start_ms?;
     (duration >= 0.0).then_some(duration)
-}
-
-/// Tokens and cost of a span, in the keys of OpenTelemetry, today's and older ones, OpenInference and
-/// OpenLLMetry.
-pub(super) fn usage(attributes: &Object) -> Option<Usage> {
-    let first = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)).cloned();
-    fields::usage(Some(&json!({
-        "input_tokens": first(&[
-            "gen_ai.usage.input_tokens",
-            "gen_ai.usage.prompt_tokens",
-            "llm.token_count.prompt",
-        ]),
-        "output_tokens": first(&[
-            "gen_ai.usage.output_tokens",
-            "gen_ai.usage.completion_tokens",
-            "llm.token_count.completion",
-        ]),
-        "total_tokens": first(&["llm.usage.total_tokens", "llm.token_count.total"]),
-        "cost_usd": first(&["llm.cost.total", "gen_ai.usage.cost"]),
-        "cache_read_tokens": first(&[
-            "gen_ai.usage.cache_read.input_tokens",
-            "gen_ai.usage.cache_read_input_tokens",
-            "llm.token_count.prompt_details.cache_read",
-        ]),
-        "cache_write_tokens": first(&[
-            "gen_ai.usage.cache_creation.input_tokens",
-            "gen_ai.usage.cache_creation_input_tokens",
-            "llm.token_count.prompt_details.cache_write",
-        ]),
-    })))
 }

@@ -19,7 +19,7 @@
 //!
 //! | shape | recognized by | read in |
 //! |---|---|---|
-//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `genai` |
+//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `span_usage`, `genai` |
 //! | OpenTelemetry log records | `event_name` of `gen_ai.….message`, `gen_ai.choice`; `resourceLogs` | `logs`, `span_messages` |
 //! | Inspect samples and events | `messages` or `events` beside `epoch`, `scores` …; `event` in each item | `inspect` |
 //! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` beside `agent` | `atif` |
@@ -85,6 +85,7 @@ mod read;
 mod reported;
 mod same_request;
 mod span_messages;
+mod span_usage;
 mod spans;
 mod step;
 mod stream;

@@ -2,8 +2,8 @@
 //! one request, a framework's and that of the model's client. Reads nothing else of a span.
 
 use crate::fields::{Object, has, word};
-use crate::genai::{ANCESTORS, usage};
-use crate::spans::Span;
+use crate::span_usage::usage;
+use crate::spans::{ANCESTORS, Span};
 
 /// Keys of what a model answered; older ones go on with an index.
 const ANSWERS: [&str; 3] = ["gen_ai.output.messages", "gen_ai.completion.", "llm.output_messages."];

@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 
 use crate::fields::{self, Object, has, id, list, take, text, word};
 
+/// How many spans up one is looked for. Traces may name parents in a circle.
+pub(super) const ANCESTORS: i32 = 64;
+
 /// One span.
 #[derive(Debug, Default)]
 pub(super) struct Span {
