@@ -111,6 +111,22 @@ impl Span {
         [self.tokens(INPUT_TOKENS), self.tokens(OUTPUT_TOKENS), self.tokens(ALL_TOKENS)]
     }
 
+    /// Whether it and a span inside it describe one request, which two libraries watched: they name the same response or, if one of them
+    /// names none, the same tokens. So the scorers of traces see it, too.
+    pub(crate) fn is_the_request_of(&self, inside: &Span) -> bool {
+        let id = |span: &Span| {
+            span.text(&["gen_ai.response.id"]).filter(|id| !id.is_empty()).map(str::to_owned)
+        };
+        match (id(self), id(inside)) {
+            (Some(around), Some(inside)) => around == inside,
+            _ => {
+                let tokens = |[input, output, _]: [Option<u64>; 3]| input.zip(output);
+                let around = tokens(self.usage());
+                around.is_some() && around == tokens(inside.usage())
+            }
+        }
+    }
+
     fn tokens(&self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| self.attributes.get(*key)?.as_u64())
     }

@@ -1,7 +1,7 @@
 //! OpenTelemetry spans as cases, one for each trace in which a model was asked: documents of OTLP JSON, or one object for each span.
 //! What a span says is `span`'s to know.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, de::Deserializer};
 use serde_json::Value;
@@ -120,12 +120,37 @@ impl Traces<'_> {
         let mut case = Record::new(trace, origin);
         case.input = asked.map(Part::from);
         case.output = answered.map(Part::from);
-        case.usage = consumed(if calls.is_empty() { &of_models } else { &calls });
+        case.usage = match calls.is_empty() {
+            true => consumed(&of_models),
+            false => consumed(&each_request_once(&calls, &spans)),
+        };
         case.latency_ms = milliseconds(&outer);
         let written = spans.iter().map(|span| span.written.clone()).collect();
         case.trace = Some(Value::Array(written).into());
         self.emit.case(&case)
     }
+}
+
+/// How many spans up a call around a call is looked for. Traces may name parents in a circle.
+const ANCESTORS: usize = 64;
+
+/// The calls without those around another one that describes the same request.
+fn each_request_once<'s>(calls: &[&'s Span], spans: &[Span]) -> Vec<&'s Span> {
+    let parents: HashMap<&str, Option<&str>> =
+        spans.iter().map(|span| (span.id.as_str(), span.parent.as_deref())).collect();
+    let by_id: HashMap<&str, &Span> = calls.iter().map(|span| (span.id.as_str(), *span)).collect();
+    let twice = calls.iter().filter_map(|inside| {
+        let mut around = inside.parent.as_deref()?;
+        for _ in 0..ANCESTORS {
+            if let Some(call) = by_id.get(around).filter(|_| around != inside.id) {
+                return call.is_the_request_of(inside).then_some(call.id.as_str());
+            }
+            around = parents.get(around).copied().flatten()?;
+        }
+        None
+    });
+    let twice: HashSet<&str> = twice.collect();
+    calls.iter().copied().filter(|span| !twice.contains(span.id.as_str())).collect()
 }
 
 /// The tokens of all spans.
@@ -177,7 +202,33 @@ fn size(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_request_that_two_libraries_watch_counts_once() {
+        let call = |id: &str, parent: &str, response: &str, input: u64| {
+            let span = json!({"traceId": "a", "spanId": id, "parentSpanId": parent, "attributes": [
+                {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+                {"key": "gen_ai.response.id", "value": {"stringValue": response}},
+                {"key": "gen_ai.usage.input_tokens", "value": {"intValue": input.to_string()}},
+                {"key": "gen_ai.usage.output_tokens", "value": {"intValue": "5"}}]});
+            Span::read(span).unwrap()
+        };
+        let counted = |spans: &[Span]| -> Vec<String> {
+            let calls: Vec<&Span> = spans.iter().filter(|span| span.is_call()).collect();
+            each_request_once(&calls, spans).iter().map(|span| span.id.clone()).collect()
+        };
+        let between = json!({"traceId": "a", "spanId": "b", "parentSpanId": "1", "name": "POST"});
+        let between = Span::read(between).unwrap();
+        let same =
+            [call("1", "", "r1", 10), between, call("2", "b", "r1", 12), call("3", "2", "r1", 9)];
+        assert_eq!(counted(&same), ["3"]);
+        assert_eq!(counted(&[call("1", "", "r1", 10), call("2", "1", "r2", 10)]), ["1", "2"]);
+        assert_eq!(counted(&[call("1", "2", "r1", 10), call("2", "1", "r2", 10)]), ["1", "2"]);
+        assert_eq!(counted(&[call("1", "1", "r1", 10)]), ["1"]);
+    }
 
     #[test]
     fn a_total_is_the_sum_of_all_spans_or_is_left_out() {
