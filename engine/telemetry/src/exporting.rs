@@ -90,9 +90,9 @@ fn of_grpc(message: &str) -> Option<String> {
 const GRPC_CODE: &str = "gRPC code: ";
 /// That a status comes of the connection and not of the collector: tonic, `transport/error.rs`.
 const TRANSPORT: &str = "transport error";
-/// That there is none: hyper-util, `client/legacy/connect`.
+/// What hyper-util (`client/legacy/connect`) says when it cannot connect.
 const NO_CONNECTION: [&str; 2] = ["tcp connect error", "dns error"];
-/// That the first byte of what came begins no record of TLS: rustls, `Debug` of `InvalidMessage`.
+/// What rustls (`Debug` of `InvalidMessage`) says when the first byte does not begin a TLS record.
 const NO_RECORD: &str = "InvalidContentType";
 const NOT_GRPC: &str = "it does not speak gRPC there, or ended the connection; if it has TLS, its address begins with https://, and if it speaks HTTP, set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf";
 

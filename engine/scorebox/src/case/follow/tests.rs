@@ -1,4 +1,4 @@
-//! Where a followed file goes on, whatever was done to it.
+//! Tests of where reading a followed file goes on after the file was renamed, replaced, cut or removed.
 
 use std::{fs, io::Write as _};
 
