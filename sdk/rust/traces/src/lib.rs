@@ -32,6 +32,7 @@
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
 //! | content blocks and parts without a message, the AI SDK's streams | `type` of `tool_use`, `tool_result`, `tool-input-available` …; `functionCall` … | `parts` |
 //! | Google contents | `parts` | `messages` |
+//! | Bedrock's answers to Converse | `stopReason` beside `output.message` | `converse`, `parts` |
 //! | the AI SDK's steps in parts | a list of `content` beside `finishReason`, with calls in it or none beside it | `messages`, `parts` |
 //! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
 //!
@@ -64,6 +65,7 @@ mod builder;
 mod calls;
 mod codex;
 mod conversation;
+mod converse;
 mod count;
 mod expected;
 mod expression;

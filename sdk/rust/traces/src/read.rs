@@ -10,7 +10,7 @@ use crate::conversation::Conversation;
 use crate::fields::{self, LISTS, Object, kind, list, take, word};
 use crate::item::{CHUNKS, is_item, read_item};
 use crate::step::{Outcome, Status};
-use crate::{TraceError, atif, codex, genai, inspect, logs, spans, turns};
+use crate::{TraceError, atif, codex, converse, genai, inspect, logs, spans, turns};
 use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
@@ -69,6 +69,7 @@ fn read_list(
     mut items: Vec<Value>,
     wrappers: usize,
 ) -> Result<(), TraceError> {
+    items.iter_mut().filter_map(Value::as_object_mut).for_each(converse::as_choice);
     let is =
         |test: fn(&Object) -> bool| items.iter().any(|item| item.as_object().is_some_and(test));
     if is(is_chunk) {
@@ -241,6 +242,7 @@ fn read_object(
     if let Some(calls) = live_calls(&mut object) {
         return read_list(builder, calls, 0);
     }
+    converse::as_choice(&mut object);
     let is_one = is_item(&object);
     if !is_one {
         read_outcome(builder, &object);

@@ -193,3 +193,49 @@ fn a_list_of_tools_is_declared_by_the_item_that_has_it() {
     let trace = Trace::read(response).unwrap();
     assert_eq!(trace.tools().len(), 2);
 }
+
+#[test]
+fn bedrocks_answers_to_converse() {
+    let asked = json!({"role": "user", "content": [{"text": "Weather in Rome?"}]});
+    let called = json!({"role": "assistant", "content": [{"text": "I look."},
+        {"toolUse": {"toolUseId": "tooluse_kZJMlvQmRJ6eAyJE5GIl7Q", "name": "weather", "input": {"city": "Rome"}}}]});
+    let result = json!({"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_kZJMlvQmRJ6eAyJE5GIl7Q",
+        "content": [{"json": {"celsius": 21}}], "status": "success"}}]});
+    let answer = |message: &Value, reason: &str| {
+        json!({"ResponseMetadata": {"HTTPStatusCode": 200, "RetryAttempts": 0},
+            "output": {"message": message}, "stopReason": reason,
+            "usage": {"inputTokens": 30, "outputTokens": 8, "totalTokens": 38},
+            "metrics": {"latencyMs": 1175}, "trace": {"guardrail": {"actionReason": "none"}}})
+    };
+    let (user, words) = ("user: Weather in Rome?", "assistant: I look.");
+    let open = "call weather {\"city\":\"Rome\"} -> nothing (unknown)";
+    let first = answer(&called, "tool_use");
+    assert_eq!(told(first.clone()), [words, open]);
+    let usage = Trace::read(first.clone()).unwrap().usage().unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(30), Some(8)));
+
+    // What was asked stands beside the answer, or around it.
+    let with = |mut answer: Value, messages: Value| {
+        answer["messages"] = messages;
+        answer
+    };
+    assert_eq!(told(with(first.clone(), json!([asked]))), [user, words, open]);
+    assert_eq!(told(json!({"messages": [asked], "response": first})), [user, words, open]);
+
+    // The answers of a conversation, each with all that was asked before.
+    let said = json!({"role": "assistant", "content": [{"text": "21 degrees."}]});
+    let last = answer(&said, "end_turn");
+    let all = json!([asked, called, result]);
+    let done = "call weather {\"city\":\"Rome\"} -> [{\"json\":{\"celsius\":21}}] (succeeded)";
+    let calls = json!([with(first, json!([asked])), with(last, all)]);
+    assert_eq!(told(calls.clone()), [user, words, done, "assistant: 21 degrees."]);
+    assert_eq!(Trace::read(calls).unwrap().usage().unwrap().input_tokens, Some(60));
+
+    for reason in ["max_tokens", "guardrail_intervened", "content_filtered", "malformed_tool_use"] {
+        let outcome = Trace::read(answer(&said, reason)).unwrap().outcome().cloned();
+        assert_eq!(
+            outcome,
+            Some(Outcome::Failed(Some(format!("the answer was cut off: {reason}"))))
+        );
+    }
+}
