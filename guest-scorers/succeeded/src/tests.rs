@@ -73,3 +73,18 @@ fn an_answer_with_an_id_is_not_a_run() {
     let scorer: Succeeded = scorebox_sdk::configure(json!({})).unwrap();
     assert!(scorer.score(&Case::new(json!({"id": 7, "answer": "x"}))).is_err());
 }
+
+#[test]
+fn a_run_that_langgraph_interrupted_waits_for_a_person() {
+    let state = json!({
+        "messages": [
+            {"type": "human", "content": "Refund order 7."},
+            {"type": "ai", "content": "", "tool_calls": [
+                {"name": "refund", "args": {"order": 7}, "id": "call_1", "type": "tool_call"}]},
+        ],
+        "__interrupt__": [{"id": "ec5a9a4f", "value": {"question": "Refund order 7?"}}],
+    });
+    let score = score(state);
+    assert_eq!(score.score, Some(0.0));
+    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks failed: the run waits for a person"));
+}

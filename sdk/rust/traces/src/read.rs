@@ -444,6 +444,7 @@ fn read_outcome(builder: &mut Builder, object: &Object) {
     let reason = fields::error_text(error);
     let stated = word(object, "status").map(|status| (status, fields::status(status)));
     builder.outcome = match (stated, reason) {
+        _ if is_interrupted(object) => Some(Outcome::Waiting),
         (Some(("waiting" | "parked" | "input_required" | "requires_action", _)), _) => {
             Some(Outcome::Waiting)
         }
@@ -458,6 +459,12 @@ fn read_outcome(builder: &mut Builder, object: &Object) {
         (Some((_, Status::Succeeded)), None) => Some(Outcome::Completed),
         _ => None,
     };
+}
+
+/// Whether LangGraph interrupted the run to ask a person: the state that it hands back has the questions beside the
+/// messages.
+fn is_interrupted(state: &Object) -> bool {
+    state.get("__interrupt__").is_some_and(|questions| !fields::is_blank(questions))
 }
 
 /// Where a document has its list of step dictionaries: itself, or under one of the keys that wrap

@@ -239,3 +239,32 @@ fn bedrocks_answers_to_converse() {
         );
     }
 }
+
+#[test]
+fn a_run_that_langgraph_interrupted_waits_for_a_person() {
+    let messages = json!([
+        {"type": "human", "content": "Delete the old records.", "id": "6f0d"},
+        {"type": "ai", "content": "", "id": "lc_run--8b3", "tool_calls": [{"name": "execute_sql", "id": "call_1",
+            "args": {"query": "DELETE FROM records"}, "type": "tool_call"}],
+            "response_metadata": {"finish_reason": "tool_calls"}},
+    ]);
+    // What the middleware for people in the loop asks, as an object and as Python's text of one.
+    let question = json!({"id": "ec5a9a4f", "value": {
+        "action_requests": [{"name": "execute_sql", "args": {"query": "DELETE FROM records"},
+            "description": "Tool execution pending approval"}],
+        "review_configs": [{"action_name": "execute_sql", "allowed_decisions": ["approve", "reject"]}]}});
+    let read = |questions: Value| {
+        Trace::read(json!({"messages": messages, "__interrupt__": questions})).unwrap()
+    };
+    for questions in [json!([question]), json!(["Interrupt(value={'question': 'Sure?'}, id='ec')"])]
+    {
+        let trace = read(questions);
+        assert_eq!(trace.outcome(), Some(&Outcome::Waiting));
+        assert!(trace.is_parked());
+        assert_eq!(trace.tool_calls().count(), 1);
+    }
+    for none in [json!([]), Value::Null] {
+        let trace = read(none);
+        assert_eq!((trace.outcome(), trace.is_parked()), (None, false));
+    }
+}
