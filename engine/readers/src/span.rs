@@ -90,7 +90,7 @@ impl Span {
             .or_else(|| self.json(&["input.value", "traceloop.entity.input"]))
     }
 
-    /// What came out of it; the text, if it is a message with nothing else.
+    /// What came out of it: the text alone, if its message has nothing else.
     pub(crate) fn output(&self) -> Option<Value> {
         let messages = self.json(&["gen_ai.output.messages"]);
         let found = messages
@@ -106,13 +106,13 @@ impl Span {
         Some(only_text(&found).unwrap_or(found))
     }
 
-    /// Tokens that went in and came out, and their sum if it is stated.
+    /// Tokens of the input and of the output, and their total if it is stated.
     pub(crate) fn usage(&self) -> [Option<u64>; 3] {
         [self.tokens(INPUT_TOKENS), self.tokens(OUTPUT_TOKENS), self.tokens(ALL_TOKENS)]
     }
 
-    /// Whether it and a span inside it describe one request, which two libraries watched: they name the same response or, if one of them
-    /// names none, the same tokens. So the scorers of traces see it, too.
+    /// Whether it and a span inside it describe the same request, which two libraries watched: they name the same response or, if one of
+    /// them names none, the same tokens. The scorers of traces use the same rule.
     pub(crate) fn is_the_request_of(&self, inside: &Span) -> bool {
         let id = |span: &Span| {
             span.text(&["gen_ai.response.id"]).filter(|id| !id.is_empty()).map(str::to_owned)
@@ -146,7 +146,7 @@ impl Span {
         of.filter_map(|(_, attributes)| attributes.get(attribute).map(unwrapped)).next()
     }
 
-    /// The messages that are events of their own: `gen_ai.user.message` and the like.
+    /// The messages that are separate events: `gen_ai.user.message` and the like.
     fn user_events(&self) -> Option<Value> {
         let messages = self.events.iter().filter_map(|(name, attributes)| {
             let role = name.strip_prefix("gen_ai.")?.strip_suffix(".message")?;
@@ -187,7 +187,7 @@ const OUTPUT_TOKENS: &[&str] = &[
 const ALL_TOKENS: &[&str] =
     &["gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"];
 
-/// The text of messages if there is one, and it is text only: `[{"role": …, "parts": [{"type": "text", "content": …}]}]`.
+/// The text, if there is only one message and it consists of text only: `[{"role": …, "parts": [{"type": "text", "content": …}]}]`.
 fn only_text(messages: &Value) -> Option<Value> {
     let message = match messages {
         Value::Array(items) if items.len() == 1 => &items[0],

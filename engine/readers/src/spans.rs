@@ -1,5 +1,5 @@
 //! OpenTelemetry spans as cases, one for each trace in which a model was asked: documents of OTLP JSON, or one object for each span.
-//! What a span says is `span`'s to know.
+//! What a single span says is read in `span`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ const IN_DOCUMENTS: &[Path] = &[
 const AS_OBJECTS: &[Path] = &[&[]];
 const IN_LISTS: &[Path] = &[&[EACH]];
 
-/// Which of these a text has; documents of one kind follow one another.
+/// Which of these paths a text has. All its documents are of one kind.
 fn paths(source: &SourceFile) -> Result<&'static [Path], Problem> {
     let mut start = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(text(&source.path)?, 1 << 16), &mut start)?;
@@ -92,7 +92,7 @@ impl Traces<'_> {
     }
 
     fn put(&mut self, trace: String, mut spans: Vec<Span>) -> Result<(), Problem> {
-        // Exporters write a span when it ends; equal times stay as they were written.
+        // Exporters write a span when it ends. Spans with equal times keep the order in which they were written.
         spans.sort_by_key(|span| span.start);
         if !spans.iter().any(Span::is_of_a_model) {
             self.emit.leave_out("traces in which no model was asked");
@@ -131,10 +131,10 @@ impl Traces<'_> {
     }
 }
 
-/// How many spans up a call around a call is looked for. Traces may name parents in a circle.
+/// How many ancestors of a call are searched for another call. Parents may form a circle.
 const ANCESTORS: usize = 64;
 
-/// The calls without those around another one that describes the same request.
+/// The calls, without those that enclose another call for the same request.
 fn each_request_once<'s>(calls: &[&'s Span], spans: &[Span]) -> Vec<&'s Span> {
     let parents: HashMap<&str, Option<&str>> =
         spans.iter().map(|span| (span.id.as_str(), span.parent.as_deref())).collect();
@@ -159,8 +159,8 @@ fn consumed(spans: &[&Span]) -> Option<Value> {
     sum_of(counts).and_then(|[input, output, total]| usage(input, output, total, None))
 }
 
-/// The sums of input, output and total. Where one span states a total, that of another is the sum of its input and output; if
-/// that is not known either, the sum has no total, because it would be less than its parts.
+/// The sums of input, output and total. If some span states a total, the input and output of a span without one are its total;
+/// if it lacks one of the two, the sum has no total, because it would be less than its parts.
 fn sum_of(counts: impl Iterator<Item = [Option<u64>; 3]>) -> Option<[Option<u64>; 3]> {
     let mut has_a_total = false;
     let stated = counts.filter(|counts| counts.iter().any(Option::is_some));

@@ -25,7 +25,7 @@ enum Kind {
     Tool,
     /// An agent ran.
     Agent,
-    /// None of these, or one of these that counts elsewhere.
+    /// None of these, or a span whose content another span already has.
     Unknown,
 }
 
@@ -95,9 +95,9 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
         };
         let depth = depth(parents, index);
         moments.push((start, 1, depth, index, false));
-        // A tool's call and its result are read together, when it begins.
+        // The call and the result of a tool span are read together, when it begins.
         if kinds[index] != Kind::Tool {
-            // At one time, what began earlier ends before anything begins.
+            // Of what happens at the same moment, earlier spans end before others begin.
             let order = if end > start { 0 } else { 2 };
             moments.push((end, order, -depth, index, true));
         }
@@ -108,7 +108,7 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
     moments.into_iter().map(|(.., index, ends)| (index, ends)).collect()
 }
 
-/// How many spans are around a span.
+/// How many ancestors a span has.
 fn depth(parents: &[Option<usize>], span: usize) -> i32 {
     let mut here = parents[span];
     let mut depth = 0;
@@ -154,7 +154,7 @@ fn kind(span: &Span) -> Kind {
     }
 }
 
-/// What a span is known by: its trace, and its id there.
+/// What identifies a span: its trace, and its id in that trace.
 type Key<'s> = (Option<&'s str>, &'s str);
 
 fn key(span: &Span) -> Option<Key<'_>> {
@@ -176,7 +176,7 @@ fn by_id(spans: &[Span]) -> BTreeMap<Key<'_>, usize> {
     by_id
 }
 
-/// The span that called each span, if the trace has it.
+/// The parent of each span, if the trace has it.
 fn parents(spans: &[Span], by_id: &BTreeMap<Key<'_>, usize>) -> Vec<Option<usize>> {
     let parent = |span: &Span| {
         let key = (span.trace_id.as_deref(), span.parent_id.as_deref()?);
@@ -210,11 +210,11 @@ struct Reader<'b> {
     called: BTreeSet<String>,
     /// Ids of calls whose result a tool's span reported.
     answered: BTreeSet<String>,
-    /// The calls of tools' spans that no model's answer had before them.
+    /// Calls that a tool span reported before any model's answer contained them.
     unasked: BTreeSet<usize>,
-    /// Whether the span of a model had what it answered.
+    /// Whether some model span contained the model's answer.
     has_answers: bool,
-    /// Whether the run broke off in the span of a model that nothing is around: until the next such span goes on with it.
+    /// Whether the run failed in a model span without a parent. The next such span continues the run and clears it.
     root_failed: bool,
 }
 
@@ -253,7 +253,7 @@ impl Reader<'_> {
         let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
         said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
         said.extend(of_openinference(&mut span.attributes, "llm.output_messages."));
-        // What an agent hands over is what its model said, if that is known.
+        // The output of an agent repeats what its model said, if the trace has that.
         if said.is_empty()
             && (is_model || !self.has_answers)
             && word(&span.attributes, "gen_ai.operation.name").is_none()
@@ -287,8 +287,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads why a model's answer ended. `before`: what cut off the answer before it, which an agent hands over and a model
-    /// goes on from.
+    /// Reads why a model's answer ended. `before` is what cut off the previous answer: it still holds if an agent repeats that
+    /// answer, and no longer if a model continues it.
     fn ended(&mut self, span: &mut Span, is_model: bool, before: Option<String>) {
         let (mut cut, mut before) = (None, before);
         if is_model {
@@ -302,8 +302,8 @@ impl Reader<'_> {
         self.builder.cut_off = cut.or(self.builder.cut_off.take()).or(before);
     }
 
-    /// Reads messages, without the calls and results that tools' spans have reported already. `new`:
-    /// a model has just written them.
+    /// Reads messages, without the calls and results that tool spans have already reported. `new`: a
+    /// model has just written them.
     fn read(&mut self, mut messages: Vec<Value>, new: bool) {
         for message in &mut messages {
             let parts = message.get_mut("parts").and_then(Value::as_array_mut);
@@ -332,7 +332,7 @@ impl Reader<'_> {
     fn tool(&mut self, index: usize, span: &mut Span) {
         let keys = ["gen_ai.tool.name", "tool.name", "traceloop.entity.name"];
         let name = text(&mut span.attributes, &keys).filter(|name| !name.is_empty());
-        // Without a tool, the conventions name the span by the operation alone.
+        // If the tool has no name, the conventions name the span after the operation alone.
         let name = name.unwrap_or_else(|| match span.name.split_once(' ') {
             Some(("execute_tool", name)) => name.to_owned(),
             _ if span.name == "execute_tool" => String::new(),
@@ -380,7 +380,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a call is the one whose span is around it, as a client and its server report a call of a tool.
+    /// Whether a call is the same as the one whose span encloses it, because a client and its server both report it.
     fn is_inside_itself(&self, id: Option<&str>, name: &str) -> bool {
         let around = self.builder.parent.and_then(|step| self.builder.steps.get(step));
         match around.map(|step| &step.kind) {
@@ -413,8 +413,8 @@ impl Reader<'_> {
     }
 }
 
-/// What a tool's span says the tool was called with. OpenInference has the tool's schema under a name that others have
-/// the arguments under.
+/// The arguments that a tool span states. OpenInference has the tool's schema under a name that others use for the
+/// arguments.
 fn tool_input(attributes: &mut Object) -> Option<Value> {
     let is_schema = |value: &Value| value.get("properties").is_some();
     take(attributes, &["gen_ai.tool.call.arguments", "input.value"])
@@ -422,7 +422,8 @@ fn tool_input(attributes: &mut Object) -> Option<Value> {
         .or_else(|| Some(parsed(take(attributes, &["tool.parameters"])?)).filter(|v| !is_schema(v)))
 }
 
-/// The arguments without what OpenLLMetry puts around them: the ways in which Python passes them, or LangChain's inputs.
+/// The arguments without the object that OpenLLMetry puts around them: Python's `args` and `kwargs`, or LangChain's
+/// `inputs`.
 fn unwrapped(input: Value) -> Value {
     let mut input = parsed(input);
     let is_empty = |key: &str| input.get(key).is_none_or(fields::is_blank);

@@ -1,15 +1,15 @@
-//! Which spans describe a request to a model that another span around or inside them describes, too: two libraries may watch
-//! one request, a framework's and that of the model's client. Reads nothing else of a span.
+//! Finds spans that describe the same request to a model as a span around or inside them, because two libraries watched it:
+//! a framework's and the model client's. Reads nothing else of a span.
 
 use crate::fields::{Object, has, word};
 use crate::span_usage::usage;
 use crate::spans::{ANCESTORS, Span};
 
-/// Keys of what a model answered; older ones go on with an index.
+/// Keys of a model's answer. In the older ones, an index follows.
 const ANSWERS: [&str; 3] = ["gen_ai.output.messages", "gen_ai.completion.", "llm.output_messages."];
 
-/// The spans that are left out, so that each request counts once: of two that describe one, that around the other, unless it alone
-/// has what the model answered.
+/// The spans to leave out so that each request counts once: the outer one of two that describe the same request, or the inner
+/// one if only the outer one has the model's answer.
 pub(super) fn counted_elsewhere(
     spans: &[Span],
     parents: &[Option<usize>],

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::fields::{self, Object, has, id, list, take, text, word};
 
-/// How many spans up one is looked for. Traces may name parents in a circle.
+/// How many ancestors of a span are searched. Parents may form a circle.
 pub(super) const ANCESTORS: i32 = 64;
 
 /// One span.
