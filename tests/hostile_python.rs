@@ -46,6 +46,7 @@ fn an_invalid_result_is_an_error_and_never_a_score() {
         ("generator", "return (i for i in range(3))"),
         ("empty", "return {}"),
         ("text", "return {'score': '1'}"),
+        ("inside", "return {'score': {'score': 1}}"),
         ("typo", "return {'score': 1, 'reasons': 'x'}"),
         ("reason", "return {'score': 1, 'reason': 7}"),
         ("cycle", "a = {}; a['a'] = a; return {'score': 1, 'meta': a}"),
@@ -69,7 +70,8 @@ fn an_invalid_result_is_an_error_and_never_a_score() {
     array: failed: hostile.py: the script returned a list; a score is a number, True or False, None if the scorer does not apply, or a dict with `score`
     generator: failed: hostile.py: the script returned a generator; a score is a number, True or False, None if the scorer does not apply, or a dict with `score`
     empty: failed: hostile.py: the script returned a dict without `score`; a score is a number, True or False, None if the scorer does not apply, or a dict with `score`
-    text: failed: hostile.py: `score` is a str; a score is a number, True or False, None if the scorer does not apply, or a dict with `score`
+    text: failed: hostile.py: `score` is a str; it must be a number, True or False, or None if the scorer does not apply
+    inside: failed: hostile.py: `score` is a dict; it must be a number, True or False, or None if the scorer does not apply
     typo: failed: hostile.py: the result has the unknown key `reasons`; the keys are `score`, `reason`, `label`, `meta`, `assertions`
     reason: failed: hostile.py: `reason` is an int, not a string
     cycle: failed: hostile.py: `meta` cannot be written as JSON: ValueError: Circular reference detected
@@ -210,10 +212,12 @@ fn what_has_no_end_is_ended_by_a_limit() {
     let memory = [
         ("bomb", "a = []\n    while True: a.append(bytes(1 << 20))"),
         ("large", "return len(bytes(1 << 30))"),
+        ("impossible", "return len([0] * 10**9)"),
     ];
     assert_snapshot!(endings(&folder, &memory, ""), @r#"
     bomb: out-of-memory: the scorer needs 67286256 bytes of memory, more than its limit of 67108864
     large: out-of-memory: the scorer needs 1090630896 bytes of memory, more than its limit of 67108864
+    impossible: trap: hostile.py:8:16: out of memory; an object can have 2 GiB at most, and all together what the scorer's memory limit allows
     "#);
     let deep = [
         ("nested", "a = []\n    for _ in range(100000): a = [a]\n    return len(repr(a))"),

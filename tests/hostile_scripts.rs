@@ -52,6 +52,7 @@ fn an_invalid_result_is_an_error_and_never_a_score() {
         ("boxed", "() => new Number(1)"),
         ("empty", "() => ({})"),
         ("text", "() => ({ score: '1' })"),
+        ("inside", "() => ({ score: { score: 1 } })"),
         ("typo", "() => ({ score: 1, reasons: 'x' })"),
         ("reason", "() => ({ score: 1, reason: 7 })"),
         ("cycle", "() => { const a = {}; a.a = a; return { score: 1, meta: a }; }"),
@@ -85,7 +86,8 @@ fn an_invalid_result_is_an_error_and_never_a_score() {
     fn: failed: hostile.js: the script returned a function; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
     boxed: failed: hostile.js: the script returned an object without `score`; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
     empty: failed: hostile.js: the script returned an object without `score`; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
-    text: failed: hostile.js: `score` is a string; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    text: failed: hostile.js: `score` is a string; it must be a number, true or false, or null if the scorer does not apply
+    inside: failed: hostile.js: `score` is an object; it must be a number, true or false, or null if the scorer does not apply
     typo: failed: hostile.js: the result has the unknown key `reasons`; the keys are `score`, `reason`, `label`, `meta`, `assertions`
     reason: failed: hostile.js: `reason` is a number, not a string
     cycle: failed: hostile.js: `meta` cannot be written as JSON: TypeError: circular reference
@@ -99,7 +101,7 @@ fn an_invalid_result_is_an_error_and_never_a_score() {
     getter: failed: hostile.js: from a getter
     proxy: failed: hostile.js: the script returned an object without `score`; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
     never: failed: the script waits for a promise that nothing settles; there are no timers
-    rejected: failed: hostile.js:27:37: TypeError: later
+    rejected: failed: hostile.js:28:37: TypeError: later
     nested: failed: hostile.js: the script returned a string; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
     inapplicable: "not-applicable" null
     aside: "not-applicable" null

@@ -47,6 +47,8 @@ SLOT = b"".join(
 
 # Characters of a line of a script that are shown.
 LINE_CHARACTERS = 200
+# Why there is none, whichever of the two it is: only scorebox knows of its limit, and only Python of objects beyond 2 GiB.
+OUT_OF_MEMORY = "out of memory; an object can have 2 GiB at most, and all together what the scorer's memory limit allows"
 # Characters of the words of an exception.
 WORDS_CHARACTERS = 4000
 ID_CHARACTERS = 64
@@ -218,11 +220,11 @@ def words(error):
 
 
 def stop_if_out_of_memory(files, error):
-    """scorebox knows better which limit it was, but not where, nor of a request that no memory could fulfil."""
+    """scorebox knows better which limit it was, but not where, nor of an object that is too large for any limit."""
     if not isinstance(error, MemoryError):
         return
     try:
-        log.log(log.Level.ERROR, "{}:{}:{}: out of memory".format(*files.place(error)))
+        log.log(log.Level.ERROR, "{}:{}:{}: {}".format(*files.place(error), OUT_OF_MEMORY))
     except BaseException:
         # There is not even memory for these words.
         pass
@@ -322,7 +324,8 @@ def result(answer):
         raise Wrong(f"the script returned a dict without `score`; {EXPECTED}")
     score = number(answer["score"])
     if score is None and answer["score"] is not None:
-        raise Wrong(f"`score` is {a_type(answer['score'])}; {EXPECTED}")
+        found = a_type(answer["score"])
+        raise Wrong(f"`score` is {found}; it must be a number, True or False, or None if the scorer does not apply")
     given = answer.get("assertions")
     if given is not None and not isinstance(given, (list, tuple)):
         raise Wrong(f"`assertions` is {a_type(given)}, not a list")

@@ -37,7 +37,12 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
         None if given.is_undefined() => {
             return Err(format!("the script returned an object without `score`; {EXPECTED}"));
         }
-        None => return Err(format!("`score` is {}; {EXPECTED}", type_name(&given))),
+        None => {
+            let found = type_name(&given);
+            return Err(format!(
+                "`score` is {found}; it must be a number, true or false, or null if the scorer does not apply"
+            ));
+        }
     };
     result.reason = text(ctx, object, "reason", "`reason`")?;
     result.label = text(ctx, object, "label", "`label`")?;
