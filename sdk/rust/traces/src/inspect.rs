@@ -53,7 +53,7 @@ pub(super) fn is_sample(object: &Object) -> bool {
 /// the events alone.
 pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     let messages = list(&mut sample, &["messages"]).unwrap_or_default();
-    let events = list(&mut sample, &["events"]).unwrap_or_default();
+    let events = without_grading(list(&mut sample, &["events"]).unwrap_or_default());
     if messages.is_empty() {
         read_events(builder, events);
     } else {
@@ -74,6 +74,31 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
         builder.outcome = Some(Outcome::Failed(Some(error.clone())));
         builder.error(error);
     }
+}
+
+/// Events without what models, tools and agents did for Inspect's scorers, which grade the sample: it is not the sample's. Spans
+/// say which events these are; in logs from before there were spans, steps that stand around them do.
+fn without_grading(mut events: Vec<Value>) -> Vec<Value> {
+    let mut spans = BTreeSet::new();
+    let mut steps = 0_usize;
+    events.retain(|event| {
+        let Some(event) = event.as_object() else { return true };
+        let kind = word(event, "event").unwrap_or_default();
+        let is_grading = matches!(word(event, "type"), Some("scorer" | "scorers"));
+        let is_inside = |key: &str| word(event, key).is_some_and(|span| spans.contains(span));
+        let was_inside = steps > 0 || is_inside("span_id") || is_inside("parent_id");
+        match (kind, word(event, "action")) {
+            ("span_begin", _) if is_grading || was_inside => {
+                spans.extend(word(event, "id").map(str::to_owned));
+            }
+            ("step", Some("begin")) if is_grading || steps > 0 => steps += 1,
+            ("step", Some("end")) => steps = steps.saturating_sub(1),
+            _ => {}
+        }
+        let is_of_an_agent = matches!(kind, "model" | "tool" | "input" | "error" | "subtask");
+        !was_inside || !is_of_an_agent && !begins_agent(event)
+    });
+    events
 }
 
 /// The agents that tool calls handed work to, by the calls' ids.
@@ -190,6 +215,7 @@ fn seconds(event: &Object) -> Option<f64> {
 /// Reads a list of events alone.
 pub(super) fn read_events(builder: &mut Builder, events: Vec<Value>) {
     let mut conversation = Conversation::default();
+    let events = without_grading(events);
     let mut agents = Agents::of(&events);
     for event in events {
         if let Value::Object(event) = event {
