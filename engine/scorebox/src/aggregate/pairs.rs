@@ -122,10 +122,10 @@ impl Pairs {
             Scale::Unit => -1.0..=1.0,
             Scale::Points => f64::MIN..=f64::MAX,
         };
-        let stddev = differences.stddev();
+        let spread = differences.spread();
         let difference = differences.mean();
-        let needed = |stddev| cases_needed(stddev, asked.or(difference)?, tests);
-        let smallest = |stddev| smallest_difference(stddev, pairs, tests);
+        let needed = |spread| cases_needed(spread, asked.or(difference)?, tests);
+        let smallest = |spread| smallest_difference(spread, pairs, tests);
         ComparedScores {
             finding: Finding::NoPairs,
             pairs,
@@ -144,8 +144,8 @@ impl Pairs {
             wins,
             passes,
             mcnemar: passes.map(|passes| passes.mcnemar()),
-            smallest_difference: stddev.and_then(smallest),
-            cases_needed: stddev.and_then(needed),
+            smallest_difference: spread.and_then(smallest),
+            cases_needed: spread.and_then(needed),
             fewest_cases: fewest_cases(tests),
             changes: self.changes,
         }

@@ -2,7 +2,7 @@
 //! throws that can be counted; here is only what is asked of it.
 
 use statrs::distribution::{
-    Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
+    Beta, Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
 };
 
 use super::fair_coin;
@@ -71,9 +71,43 @@ pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
     (2.0 * at_most).min(1.0)
 }
 
+/// The probability that at least `successes` (1 or more) of so many trials succeed, if each does with this chance.
+pub(super) fn at_least(successes: u64, trials: u64, chance: f64) -> f64 {
+    Binomial::new(chance, trials).map_or(f64::NAN, |trials| trials.sf(successes.saturating_sub(1)))
+}
+
+/// The chance of a success with which at least `successes` (1 or more) of so many trials succeed with this probability: the inverse of
+/// [`at_least`], which is a beta distribution.
+pub(super) fn chance_for_at_least(successes: u64, trials: u64, probability: f64) -> f64 {
+    let others = trials.saturating_sub(successes) + 1;
+    let chances = Beta::new(successes as f64, others as f64);
+    chances.map_or(f64::NAN, |chances| chances.inverse_cdf(probability))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Expected: `scipy.stats.binom.sf(5, 157, 0.05)`, `scipy.stats.beta.ppf(0.8, 6, 152)` and the like.
+    #[test]
+    fn so_many_of_some_trials_succeed_as_often_as_scipy_says() {
+        for (successes, trials, chance, expected) in [
+            (6, 157, 0.05, 0.801_681_867_752_018_6),
+            (6, 1000, 0.001, 0.000_588_070_101_762_978_5),
+            (6, 100_000, 5e-5, 0.384_039_345_130_379_46),
+        ] {
+            let found = at_least(successes, trials, chance);
+            assert!((found / expected - 1.0).abs() < 1e-8, "{found}");
+        }
+        for (successes, trials, expected) in [
+            (6, 157, 0.049_890_592_356_321_36),
+            (6, 6, 0.963_492_483_999_096_1),
+            (6, 100_000, 7.905_878_237_147_116e-5),
+        ] {
+            let found = chance_for_at_least(successes, trials, 0.8);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found}");
+        }
+    }
 
     #[test]
     fn a_chance_that_is_a_round_number_is_one() {

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use super::{
-    PairedTest, Passes, TestMethod,
+    PairedTest, Passes, Spread, TestMethod,
     permutation::{MOST_PERMUTED, permutation_test, student_test},
 };
 use crate::stats::{
@@ -25,6 +25,8 @@ pub struct Differences {
     /// The distance from 0 that all differences have, other than 0.
     distance: Option<f64>,
     are_distances_mixed: bool,
+    /// The least distance from 0, other than 0.
+    least: Option<f64>,
     held: Vec<f64>,
     ones: Passes,
     are_other_than_ones: bool,
@@ -40,6 +42,8 @@ impl Differences {
                 difference = distance.copysign(difference);
             }
             self.are_distances_mixed |= distance != difference.abs();
+            let least = self.least.get_or_insert(difference.abs());
+            *least = least.min(difference.abs());
         }
         self.first.add(first);
         self.second.add(second);
@@ -80,6 +84,11 @@ impl Differences {
     /// The standard deviation of the differences (n - 1); `None` with fewer than two pairs.
     pub fn stddev(&self) -> Option<f64> {
         self.mean.sample_stddev()
+    }
+
+    /// How the differences vary; `None` with fewer than two pairs.
+    pub fn spread(&self) -> Option<Spread> {
+        Some(Spread { stddev: self.stddev()?, step: self.least.unwrap_or(0.0) })
     }
 
     /// Pairs of which the second number is higher.

@@ -22,7 +22,7 @@ pub use holm::holm;
 #[cfg(test)]
 pub(super) use permutation::student_test;
 pub use permutation::{MOST_PERMUTED, PairedTest, TestMethod, permutation_test};
-pub use size::{POWER, cases_needed, fewest_cases, smallest_difference};
+pub use size::{POWER, Spread, cases_needed, fewest_cases, smallest_difference};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,23 @@
 //! How many cases it takes to see a difference, and which difference so many cases show. Sees no case.
 
-use crate::stats::distributions::{CONFIDENCE, normal_quantile};
+#![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
+
+use crate::stats::distributions::{CONFIDENCE, at_least, chance_for_at_least, normal_quantile};
 
 /// How often a difference that is there is to be found: 80 times of 100.
 pub const POWER: f64 = 0.8;
+
+/// Beyond this, a number of cases says no more than "never".
+const MOST_CASES: f64 = 1e15;
+
+/// How the differences of cases vary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Their standard deviation (n - 1); positive.
+    pub stddev: f64,
+    /// The least that a case changes by if it changes: 1 for scores that are 0 or 1. 0 if that may be as little as one likes.
+    pub step: f64,
+}
 
 /// The two-sided error that is allowed for one of so many tests (at least 1), whatever the others show: 5 % shared by all
 /// (Bonferroni), which is what Holm's correction asks of the smallest p value.
@@ -24,29 +38,61 @@ pub fn fewest_cases(tests: u64) -> u64 {
         .unwrap_or(1)
 }
 
-/// How many cases it takes to find a mean difference of this size, 80 times of 100, with a two-sided error of 5 % for all of so many
-/// tests together, if the differences of cases have this standard deviation. `None` if one of the numbers is not positive.
-///
-/// With z for an error of 0.025 / tests: (z + z₀.₈)² (s/d)² + z²/2, which is the sample size of the paired t test to within a case:
-/// Guenther, "Sample size formulas for normal theory T tests", The American Statistician 35 (1981). Never fewer than a permutation
-/// test takes to find anything.
-pub fn cases_needed(stddev: f64, difference: f64, tests: u64) -> Option<u64> {
-    let ratio = stddev / difference.abs();
-    let (error, power) = quantiles(tests);
-    let cases = ((error + power) * ratio).powi(2) + error * error / 2.0;
-    // Beyond this, a number says no more than "never".
-    let is_number = ratio > 0.0 && cases < 1e15;
-    is_number.then(|| (cases.ceil() as u64).max(fewest_cases(tests)))
+/// The fewest cases of which, 80 times of 100, as many change as a permutation test takes to find anything, if `share` of all do, more than 0
+/// and at most 1.
+fn cases_with_changes(share: f64, tests: u64) -> Option<u64> {
+    let fewest = fewest_cases(tests);
+    let are_enough = |cases: u64| at_least(fewest, cases, share) >= POWER;
+    let mut enough = fewest;
+    while !are_enough(enough) {
+        enough = enough.checked_mul(2).filter(|cases| (*cases as f64) < MOST_CASES)?;
+    }
+    let mut too_few = if enough == fewest { return Some(enough) } else { enough / 2 };
+    while enough - too_few > 1 {
+        let between = u64::midpoint(too_few, enough);
+        match are_enough(between) {
+            true => enough = between,
+            false => too_few = between,
+        }
+    }
+    Some(enough)
 }
 
-/// The smallest mean difference that so many cases show, 80 times of 100, if the differences of cases have this standard
-/// deviation: the inverse of [`cases_needed`]. `None` if there are too few cases for any.
-pub fn smallest_difference(stddev: f64, cases: u64, tests: u64) -> Option<f64> {
-    if cases < fewest_cases(tests) {
+/// How many cases it takes to find a mean difference of this size, 80 times of 100, with a two-sided error of 5 % for all of so many
+/// tests together, if the differences of cases vary like this. `None` if the standard deviation or the difference is not positive.
+///
+/// With z for an error of 0.025 / tests: (z + z₀.₈)² (s/d)² + z²/2, which is the sample size of the paired t test to within a case:
+/// Guenther, "Sample size formulas for normal theory T tests", The American Statistician 35 (1981). s² is never less than
+/// step·|d| - d², and cases are never fewer than those of which, 80 times of 100, as many change as a permutation test takes to find anything,
+/// if |d| / step of all do: of scores that are 0 or 1 there are no more, and all of them change one way.
+pub fn cases_needed(spread: Spread, difference: f64, tests: u64) -> Option<u64> {
+    let difference = difference.abs();
+    // With the largest numbers, squares would be infinite.
+    let (stddev, least) = (spread.stddev / difference, spread.step / difference - 1.0);
+    let variance = (stddev * stddev).max(least);
+    let (error, power) = quantiles(tests);
+    let cases = (error + power).powi(2) * variance + error * error / 2.0;
+    let is_number = spread.stddev > 0.0 && difference > 0.0 && cases < MOST_CASES;
+    if !is_number {
+        return None;
+    }
+    let share = if spread.step > difference { difference / spread.step } else { 1.0 };
+    Some((cases.ceil() as u64).max(cases_with_changes(share, tests)?))
+}
+
+/// The smallest mean difference that so many cases show, 80 times of 100, if the differences of cases vary like this: the inverse of
+/// [`cases_needed`]. `None` if there are too few cases for any.
+pub fn smallest_difference(spread: Spread, cases: u64, tests: u64) -> Option<f64> {
+    let fewest = fewest_cases(tests);
+    if cases < fewest {
         return None;
     }
     let (error, power) = quantiles(tests);
+    let factor = error + power;
     let rest = cases as f64 - error * error / 2.0;
-    let difference = (error + power) * stddev / rest.sqrt();
-    (rest > 0.0 && stddev > 0.0 && difference.is_finite()).then_some(difference)
+    let by_deviation = factor * spread.stddev / rest.sqrt();
+    let by_step = spread.step * (factor * factor / (rest + factor * factor));
+    let by_changes = spread.step * chance_for_at_least(fewest, cases, POWER);
+    let difference = by_deviation.max(by_step).max(by_changes);
+    (rest > 0.0 && spread.stddev > 0.0 && difference.is_finite()).then_some(difference)
 }

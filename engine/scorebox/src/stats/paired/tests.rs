@@ -17,14 +17,19 @@ fn without_pairs_nothing_is_known() {
     assert_eq!(permutation_test(&[]), None);
 }
 
+/// Differences of any size with this standard deviation.
+fn any(stddev: f64) -> Spread {
+    Spread { stddev, step: 0.0 }
+}
+
 #[test]
 fn equal_pairs_show_no_difference_and_no_interval() {
     let same = differences([(0.3, 0.3); 50]);
     assert_eq!(same.mean(), Some(0.0));
     assert_eq!(same.test().unwrap().p, 1.0);
     assert_eq!((same.interval(-1.0..=1.0), same.effect()), (None, None));
-    assert_eq!(cases_needed(0.0, 0.1, 1), None);
-    assert_eq!(smallest_difference(0.4, 1, 1), None);
+    assert_eq!(cases_needed(any(0.0), 0.1, 1), None);
+    assert_eq!(smallest_difference(any(0.4), 1, 1), None);
 }
 
 #[test]
@@ -74,18 +79,62 @@ fn the_same_differences_have_the_same_figures_to_the_bit() {
 #[test]
 fn several_tests_share_the_error_that_is_allowed_and_take_more_cases() {
     // (2.4977 + 0.8416)² (0.5/0.1)² + 2.4977²/2, with z for 0.05/8.
-    assert_eq!(cases_needed(0.5, 0.1, 4), Some(282));
-    assert_eq!(cases_needed(0.5, 0.1, 1), Some(199));
-    let smallest = smallest_difference(0.5, 282, 4).unwrap();
+    assert_eq!(cases_needed(any(0.5), 0.1, 4), Some(282));
+    assert_eq!(cases_needed(any(0.5), 0.1, 1), Some(199));
+    let smallest = smallest_difference(any(0.5), 282, 4).unwrap();
     assert!((0.0999..=0.1).contains(&smallest), "{smallest}");
 }
 
 #[test]
 fn no_difference_is_shown_by_fewer_cases_than_a_permutation_test_takes() {
     // 2^-5 is below 0.05, and 2^-7 below 0.05/4.
-    assert_eq!((cases_needed(0.01, 0.5, 1), cases_needed(0.01, 0.5, 4)), (Some(6), Some(8)));
-    assert_eq!(smallest_difference(0.01, 5, 1), None);
-    assert!(smallest_difference(0.01, 6, 1).is_some());
+    assert_eq!(
+        (cases_needed(any(0.01), 0.5, 1), cases_needed(any(0.01), 0.5, 4)),
+        (Some(6), Some(8))
+    );
+    assert_eq!(smallest_difference(any(0.01), 5, 1), None);
+    assert!(smallest_difference(any(0.01), 6, 1).is_some());
+}
+
+/// Expected: the least n with `scipy.stats.binom.sf(5, n, d) >= 0.8`, and `scipy.stats.beta.ppf(0.8, 6, n - 5)`; with more tests, 8 changes.
+#[test]
+fn a_difference_of_scores_of_0_and_1_takes_the_cases_that_change() {
+    // One of a thousand cases has changed.
+    let seldom = Spread { stddev: 0.031_622_776, step: 1.0 };
+    let needed = |difference, tests| cases_needed(seldom, difference, tests).unwrap();
+    assert_eq!([needed(0.05, 1), needed(0.02, 1), needed(0.05, 4)], [157, 394, 215]);
+    let smallest = smallest_difference(seldom, 1000, 1).unwrap();
+    assert!((smallest - 0.007_894_505_774_991_603).abs() < 1e-9, "{smallest}");
+    // Many changes in both directions vary more than they need to.
+    let often = Spread { stddev: 0.589, step: 1.0 };
+    assert_eq!(cases_needed(often, 0.1, 1), cases_needed(any(0.589), 0.1, 1));
+    assert_eq!(smallest_difference(often, 100, 1), smallest_difference(any(0.589), 100, 1));
+    // Of steps of a fifth, five times as many cases change.
+    let fifths = Spread { step: 0.2, ..seldom };
+    assert_eq!(cases_needed(fifths, 0.01, 1), cases_needed(seldom, 0.05, 1));
+    assert_eq!(cases_needed(fifths, 0.2, 1), Some(6));
+}
+
+#[test]
+fn what_so_many_cases_show_is_what_takes_so_many() {
+    for spread in [any(0.3), Spread { stddev: 0.05, step: 1.0 }, Spread { stddev: 0.2, step: 0.25 }]
+    {
+        for cases in [8, 30, 157, 1000, 100_000] {
+            let smallest = smallest_difference(spread, cases, 1).unwrap();
+            let takes = |difference| cases_needed(spread, difference, 1).unwrap();
+            let (just, less) = (takes(smallest * (1.0 + 1e-9)), takes(smallest * 0.99));
+            assert!(just <= cases.max(6) && less >= cases, "{spread:?}: {just}, {cases}, {less}");
+        }
+    }
+}
+
+#[test]
+fn differences_say_by_how_much_a_case_changes_at_least() {
+    let spread =
+        differences([(0.0, 0.5), (1.0, 0.0), (0.3, 0.1 + 0.2), (1.0, 1.0)]).spread().unwrap();
+    assert_eq!(spread.step, 0.5);
+    assert_eq!(differences([(0.3, 0.3); 2]).spread(), Some(any(0.0)));
+    assert_eq!(differences([(0.0, 1.0)]).spread(), None);
 }
 
 #[test]

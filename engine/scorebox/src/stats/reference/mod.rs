@@ -12,7 +12,7 @@ use super::{
     bootstrap::{bootstrap, bootstrapped_intervals},
     distributions::{coin_beyond, normal_below, normal_quantile, student_beyond, student_quantile},
     paired::{
-        Passes, TestMethod, WinsAndLosses, cases_needed, holm, permutation_test,
+        Passes, Spread, TestMethod, WinsAndLosses, cases_needed, holm, permutation_test,
         smallest_difference,
     },
 };
@@ -220,12 +220,12 @@ struct Size {
 fn numbers_of_cases_are_those_of_statsmodels_to_within_one() {
     for Size { stddev, cases, difference, smallest } in figures::<Vec<Size>>("sizes") {
         if let Some(difference) = difference {
-            let found = cases_needed(stddev, difference, 1).unwrap();
+            let found = cases_needed(Spread { stddev, step: 0.0 }, difference, 1).unwrap();
             within(found as f64, cases.ceil(), 1.0);
-            assert_eq!(cases_needed(stddev, -difference, 1), Some(found));
+            assert_eq!(cases_needed(Spread { stddev, step: 0.0 }, -difference, 1), Some(found));
         }
         if let Some(smallest) = smallest {
-            let found = smallest_difference(stddev, cases as u64, 1).unwrap();
+            let found = smallest_difference(Spread { stddev, step: 0.0 }, cases as u64, 1).unwrap();
             within(found, smallest, 0.011 * smallest);
         }
     }
