@@ -173,6 +173,9 @@ pub(crate) fn mean(of: &ScorerFigures) -> Markup {
 fn method(interval: Interval) -> &'static str {
     match interval.method {
         IntervalMethod::Wilson => "Wilson's, of a rate",
+        IntervalMethod::ClusteredWilson => {
+            "Wilson's, of a rate, with each case as a cluster of its attempts"
+        }
         IntervalMethod::StudentT => "Student's t",
         IntervalMethod::ClusteredT => "Student's t, with each case as a cluster of its attempts",
         IntervalMethod::Bootstrap => "drawn again from fewer than 30 cases",

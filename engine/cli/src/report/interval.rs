@@ -50,6 +50,9 @@ pub(crate) fn methods(intervals: impl IntoIterator<Item = Option<Interval>>) -> 
     }
     let words = |method: &IntervalMethod| match method {
         IntervalMethod::Wilson => "Wilson's for rates",
+        IntervalMethod::ClusteredWilson => {
+            "Wilson's for rates, with each case as a cluster of its attempts"
+        }
         IntervalMethod::StudentT => "Student's t",
         IntervalMethod::ClusteredT => "Student's t with each case as a cluster of its attempts",
         IntervalMethod::Bootstrap => "drawn again from fewer than 30 cases",

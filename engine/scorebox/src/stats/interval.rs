@@ -28,8 +28,10 @@ pub const ENOUGH_TO_DRAW: u64 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntervalMethod {
-    /// Wilson's score interval of so many cases: scores that are 0 or 1, one for each case or with the same part of 1 in all cases.
+    /// Wilson's score interval of so many cases: scores that are 0 or 1, one for each case.
     Wilson,
+    /// Wilson's score interval with the cases as clusters: scores that are 0 or 1, some cases with several.
+    ClusteredWilson,
     /// Student's t: 30 cases or more, or fewer than 8.
     StudentT,
     /// Student's t with the cases as clusters: so many cases, some with several scores.
@@ -43,6 +45,7 @@ impl IntervalMethod {
     pub const fn as_str(self) -> &'static str {
         match self {
             IntervalMethod::Wilson => "wilson",
+            IntervalMethod::ClusteredWilson => "clustered-wilson",
             IntervalMethod::StudentT => "student-t",
             IntervalMethod::ClusteredT => "clustered-t",
             IntervalMethod::Bootstrap => "bootstrap",
@@ -172,6 +175,37 @@ impl ClusteredMean {
         error.is_finite().then_some(error)
     }
 
+    /// How many scores of a rate say as much as all of these, if each were of a case of its own: the cases divided by how much of
+    /// a score's variance is between cases. That part is 1 / cases / (scores / cases)² Σe² of the variance p (1 - p) of a rate p, with the
+    /// sums e as above; it is 1 if the attempts at a case always agree. A few cases of which nearly all agree hardly show it, so
+    /// two more are counted in it that do agree, one with nothing but 1 and one with nothing but 0: without them, the first attempt that
+    /// fails would make the others say more. No more than there are scores.
+    ///
+    /// Wilson's interval of so many scores: Dean and Pagano, "Evaluating confidence interval methods for binomial proportions in
+    /// clustered surveys", Journal of Survey Statistics and Methodology 3 (2015).
+    fn effective_scores(&self) -> f64 {
+        let (cases, scores) = (self.cases as f64, self.scores as f64);
+        let each = scores / cases;
+        let (one, zero) = (1.0 - self.mean, self.mean);
+        let added = one * one + zero * zero;
+        let between = self.squares.sum() / (each * each) + added;
+        let all = cases * one * zero + added;
+        (cases * all / between).min(scores)
+    }
+
+    /// The interval of scores that are 0 or 1; `None` if there is only one case, whose scores differ: they say nothing of others.
+    fn of_rate(&self) -> Option<(f64, f64, IntervalMethod)> {
+        if !self.is_clustered {
+            let rate = Rate::of(self.ones, self.cases)?;
+            return Some((rate.low, rate.high, IntervalMethod::Wilson));
+        }
+        if self.cases == 1 && self.least != self.most {
+            return None;
+        }
+        let rate = Rate::within(self.mean.clamp(0.0, 1.0), self.effective_scores())?;
+        Some((rate.low, rate.high, IntervalMethod::ClusteredWilson))
+    }
+
     /// The interval, whose ends are not beyond those of the scale; `None` with fewer than two cases, unless the scores are a
     /// rate, and if all cases have one mean and the scores are not all 0 or 1: they say nothing of how far others may be from it.
     pub fn interval(&self, scale: std::ops::RangeInclusive<f64>) -> Option<Interval> {
@@ -180,19 +214,13 @@ impl ClusteredMean {
             let (low, high) = (low.max(*scale.start()), high.min(*scale.end()));
             (low.is_finite() && high.is_finite()).then_some(Interval { low, high, method, cases })
         };
-        // Equal scores of a case are as one.
-        let one_of_each = !self.is_clustered || self.least == self.most;
         // On a scale without an end, scores that are 0 or 1 are no rate.
-        if self.is_rate && one_of_each && *scale.end() <= 1.0 {
-            let ones = if self.is_clustered && self.ones > 0 { cases } else { self.ones };
-            let rate = Rate::of(ones, cases)?;
-            return interval(rate.low, rate.high, IntervalMethod::Wilson);
+        if self.is_rate && *scale.end() <= 1.0 {
+            let (low, high, method) = self.of_rate()?;
+            return interval(low, high, method);
         }
         if difference(self.case_means.0, self.case_means.1) == 0.0 {
-            // The attempts at one case say nothing of others; several cases are as many trials of the rate that each of them shows.
-            let is_rate = self.is_rate && cases > 1 && *scale.end() <= 1.0;
-            let rate = is_rate.then(|| Rate::within(self.mean.clamp(0.0, 1.0), cases)).flatten()?;
-            return interval(rate.low, rate.high, IntervalMethod::Wilson);
+            return None;
         }
         if (ENOUGH_TO_DRAW..ENOUGH_CASES).contains(&cases) {
             let (low, high) = bootstrap(&self.few)?;
@@ -237,7 +265,7 @@ mod tests {
     fn attempts_that_agree_are_one_trial_of_a_rate() {
         let case: &[f64] = &[1.0, 1.0, 1.0];
         let rate = of(&[case; 10]).unwrap();
-        assert_eq!((rate.method, rate.cases), (IntervalMethod::Wilson, 10));
+        assert_eq!((rate.method, rate.cases), (IntervalMethod::ClusteredWilson, 10));
         assert_eq!(Some((rate.low, rate.high)), Rate::of(10, 10).map(|it| (it.low, it.high)));
     }
 
@@ -246,9 +274,10 @@ mod tests {
         let half: &[f64] = &[1.0, 0.0];
         for cases in [3, 12, 40] {
             let rate = of(&vec![half; cases]).unwrap();
-            let expected = Rate::within(0.5, cases as u64).unwrap();
+            // As if each attempt were a case, which is the most that they can say.
+            let expected = Rate::of(cases as u64, 2 * cases as u64).unwrap();
             assert_eq!((rate.low, rate.high), (expected.low, expected.high));
-            assert_eq!((rate.method, rate.cases), (IntervalMethod::Wilson, cases as u64));
+            assert_eq!((rate.method, rate.cases), (IntervalMethod::ClusteredWilson, cases as u64));
             assert_eq!(of(&vec![&[0.25, 0.5][..]; cases]), None);
         }
         // Equal but for rounding.
@@ -261,11 +290,57 @@ mod tests {
         let case: &[f64] = &[1.0, 0.0, 1.0, 1.0];
         let cases: [&[f64]; 5] = [case, &[0.0; 4], &[1.0; 4], case, &[0.0; 4]];
         let few = of(&cases.repeat(2)).unwrap();
-        assert_eq!((few.method, few.cases), (IntervalMethod::Bootstrap, 10));
+        assert_eq!((few.method, few.cases), (IntervalMethod::ClusteredWilson, 10));
         // Forty attempts as if each were a case would be surer than ten cases can be.
         let as_cases = Rate::of(20, 40).unwrap();
         assert!(few.high - few.low > as_cases.high - as_cases.low);
-        assert_eq!(of(&cases).unwrap().method, IntervalMethod::ClusteredT);
+        let graded: [&[f64]; 5] = [&[0.5, 0.25], &[0.0; 2], &[1.0; 2], &[0.75], &[0.125; 2]];
+        assert_eq!(of(&graded.repeat(2)).unwrap().method, IntervalMethod::Bootstrap);
+        assert_eq!(of(&graded).unwrap().method, IntervalMethod::ClusteredT);
+    }
+
+    #[test]
+    fn the_first_attempt_that_fails_makes_hardly_anything_surer() {
+        for cases in [2, 20, 40, 400] {
+            let passed: &[f64] = &[1.0; 5];
+            let mut all = vec![passed; cases];
+            let low = |all: &[&[f64]]| of(all).unwrap().low;
+            let before = low(&all);
+            all[0] = &[0.0, 1.0, 1.0, 1.0, 1.0];
+            assert!(low(&all) - before < 0.003, "{cases} cases");
+        }
+    }
+
+    /// How often the interval of a rate has it in it: cases whose rates are 0.9 on average and differ so much from each other that attempts
+    /// correlate with 0.4 (a beta distribution, of which such a part of the rate is drawn anew for each attempt).
+    #[test]
+    fn the_interval_of_a_rate_holds_as_often_as_it_says() {
+        let mut random = crate::stats::random::Random::new(7);
+        let mut chance = || random.below(1 << 30) as f64 / f64::from(1_u32 << 30);
+        let (rate, alike, rounds) = (0.9, 0.4_f64, 1000);
+        for (cases, attempts) in [(12, 5), (40, 5), (100, 3)] {
+            let mut held = 0;
+            for _ in 0..rounds {
+                let drawn: Vec<Vec<f64>> = (0..cases)
+                    .map(|_| {
+                        // An attempt is one of those before it, or new: Pólya's urn.
+                        let mut case: Vec<f64> = Vec::new();
+                        while case.len() < attempts {
+                            let old = case.len() as f64 * alike / (1.0 - alike);
+                            let before = (chance() * (1.0 + old) < old)
+                                .then(|| case[(chance() * case.len() as f64) as usize]);
+                            let new = f64::from(u8::from(chance() < rate));
+                            case.push(before.unwrap_or(new));
+                        }
+                        case
+                    })
+                    .collect();
+                let drawn: Vec<&[f64]> = drawn.iter().map(Vec::as_slice).collect();
+                held += u32::from(of(&drawn).is_some_and(|it| (it.low..=it.high).contains(&rate)));
+            }
+            // With cases drawn again it would be 87 to 91 times of 100.
+            assert!((940..=995).contains(&held), "{held} of {rounds} with {cases} cases");
+        }
     }
 
     #[test]

@@ -29,16 +29,17 @@ impl Rate {
         if trials == 0 || successes > trials {
             return None;
         }
-        Rate::within(successes as f64 / trials as f64, trials)
+        Rate::within(successes as f64 / trials as f64, trials as f64)
     }
 
-    /// This rate, 0 to 1, with the Wilson score interval of so many trials; none without trials. For a rate over more than these, some of
-    /// which are alike.
-    pub fn within(rate: f64, trials: u64) -> Option<Rate> {
-        if trials == 0 || !(0.0..=1.0).contains(&rate) {
+    /// This rate, 0 to 1, with the Wilson score interval of so many trials, which need not be a whole number; none without trials. For a rate
+    /// over more than these, some of which are alike.
+    pub fn within(rate: f64, trials: f64) -> Option<Rate> {
+        let is_number = trials > 0.0 && trials.is_finite();
+        if !is_number || !(0.0..=1.0).contains(&rate) {
             return None;
         }
-        let n = trials as f64;
+        let n = trials;
         let z_squared = Z_95 * Z_95;
         let center = rate + z_squared / (2.0 * n);
         let half = Z_95 * (rate * (1.0 - rate) / n + z_squared / (4.0 * n * n)).sqrt();
@@ -70,14 +71,14 @@ mod tests {
 
     #[test]
     fn without_trials_there_is_no_rate() {
-        assert_eq!((Rate::of(0, 0), Rate::within(0.5, 0)), (None, None));
+        assert_eq!((Rate::of(0, 0), Rate::within(0.5, 0.0)), (None, None));
     }
 
     #[test]
     fn the_interval_is_that_of_the_trials_that_count() {
-        assert_eq!(Rate::within(0.8, 10), Rate::of(8, 10));
-        assert_eq!(Rate::within(1.0, 10), Rate::of(10, 10));
-        assert_eq!(Rate::within(1.5, 10), None);
+        assert_eq!(Rate::within(0.8, 10.0), Rate::of(8, 10));
+        assert_eq!(Rate::within(1.0, 10.0), Rate::of(10, 10));
+        assert_eq!(Rate::within(1.5, 10.0), None);
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Calibration {
             cases[bin_of(*score)].insert(*case);
         }
         for (bin, cases) in calibration.bins.iter_mut().zip(cases) {
-            bin.positives = bin.positives.and_then(|it| Rate::within(it.rate, cases.len() as u64));
+            bin.positives = bin.positives.and_then(|it| Rate::within(it.rate, cases.len() as f64));
         }
         Some(calibration)
     }
