@@ -107,8 +107,8 @@ impl Entered {
             }
         };
         let rating = figure(RATING, number);
-        let tokens_total = figure(TOKENS_TOTAL, number);
-        let elapsed_ms = figure(ELAPSED_MS, number);
+        let tokens_total = figure(TOKENS_TOTAL, amount);
+        let elapsed_ms = figure(ELAPSED_MS, amount);
         let created_at = figure(CREATED_AT, time);
         // The verdict must not stand in for what cannot be read, wherever it is.
         let succeeded = match stated.values(SUCCEEDED).first().copied().map(flag) {
@@ -183,6 +183,11 @@ fn words(raw: &RawValue) -> Cow<'_, str> {
 /// A finite number.
 fn number(raw: &RawValue) -> Option<f64> {
     serde_json::from_str::<f64>(&words(raw)).ok().filter(|number| number.is_finite())
+}
+
+/// A finite number that is not negative: nothing took less than no time, and a negative number says that it is not known.
+fn amount(raw: &RawValue) -> Option<f64> {
+    number(raw).filter(|amount| *amount >= 0.0)
 }
 
 /// A time in milliseconds since 1970 UTC: such a number, a time of RFC 3339, or a date, whose day begins in UTC. A time that does not say

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     contract::{Direction, Scale},
     row::Status,
-    stats::{Best, Mean, Merit, ranks},
+    stats::{Best, Mean, Merit, level, ranks},
     store::{CaseEntry, CaseToDecide, RowToDecide, ScoreFilter, Store, StoreError},
     verdict::CaseVerdict,
 };
@@ -60,6 +60,9 @@ pub fn leaderboard(
     }
     let mut entrants = Vec::new();
     for mut board in boards.into_values() {
+        if options.of_attempts == OfAttempts::Mean {
+            level(&mut board.iter_mut().map(|(merit, _)| merit).collect::<Vec<_>>());
+        }
         // Entrants come by name, and so do those that are equal.
         board.sort_by(|(one, _), (other, _)| best.compare(*one, *other));
         let merits: Vec<Merit> = board.iter().map(|(merit, _)| *merit).collect();

@@ -44,7 +44,7 @@ pub use distributions::CONFIDENCE;
 pub use histogram::Histogram;
 pub use interval::{ClusteredMean, ENOUGH_CASES, ENOUGH_TO_DRAW, Interval, IntervalMethod};
 pub use mean::Mean;
-pub use ranking::{Best, Merit, Ranked, ranks};
+pub use ranking::{Best, Merit, Ranked, level, ranks};
 pub use rate::Rate;
 pub use repeats::{
     Attempts, Draw, Reduced, ReducedMeans, Reducer, Tries, TriesOfCases, usual_draws,

@@ -8,6 +8,8 @@
 
 use std::cmp::Ordering;
 
+use super::rounding::difference;
+
 /// What is ranked: finite numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Merit {
@@ -46,6 +48,18 @@ fn present_first(
         // Adding 0 makes `-0` an ordinary 0.
         (Some(one), Some(other)) => compare(one + 0.0, other + 0.0),
         (one, other) => other.is_some().cmp(&one.is_some()),
+    }
+}
+
+/// Makes values equal that only rounding keeps apart, as it does means of the same sum that were added in another order.
+pub fn level(merits: &mut [&mut Merit]) {
+    merits.sort_by(|one, other| Best::Lowest.compare(**one, **other));
+    let mut lowest = None;
+    for value in merits.iter_mut().filter_map(|merit| merit.value.as_mut()) {
+        match lowest {
+            Some(lowest) if difference(lowest, *value) == 0.0 => *value = lowest,
+            _ => lowest = Some(*value),
+        }
     }
 }
 
@@ -102,6 +116,15 @@ mod tests {
         assert_eq!(shown(Best::Highest, merits.to_vec()), ["1=", "1=", "3=", "3=", "5"]);
         assert_eq!(shown(Best::Lowest, merits.to_vec()), ["1", "2=", "2=", "4=", "4="]);
         assert_eq!(shown(Best::Lowest, vec![merit(0.0, None), merit(-0.0, None)]), ["1=", "1="]);
+    }
+
+    #[test]
+    fn values_that_only_rounding_keeps_apart_are_equal() {
+        let mut merits = [0.2, (0.1 + 0.2 + 0.3) / 3.0, 0.15, (0.15 + 0.25) / 2.0, 0.2 + 1e-9]
+            .map(|value| merit(value, None));
+        level(&mut merits.iter_mut().collect::<Vec<_>>());
+        assert_eq!(shown(Best::Highest, merits.to_vec()), ["1", "2=", "2=", "2=", "5"]);
+        level(&mut []);
     }
 
     #[test]
