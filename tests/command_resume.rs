@@ -353,7 +353,7 @@ fn a_run_id_that_is_taken_is_refused() {
 fn a_run_id_that_cannot_be_one_is_refused() {
     let folder = Folder::new();
     let output = folder.sh("scorebox run -s contains answers.jsonl --run-id 'a b'").exits_with(2);
-    let said = "`a b` is not a run id; use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, but not `.` or `..`\n";
+    let said = "`a b` is not a run id; use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, without `-` at the beginning, but not `.` or `..`\n";
     assert!(output.stderr.contains(said), "{output}");
     let output = folder.sh("scorebox run -s contains answers.jsonl --run-id a --resume b");
     assert!(output.exits_with(2).stderr.contains("cannot be used with"));

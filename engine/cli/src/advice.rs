@@ -180,7 +180,9 @@ fn write(form: Form) -> Option<&'static str> {
         Form::ScorerId => {
             "a name has 1 to 64 of A-Z, a-z, 0-9, `-`, `_` and `.`; a file of another name is given one: NAME=FILE"
         }
-        Form::RunId => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, but not `.` or `..`",
+        Form::RunId => {
+            "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, without `-` at the beginning, but not `.` or `..`"
+        }
         Form::ScoreId => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE",
         Form::LimitOverride => {
             "it bounds one score, for instance `--limit meta=4MiB`; `scorebox convert FILE | head -10` writes the first cases of a file"

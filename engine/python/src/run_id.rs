@@ -10,7 +10,7 @@ pub(crate) fn run_id_of(py: Python<'_>, id: &str) -> PyResult<RunId> {
     id.parse().map_err(|_| {
         let message = format!("`{id}` is not a valid id of a run");
         let advice =
-            "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, but not `.` or `..`".to_owned();
+            "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`, without `-` at the beginning, but not `.` or `..`".to_owned();
         error::advised(py, Kind::InvalidArgument, message, Some(advice))
     })
 }

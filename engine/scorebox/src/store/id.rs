@@ -41,7 +41,8 @@ impl CaseKey {
     }
 }
 
-/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` and not `..`, which lead elsewhere in a URL.
+/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` and not `..`, which lead elsewhere in a URL, and without
+/// `-` at the beginning, as options have it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(String);
 
@@ -51,7 +52,7 @@ impl RunId {
         &self.0
     }
 
-    /// The id of a run that is stored: older databases may have runs called `.` and `..`.
+    /// The id of a run that is stored: older databases may have runs called `.`, `..` and `-x`.
     pub(super) fn stored(text: &str) -> Result<RunId, StoreError> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
@@ -82,9 +83,9 @@ impl FromStr for RunId {
     type Err = StoreError;
 
     fn from_str(text: &str) -> Result<RunId, StoreError> {
-        match text {
-            "." | ".." => Err(StoreError::InvalidRunId { text: text.to_owned() }),
-            _ => RunId::stored(text),
+        match matches!(text, "." | "..") || text.starts_with('-') {
+            true => Err(StoreError::InvalidRunId { text: text.to_owned() }),
+            false => RunId::stored(text),
         }
     }
 }
@@ -153,7 +154,7 @@ mod tests {
             assert_eq!(good.parse::<RunId>().unwrap().as_str(), good);
         }
         let too_long = "x".repeat(65);
-        for bad in ["", "a b", "a:b", "ä", "a/b", "a\n", ".", "..", &too_long] {
+        for bad in ["", "a b", "a:b", "ä", "a/b", "a\n", ".", "..", "-x", &too_long] {
             assert!(
                 matches!(bad.parse::<RunId>(), Err(StoreError::InvalidRunId { .. })),
                 "{bad:?}"
@@ -164,6 +165,7 @@ mod tests {
     #[test]
     fn a_run_that_is_stored_under_a_name_that_is_refused_now_is_read() {
         assert_eq!(RunId::stored("..").unwrap().as_str(), "..");
+        assert_eq!(RunId::stored("-x").unwrap().as_str(), "-x");
         assert_eq!("..:s:0:0:c".parse::<ScoreId>().unwrap().run_id.as_str(), "..");
     }
 

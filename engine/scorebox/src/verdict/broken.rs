@@ -88,8 +88,10 @@ impl fmt::Display for Broken {
                 f.write_str(&cases_failed(*failed, *errored_and_failed))
             }
             Broken::Mean { scorer_id, mean: Some(mean), worst } => {
+                // Of a scorer whose lower scores are better, the number alone would look as if it were reached.
+                let bound = if mean > worst { "at most " } else { "" };
                 let [mean, worst] = apart(*mean, *worst, figure);
-                write!(f, "the mean of `{scorer_id}` is {mean}; required: {worst}")
+                write!(f, "the mean of `{scorer_id}` is {mean}; required: {bound}{worst}")
             }
             Broken::Mean { scorer_id, mean: None, .. } => write!(f, "`{scorer_id}` has no score"),
             Broken::PassRate { rate: Some(rate), least } => {
@@ -159,6 +161,7 @@ mod tests {
             Broken::Mean { scorer_id: "a".into(), mean: Some(mean), worst }.to_string()
         };
         assert_eq!(mean(0.5, 0.75), "the mean of `a` is 0.5000; required: 0.7500");
+        assert_eq!(mean(0.475, 0.4), "the mean of `a` is 0.4750; required: at most 0.4000");
         assert_eq!(mean(0.99997, 1.0), "the mean of `a` is 0.99997; required: 1.00000");
         assert_eq!(
             mean(1e9, 1e9 + 1.0),
