@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use scorebox::digest::Digest;
+use scorebox_community::Signature;
 use serde_json::{Value, json};
 
 use crate::{
@@ -109,6 +110,75 @@ fn what_is_published_stays_as_it_is() {
     assert!(other.stderr.contains("is published already, with other content"), "{other}");
     assert!(other.stderr.contains("hint: what is published stays as it is"), "{other}");
     assert_eq!(registry.get("/v2/misbehave/manifests/0.1.0"), before);
+}
+
+#[test]
+fn what_a_registry_has_lost_is_there_again_after_publishing_the_same() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let folder = folder();
+    let options = format!("misbehave.wasm {}/misbehave:0.1.0 --plain-http", registry.host());
+    publish(&folder, &options).exits_with(0);
+    let manifest = registry.get("/v2/misbehave/manifests/0.1.0");
+    let parts: Value = serde_json::from_slice(&manifest).unwrap();
+    for part in [&parts["layers"][0], &parts["config"]] {
+        let digest = part["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
+        let file = registry.blob_file(digest);
+        let whole = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        let again = publish(&folder, &options).exits_with(0);
+        let repaired = "is published already; something of it was missing or damaged";
+        assert!(again.stderr.contains(repaired), "{again}");
+        assert_eq!(fs::read(&file).unwrap(), whole);
+        // This registry looks at no byte of a blob that it has by its name.
+        let mut damaged = whole.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        fs::write(&file, &damaged).unwrap();
+        let refused = publish(&folder, &options).exits_with(2);
+        let stays = format!("what it keeps under the digest {digest} is damaged");
+        assert!(refused.stderr.contains(&stays), "{refused}");
+        assert!(refused.stderr.contains("must delete it there; then publish again"), "{refused}");
+        fs::write(&file, &whole).unwrap();
+        let same = publish(&folder, &options).exits_with(0);
+        assert!(same.stderr.contains("is published already, as it is here"), "{same}");
+    }
+    assert_eq!(registry.get("/v2/misbehave/manifests/0.1.0"), manifest);
+}
+
+#[test]
+fn a_signature_that_is_not_one_of_the_component_is_replaced_by_its_signer() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let folder = folder();
+    let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/signing-keys");
+    let with_key = |key: &str| {
+        let (host, key) = (registry.host(), keys.join(key));
+        let options = format!("{host}/misbehave:0.1.0 --plain-http --sign '{}'", key.display());
+        publish(&folder, &format!("misbehave.wasm {options}"))
+    };
+    with_key("team.key").exits_with(0);
+    let there = || registry.get("/v2/misbehave/manifests/0.1.0");
+    let mut manifest: Value = serde_json::from_slice(&there()).unwrap();
+    let signature = manifest["annotations"]["scorebox.signature"].as_str().unwrap().to_owned();
+    let of_something_else = Signature::make(b"else", include_str!("signing-keys/team.key"), None);
+    for bad in [of_something_else.unwrap().text(), &signature[..signature.len() / 2], ""] {
+        manifest["annotations"]["scorebox.signature"] = bad.into();
+        let damaged = manifest.to_string();
+        registry.put_manifest("misbehave", "0.1.0", damaged.as_bytes());
+        let other = with_key("other.key").exits_with(2);
+        assert!(other.stderr.contains("published already, with other content"), "{other}");
+        assert_eq!(there(), damaged.as_bytes());
+        let again = with_key("team.key").exits_with(0);
+        assert!(again.stderr.contains("something of it was missing or damaged"), "{again}");
+        let now: Value = serde_json::from_slice(&there()).unwrap();
+        let (key, now) = (&now["annotations"]["scorebox.signer"], &now["annotations"]);
+        let text = now["scorebox.signature"].as_str().unwrap();
+        let signature = Signature::of_text(&key.as_str().unwrap().parse().unwrap(), text).unwrap();
+        let component = fs::read(folder.path("misbehave.wasm")).unwrap();
+        assert_eq!(signature.verify(&component), Ok(()));
+    }
+    let before = there();
+    let same = with_key("team.key").exits_with(0);
+    assert!(same.stderr.contains("is published already, as it is here"), "{same}");
+    assert_eq!(there(), before);
 }
 
 #[test]

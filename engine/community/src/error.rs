@@ -101,6 +101,11 @@ pub enum Failed {
     /// It sends other bytes than those of the digest that it was asked for.
     #[error("it sends other bytes than those with the digest {0}")]
     OtherBytes(Digest),
+    /// What it keeps under this digest is damaged. It took the right bytes, and goes on sending the damaged ones.
+    #[error(
+        "what it keeps under the digest {0} is damaged, and uploading it again changed nothing"
+    )]
+    StaysDamaged(Digest),
     /// It redirects, and the place that it names redirects on.
     #[error("it redirects more than {0} times")]
     RedirectsTooOften(usize),

@@ -191,8 +191,8 @@ impl Registry {
         done(&self.ask(question).await?)
     }
 
-    /// Makes the registry keep a blob, if it has not got it.
-    pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<(), Failed> {
+    /// Makes the registry keep a blob, if it has not got it, whole. Whether it was sent.
+    pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<bool, Failed> {
         let there = self.below(&format!("blobs/{}", blob.name()))?;
         let looking = Question {
             access: Access::Write,
@@ -200,10 +200,32 @@ impl Registry {
         };
         let is_there = self.ask(looking).await?;
         match is_there.status.as_u16() {
-            200 => return Ok(()),
-            404 => {}
-            _ => return Err(is_there.refusal()),
+            // A registry finds it by its name, and looks at no byte of it.
+            200 if self.has_whole(blob).await? => Ok(false),
+            200 => {
+                self.upload(blob).await?;
+                match self.has_whole(blob).await? {
+                    true => Ok(true),
+                    false => Err(Failed::StaysDamaged(blob.digest)),
+                }
+            }
+            404 => self.upload(blob).await.map(|()| true),
+            _ => Err(is_there.refusal()),
         }
+    }
+
+    /// Whether the registry sends these bytes when it is asked for the blob.
+    async fn has_whole(&self, blob: &Blob) -> Result<bool, Failed> {
+        match self.blob(blob.digest, blob.bytes.len()).await {
+            Ok(_) => Ok(true),
+            Err(Failed::OtherBytes(_) | Failed::TooLarge { .. } | Failed::NoComponent(_)) => {
+                Ok(false)
+            }
+            Err(failed) => Err(failed),
+        }
+    }
+
+    async fn upload(&self, blob: &Blob) -> Result<(), Failed> {
         let uploads = self.below("blobs/uploads/")?;
         let begin = Question {
             access: Access::Write,

@@ -23,6 +23,10 @@ pub(crate) fn address(written: &str) -> Result<Address, String> {
 pub(crate) const OWN_CERTIFICATE: &str = "if the server is yours, let an authority sign a certificate for it, or make one with \
      `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`";
 
+/// What publishing the same again has done to what is published.
+pub(crate) const REPAIRED: &str =
+    "something of it was missing or damaged in the registry, and is there again now";
+
 /// What is asked of a registry, for the words about what fails.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
@@ -66,6 +70,9 @@ impl OciArguments {
             ),
             Failed::OtherBytes(_) => failure.hint(
                 "nothing was kept: the registry is damaged, or someone in between changes what it sends",
+            ),
+            Failed::StaysDamaged(_) => failure.hint(
+                "nothing was published: those who run the registry must delete it there; then publish again",
             ),
             Failed::Certificate(_) => failure.hint(
                 "if the registry is yours, SSL_CERT_FILE names a file with the certificate of its authority",
