@@ -51,9 +51,9 @@ pub use components::Components;
 pub use credentials::Credentials;
 pub use error::{CommunityError, Failed};
 pub use index::{
-    Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes, MOST_ENTRIES,
-    MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken, WebPlace,
-    fetch_index, publish_index,
+    InPlaceOf, Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes,
+    MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
+    WebPlace, fetch_index, publish_index,
 };
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
 pub use near_miss::{KnownName, NearMisses, Similarity};

@@ -45,6 +45,9 @@ pub enum IndexFailed {
     /// What is signed is not an index.
     #[error("what is signed is not an index: {0}")]
     NotAnIndex(NotAnIndex),
+    /// What is published is not an index that the signer of the new one signed, and this is why not.
+    #[error("what is published there is not replaced: {0}")]
+    NotOwn(Box<IndexFailed>),
     /// What is published has a serial number that is not lower, and says something else.
     #[error("an index with the serial number {there} is published there, and this one has {ours}")]
     NotNewer {
