@@ -10,7 +10,7 @@
 //! - `named_digest`: a digest as documents have it.
 //! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for others.
 //! - `signing`: signatures of components.
-//! - `exchange`: one exchange with a server, within bounds of time and size.
+//! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked again.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
 //! - `credentials`: the logins that Docker keeps.
 //! - `error`: why something failed, as data.
@@ -38,6 +38,7 @@ mod lock;
 mod login;
 mod named_digest;
 mod near_miss;
+mod patience;
 mod publish;
 mod pull;
 mod registry;

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -35,6 +36,8 @@ const TAGS_OF_A_PAGE: usize = 1000;
 /// The most pages of tags, and the most bytes of all of them.
 const MOST_TAG_PAGES: usize = 100;
 const MOST_TAGS_BYTES: usize = 8 << 20;
+/// The most time for all of them.
+const MOST_TAGS_TIME: Duration = Duration::from_secs(2 * 60);
 
 /// How often the place of a blob may be another one.
 pub(crate) const MOST_REDIRECTS: usize = 3;
@@ -137,6 +140,15 @@ impl Registry {
 
     /// All tags of the name; none if it has not got the name.
     pub(crate) async fn tags(&self) -> Result<Vec<String>, Failed> {
+        self.tags_within(MOST_TAGS_TIME).await
+    }
+
+    /// A registry that sends each page in time can still take too long for all of them.
+    async fn tags_within(&self, time: Duration) -> Result<Vec<String>, Failed> {
+        tokio::time::timeout(time, self.each_page()).await.unwrap_or(Err(Failed::TimedOut))
+    }
+
+    async fn each_page(&self) -> Result<Vec<String>, Failed> {
         #[derive(Deserialize)]
         struct Tags {
             tags: Option<Vec<String>>,
@@ -378,4 +390,22 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, time::Instant};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn all_pages_of_tags_have_one_time() {
+        // It takes connections, and never says anything.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("{}/team/grade:1", silent.local_addr().unwrap()).parse().unwrap();
+        let registry = Registry::new(&address, Transport::PlainHttp, None).unwrap();
+        let begun = Instant::now();
+        assert_eq!(registry.tags_within(Duration::ZERO).await, Err(Failed::TimedOut));
+        assert!(begun.elapsed() < Duration::from_secs(30), "it is not the silence that ends it");
+    }
 }

@@ -55,7 +55,12 @@ impl OciArguments {
         };
         let failure = Failure::new(report::printable(&format!("cannot {doing} {error}")));
         let host = report::shell_word(&error.registry);
-        match &error.failed {
+        let failed = error.failed.cause();
+        let server = error.failed.login_server().unwrap_or(&error.registry);
+        if let Some(hint) = try_later(failed, server) {
+            return failure.hint(hint);
+        }
+        match failed {
             Failed::LoginWanted | Failed::LoginRefused(_) | Failed::Credentials(_) => failure
                 .hint(format!("`docker login {host}` stores a login that may {may} there")),
             Failed::Taken { .. } => failure.hint(
@@ -87,5 +92,19 @@ impl OciArguments {
             }
             _ => failure,
         }
+    }
+}
+
+/// What to do about a server that is busy or has broken down; `None` if it could not be reached.
+pub(crate) fn try_later(failed: &Failed, server: &str) -> Option<String> {
+    match failed {
+        Failed::Busy { stated: Some(stated), .. } if !stated.is_zero() => {
+            Some(format!("{server} is busy or down: try again after {} seconds", stated.as_secs()))
+        }
+        Failed::Busy { .. } => Some(format!("{server} is busy or down: try again later")),
+        Failed::Refused { status, .. } if *status >= 500 => {
+            Some(format!("{server} has broken down: try again later, or ask those who run it"))
+        }
+        _ => None,
     }
 }
