@@ -51,6 +51,33 @@ fn a_component_that_is_not_on_this_machine_is_fetched_by_its_digest() {
 }
 
 #[test]
+fn a_scorer_that_cannot_be_fetched_is_named_and_the_others_are_fetched() {
+    let Some(desk) = Desk::new() else { return };
+    for name in ["asker", "misbehave"] {
+        desk.publish(&format!("team/{name}"), &guest(name));
+        desk.add(&format!("HOST/team/{name}:0.1.0 --yes --as its-{name} --grant judge"))
+            .exits_with(0);
+    }
+    desk.added();
+    fs::remove_dir_all(desk.folder.path("data")).unwrap();
+    let [missing, damaged] =
+        ["asker", "misbehave"].map(guest).map(|it| Digest::of(&it).to_string());
+    fs::remove_file(desk.registry.blob_file(&missing)).unwrap();
+    fs::write(desk.registry.blob_file(&damaged), "other").unwrap();
+    assert_snapshot!(desk.sh("scorebox fetch --plain-http").exits_with(2), @"
+    fetched 1 scorer; 0 already there
+    [stderr]
+    error: `its-asker`: cannot fetch from HOST: it has no component with the digest [digest]
+    hint: its publisher has removed it, or the lock was changed by hand
+    error: `its-misbehave`: cannot fetch from HOST: it sends other bytes than those with the digest [digest]
+    hint: these bytes were not kept: the registry is damaged, or someone in between changes what it sends
+    [exit code 2]
+    ");
+    assert!(desk.folder.path(&fetched(&guest("word-f1"))).exists());
+    assert_eq!(fs::read_dir(desk.folder.path("data/components")).unwrap().count(), 1);
+}
+
+#[test]
 fn a_tag_that_moves_changes_no_suite_that_is_locked() {
     let Some(desk) = Desk::new() else { return };
     desk.added();

@@ -74,7 +74,7 @@ impl OciArguments {
                 "its publisher has removed it, or the lock was changed by hand",
             ),
             Failed::OtherBytes(_) => failure.hint(
-                "nothing was kept: the registry is damaged, or someone in between changes what it sends",
+                "these bytes were not kept: the registry is damaged, or someone in between changes what it sends",
             ),
             Failed::StaysDamaged(_) => failure.hint(
                 "nothing was published: those who run the registry must delete it there; then publish again",
