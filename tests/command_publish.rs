@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use insta::assert_snapshot;
 use scorebox::digest::Digest;
 use scorebox_community::Signature;
 use serde_json::{Value, json};
@@ -201,6 +202,40 @@ fn the_login_is_that_of_docker_and_its_lack_is_named_with_the_command() {
     assert!(refused.stderr.contains(&hint), "{refused}");
     log_in(LOGIN);
     publish(&folder, &options).exits_with(0);
+}
+
+#[test]
+fn a_registry_is_asked_without_a_login_if_the_helper_that_may_know_one_fails() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let Some(closed) = OciRegistry::start(Door::Password) else { return };
+    let folder = folder();
+    let settings = json!({"credsStore": "broken"}).to_string();
+    folder.write("docker/config.json", settings);
+    let publish = |host: &str| {
+        let options = format!("misbehave.wasm {host}/misbehave:0.1.0 --plain-http");
+        let output = publish(&folder, &options);
+        let stderr = output.stderr.replace(host, "HOST");
+        (stderr, output)
+    };
+    let (said, output) = publish(&registry.host());
+    output.exits_with(0);
+    assert_snapshot!(said, @"warning: the login that may be stored for HOST cannot be read (`docker-credential-broken` is not installed); it is asked without one");
+    let (said, output) = publish(&closed.host());
+    output.exits_with(2);
+    assert_snapshot!(said, @"
+    warning: the login that may be stored for HOST cannot be read (`docker-credential-broken` is not installed); it is asked without one
+    error: cannot publish at HOST: it wants a login
+    hint: the login that may be stored for it cannot be read: `docker-credential-broken` is not installed; correct that in Docker's configuration, then `docker login HOST`
+    ");
+    // One that knows the login.
+    let login = r#"{"Username": "Aladdin", "Secret": "open sesame"}"#;
+    folder.write("docker-credential-broken", format!("#!/bin/sh\necho '{login}'\n"));
+    folder.sh("chmod +x docker-credential-broken").exits_with(0);
+    let options = format!("misbehave.wasm {}/misbehave:0.1.0 --plain-http", closed.host());
+    let settings = "DOCKER_CONFIG=docker HOME=. XDG_RUNTIME_DIR=docker PATH=\"$PWD:$PATH\"";
+    let line = format!("unset REGISTRY_AUTH_FILE; {settings} scorebox publish {options}");
+    let published = folder.sh(&line).exits_with(0);
+    assert_eq!(published.stderr, "");
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 use scorebox_community::{
     Credentials, Failed, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes, SignedIndex,
-    Taken, fetch_index,
+    Taken, Unusable, fetch_index,
 };
 
 use crate::{
-    arguments::{OWN_CERTIFICATE, try_later},
+    arguments::{OWN_CERTIFICATE, try_later, without_login},
     failure::Failure,
     report::{printable, shell_word, started},
     setup,
@@ -81,8 +81,14 @@ async fn fetched_one(
     let ConfiguredIndex { name, place, signer, transport, .. } = index;
     let failed = |failed: Failed| IndexError::new(place, failed.into());
     let credentials = match place {
-        IndexPlace::Registry(address) => Credentials::of_docker(address.registry())
-            .map_err(|reason| failed(Failed::Credentials(reason)))?,
+        IndexPlace::Registry(address) => match Credentials::of_docker(address.registry()) {
+            Ok(credentials) => credentials,
+            Err(Unusable::Helper(reason)) => {
+                without_login(address.registry(), &reason);
+                None
+            }
+            Err(unusable) => return Err(failed(Failed::Credentials(unusable.to_string()))),
+        },
         IndexPlace::Web(_) => None,
     };
     let signed = match fetch_index(place, *transport, credentials, signer).await {

@@ -136,6 +136,18 @@ pub enum Failed {
     NotKept,
 }
 
+/// Why the login that Docker keeps for a registry cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// Docker's configuration, or the login in it, is not valid.
+    #[error("{0}")]
+    Configuration(String),
+    /// The helper that knows it is missing, fails, or does not answer. Nobody knows whether there is a login.
+    #[error("{0}")]
+    Helper(String),
+}
+
 impl CommunityError {
     /// This failed at that registry.
     pub fn new(registry: impl Into<String>, failed: Failed) -> CommunityError {

@@ -12,7 +12,7 @@
 //! - `signing`: signatures of components.
 //! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked again.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
-//! - `credentials`: the logins that Docker keeps.
+//! - `credentials`: the logins that Docker keeps; `helper`: a program that knows them.
 //! - `error`: why something failed, as data.
 //!
 //! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate `oci-client`, because that
@@ -33,6 +33,7 @@ mod components;
 mod credentials;
 mod error;
 mod exchange;
+mod helper;
 mod index;
 mod lock;
 mod login;
@@ -50,7 +51,7 @@ pub use artifact::{Artifact, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES};
 pub use bundle::{Bundle, BundleFile, Carried, MOST_BUNDLE_BYTES, NotABundle, NotBundled};
 pub use components::Components;
 pub use credentials::Credentials;
-pub use error::{CommunityError, Failed};
+pub use error::{CommunityError, Failed, Unusable};
 pub use index::{
     InPlaceOf, Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes,
     MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
