@@ -11,7 +11,7 @@
 //! - `report`: from data to text, safe for a terminal.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `bundled`: a suite from a bundle, which brings its components.
-//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `locked`: scorers that are loaded, held against it.
+//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `lock_holder`: who has a folder locked; `locked`: scorers that are loaded, held against it.
 //! - `published`: a published scorer before a suite uses it; `trust`: the policies about those.
 //! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
 //! - `signing_key`: signatures with a key in a file.
@@ -41,6 +41,7 @@ mod indexes;
 mod input;
 mod judge_waiting;
 mod lock_file;
+mod lock_holder;
 mod lock_use;
 mod locked;
 mod migration;
