@@ -34,7 +34,7 @@ fn a_component_that_is_not_on_this_machine_is_fetched_by_its_digest() {
     assert_snapshot!(desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2), @"
     [stderr]
     error: suite.toml:7:10: the component of `HOST/team/word-f1:0.1.0` is not on this machine (sha256:[digest])
-    hint: fetch what the suite's scorebox.lock names: scorebox fetch SUITE
+    hint: fetch what the suite's scorebox.lock names: scorebox fetch suite.toml
     [exit code 2]
     ");
     let fetch = "scorebox fetch suite.toml --plain-http";
@@ -173,7 +173,7 @@ fn a_component_whose_file_was_changed_is_not_used_and_fetched_again() {
         allow_duplicates! { assert_snapshot!(refused, @"
         [stderr]
         error: suite.toml:7:10: `data/components/[digest].wasm` is damaged: it is not the component that `HOST/team/word-f1:0.1.0` is locked to
-        hint: fetch what the suite's scorebox.lock names: scorebox fetch SUITE
+        hint: fetch what the suite's scorebox.lock names: scorebox fetch suite.toml
         [exit code 2]
         ") };
     }
@@ -263,7 +263,7 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
     error: suite.toml:7:10: `HOST/team/word-f1:0.1.0` is not locked to a component
-    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite FILE
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite suite.toml
     [exit code 2]
     ");
     assert_snapshot!(refused("fetch --plain-http"), @"
@@ -276,7 +276,7 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
     error: suite.toml:7:10: `HOST/team/word-f1:0.1.0` is not locked to a component
-    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite FILE
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite suite.toml
     [exit code 2]
     ");
     desk.write("scorebox.lock", &lock.replace("version = 2", "version = 3"));
