@@ -108,6 +108,24 @@ fn an_entry_whose_lock_is_lost_is_locked_again_as_it_was() {
 }
 
 #[test]
+fn the_name_of_a_registry_is_the_same_in_any_case() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let (suite, lock) = (desk.read("suite.toml"), desk.read("scorebox.lock"));
+    let capitals = desk.registry.host().replace("localhost", "LocalHost");
+    let written = suite.replace("oci://HOST", &format!("oci://{capitals}"));
+    assert_ne!(written, suite);
+    desk.write("suite.toml", &written);
+    desk.sh("scorebox run suite.toml cases.jsonl -q --locked").exits_with(0);
+    desk.sh("scorebox fetch --locked --offline").exits_with(0);
+    let again = desk.add(&format!("{capitals}/team/word-f1:0.1.0 --yes")).exits_with(0);
+    assert_eq!(again.stderr, "Locked `word-f1` of suite.toml in scorebox.lock.\n");
+    assert_eq!((desk.read("suite.toml"), desk.read("scorebox.lock")), (written, lock));
+    desk.sh("scorebox remove word-f1").exits_with(0);
+    assert!(!desk.read("scorebox.lock").contains("word-f1"));
+}
+
+#[test]
 fn what_is_laid_over_an_included_scorer_leaves_it_to_the_lock_beside_its_own_file() {
     let Some(desk) = Desk::new() else { return };
     fs::create_dir(desk.folder.path("base")).unwrap();

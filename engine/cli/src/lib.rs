@@ -15,7 +15,7 @@
 //! - `published`: a published scorer before a suite uses it; `trust`: the policies about those.
 //! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
 //! - `signing_key`: signatures with a key in a file.
-//! - `suite_edit`: entries of a suite file, added and removed.
+//! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: what they use, with the values of variables.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: what to do about an error of shards.
@@ -59,6 +59,7 @@ mod shards;
 mod signals;
 mod signing_key;
 mod suite_edit;
+mod suite_entries;
 mod trust;
 mod user_configuration;
 mod waiting;

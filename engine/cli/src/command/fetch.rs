@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use scorebox::{registry::Reference, sandbox::Anatomy, suite::Suite};
-use scorebox_community::{Components, Locked, pull_component};
+use scorebox_community::{Address, Components, Locked, pull_component};
 
 use crate::{
     arguments::{Asked, LockedArguments, OciArguments},
@@ -122,7 +122,7 @@ impl Fetch {
 /// What the suite calls a scorer; its address, if nothing there does.
 fn name_of(suite: &Suite, locked: &Locked) -> String {
     let address = locked.address.to_string();
-    let uses = |uses: &Reference| matches!(uses, Reference::Published(it) if *it == address);
+    let uses = |uses: &Reference| matches!(uses, Reference::Published(it) if Address::canonical(it) == address);
     let scorer = suite.scorers.iter().find(|scorer| uses(&scorer.uses));
     scorer.map_or(address.clone(), |scorer| scorer.id.to_string())
 }
