@@ -162,6 +162,110 @@ fn an_entry_that_uses_the_scorer_is_locked_whatever_its_name_is() {
 }
 
 #[test]
+fn an_entry_whose_address_has_a_variable_is_locked_and_stays_as_it_is() {
+    let Some(desk) = Desk::new() else { return };
+    let suite = "[scorers.words]\nuse = \"oci://${REGISTRY}/team/word-f1:0.1.0\"\n";
+    desk.write("suite.toml", suite);
+    let unset = desk.add("HOST/team/word-f1:0.1.0 --yes --as words").exits_with(2);
+    assert_snapshot!(unset.stderr, @"
+    error: the address of `words` in suite.toml has a variable without a value
+    hint: set the variable to lock what the entry uses, or give this scorer another name: --as NAME
+    ");
+    let run = desk.sh("REGISTRY=HOST scorebox run suite.toml cases.jsonl -q").exits_with(2);
+    assert!(run.stderr.contains("scorebox add HOST/team/word-f1:0.1.0 --suite "), "{run}");
+    let add = "REGISTRY=HOST scorebox add --plain-http --yes HOST/team/word-f1:0.1.0";
+    assert_eq!(
+        desk.sh(add).exits_with(0).stderr,
+        "Locked `words` of suite.toml in scorebox.lock.\n"
+    );
+    assert_eq!(desk.read("suite.toml"), suite);
+    desk.sh("REGISTRY=HOST scorebox run suite.toml cases.jsonl -q --locked").exits_with(0);
+    let update = desk.sh("REGISTRY=HOST scorebox update --plain-http").exits_with(0);
+    assert_snapshot!(update.stderr, @"the address of `words` has a variable, which is not edited; it stays as it is");
+    let named = desk.sh("REGISTRY=HOST scorebox update words --to 0.2.0").exits_with(2);
+    assert_snapshot!(named.stderr, @"
+    error: the address of `words` has a variable, which is not edited
+    hint: change it by hand, and lock the scorer: scorebox add HOST/team/word-f1:0.2.0 --as words --suite suite.toml
+    ");
+    desk.write("suite.toml", &suite.replace(":0.1.0", ":0.0.9"));
+    let other = desk.sh(&format!("{add} --as words")).exits_with(2);
+    assert_snapshot!(other.stderr, @r#"
+    error: there is another version of the scorer `words` in suite.toml already
+    hint: write `use = "oci://HOST/team/word-f1:0.1.0"` into it by hand, and lock it with this command
+    "#);
+}
+
+#[test]
+fn an_entry_of_a_suite_in_json_is_locked_and_stays_as_it_is() {
+    let Some(desk) = Desk::new() else { return };
+    desk.publish("team/asker", &guest("asker"));
+    let of =
+        |uses: &str| format!("{{\"scorers\": {{\"words\": {{\"use\": \"oci://{uses}\"}}}}}}\n");
+    let suite = of("HOST/team/word-f1:0.1.0");
+    desk.write("suite.json", &suite);
+    let run = desk.sh("scorebox fetch suite.json").exits_with(2);
+    let add = "scorebox add HOST/team/word-f1:0.1.0 --suite suite.json";
+    assert!(run.stderr.contains(add), "{run}");
+    let locked = desk.sh(&format!("{add} --plain-http --yes")).exits_with(0);
+    assert_eq!(locked.stderr, "Locked `words` of suite.json in scorebox.lock.\n");
+    assert_eq!(desk.read("suite.json"), suite);
+    desk.sh("scorebox run --suite suite.json cases.jsonl -q --locked").exits_with(0);
+    // What is not in it is written by hand.
+    desk.write("suite.json", &of("HOST/team/asker:0.0.9"));
+    let asker = "HOST/team/asker:0.1.0 --suite suite.json --yes --grant judge";
+    assert_snapshot!(desk.add(asker).exits_with(2).stderr, @r#"
+    error: `suite.json` is a suite in JSON, which is not edited, and its entry `asker` does not use `HOST/team/asker:0.1.0`
+    hint: write `"use": "oci://HOST/team/asker:0.1.0"` into it by hand, and lock it with this command
+    "#);
+    assert_snapshot!(desk.add(&format!("{asker} --as words")).exits_with(2).stderr, @r#"
+    error: there is another version of the scorer `words` in suite.json already
+    hint: write `"use": "oci://HOST/team/asker:0.1.0"` into it by hand, and lock it with this command
+    "#);
+    desk.write("suite.json", &of("HOST/team/asker:0.1.0"));
+    assert_snapshot!(desk.add(asker).exits_with(0).stderr, @r#"
+    Locked `words` of suite.json in scorebox.lock.
+    hint: write `"grants": ["judge"]` into its entry, if it is not there
+    "#);
+}
+
+#[test]
+fn a_grant_goes_to_an_entry_that_is_there_and_only_if_it_is_needed() {
+    let Some(desk) = Desk::new() else { return };
+    desk.publish("team/asker", &guest("asker"));
+    let entry = "[scorers.asker] # Ann's\nuse = \"oci://HOST/team/asker:0.1.0\"\n";
+    desk.write("suite.toml", entry);
+    let add = || desk.add("HOST/team/asker:0.1.0 --yes --grant judge --grant wasi").exits_with(0);
+    assert_snapshot!(add().stderr, @"
+    Locked `asker` of suite.toml in scorebox.lock.
+    Granted `asker` in suite.toml: judge.
+    It does not need the grant wasi, which is not written.
+    ");
+    assert_eq!(desk.read("suite.toml"), format!("{entry}grants = [\"judge\"]\n"));
+    assert!(!add().stderr.contains("Granted"), "it is granted already");
+    assert_eq!(desk.read("suite.toml"), format!("{entry}grants = [\"judge\"]\n"));
+    let unneeded = desk.add("HOST/team/word-f1:0.1.0 --yes --grant judge").exits_with(0);
+    assert!(unneeded.stderr.contains("It does not need the grant judge"), "{unneeded}");
+    assert!(desk.read("suite.toml").ends_with("use = \"oci://HOST/team/word-f1:0.1.0\"\n"));
+}
+
+#[test]
+fn who_locks_a_scorer_again_learns_that_what_is_said_about_it_has_changed() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    desk.folder.write("published.wasm", guest("word-f1"));
+    let publish = "scorebox publish published.wasm HOST/other/word-f1:0.1.0 --plain-http";
+    desk.sh(&format!("{publish} --license MIT")).exits_with(0);
+    let again = || desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(0).stderr;
+    assert!(!again().contains("has changed"));
+    desk.registry.move_tag("team/word-f1", "0.1.0", "other/word-f1");
+    assert_snapshot!(again(), @"
+    Locked `word-f1` of suite.toml in scorebox.lock.
+    What is published as `HOST/team/word-f1:0.1.0` has changed since it was locked: the component is the same, what is said about it is not.
+    ");
+    assert!(!again().contains("has changed"), "it is locked as it is now");
+}
+
+#[test]
 fn nothing_is_added_that_is_refused_or_not_confirmed() {
     let Some(desk) = Desk::new() else { return };
     desk.added();

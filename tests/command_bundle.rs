@@ -319,7 +319,7 @@ fn what_cannot_be_bundled_is_named_and_nothing_is_written() {
     assert_snapshot!(refused("[scorers.a]\nuse = \"oci://registry.test/team/none:1.0.0\"\n"), @"
     [stderr]
     error: own.toml:1:10: `registry.test/team/none:1.0.0` is not locked to a component
-    hint: look at it and lock it: scorebox add registry.test/team/none:1.0.0 --suite FILE
+    hint: look at it and lock it: scorebox add registry.test/team/none:1.0.0 --suite own.toml
     [exit code 2]
     ");
     let wrong = "[scorers.contains]\nconfig = { vale = \"a\" }\n[scorers.b]\nuse = 3\n";

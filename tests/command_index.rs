@@ -4,6 +4,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use scorebox::digest::Digest;
 use scorebox_community::{Index, SignedIndex};
 use serde_json::Value;
 
@@ -190,6 +191,46 @@ fn an_index_in_a_registry_is_searched_and_replaced_by_a_newer_one_only() {
     publish("HOST/signed/word-f1:0.1.0 --serial 3").exits_with(0);
     let gone = desk.sh("scorebox search reader").exits_with(0);
     assert_eq!(gone.stdout, "", "{gone}");
+}
+
+#[test]
+fn an_index_that_another_key_signed_is_replaced_only_if_that_is_asked_for() {
+    let Some(desk) = desk() else { return };
+    let publish = |options: &str| {
+        let options = format!("{options} --name team --publish HOST/team/index:1");
+        index(&desk, &format!("HOST/signed/word-f1:0.1.0 {options}"))
+    };
+    publish("--sign team.key").exits_with(0);
+    let there = || desk.registry.get("/v2/team/index/manifests/1");
+    let of_the_team = there();
+    let other = "-o other.json --sign other.key --serial 9";
+    assert_snapshot!(publish(other).exits_with(2).stderr, @"
+    error: cannot publish at oci://HOST/team/index:1: what is published there is not replaced: another key than RWRO41MtYsl2RdlXwE0LscqUR2+fYw/Ubbl4ZrS9l6UZ1YN1C717wLm/ signed it
+    hint: those who use it would find an index that they do not trust: name another tag or, if it is yours to replace, --replace
+    ");
+    assert_eq!(there(), of_the_team);
+    publish("-o other.json --sign other.key --replace").exits_with(0);
+    assert_ne!(there(), of_the_team);
+    // Its own may be newer only, with or without the option.
+    let older = publish("-o third.json --sign other.key --serial 3 --replace").exits_with(2);
+    assert!(older.stderr.contains("an index with the serial number 9 is published"), "{older}");
+    let unused = index(&desk, "HOST/signed/word-f1:0.1.0 --replace").exits_with(2);
+    assert!(unused.stderr.contains("--publish <ADDRESS>"), "{unused}");
+}
+
+#[test]
+fn an_index_of_which_the_registry_has_lost_something_is_published_again() {
+    let Some(desk) = desk() else { return };
+    let publish = || {
+        let options = "--name team --sign team.key --publish HOST/team/index:1";
+        index(&desk, &format!("HOST/signed/word-f1:0.1.0 {options}")).exits_with(0)
+    };
+    publish();
+    let digest = Digest::of(&fs::read(desk.folder.path("index.json")).unwrap()).to_string();
+    fs::remove_file(desk.registry.blob_file(&digest)).unwrap();
+    let again = publish();
+    assert!(again.stderr.contains("something of it was missing or damaged"), "{again}");
+    assert!(desk.registry.blob_file(&digest).exists());
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_component_that_is_not_on_this_machine_is_fetched_by_its_digest() {
     assert_snapshot!(desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2), @"
     [stderr]
     error: suite.toml:7:10: the component of `HOST/team/word-f1:0.1.0` is not on this machine (sha256:[digest])
-    hint: fetch what the suite's scorebox.lock names: scorebox fetch SUITE
+    hint: fetch what the suite's scorebox.lock names: scorebox fetch suite.toml
     [exit code 2]
     ");
     let fetch = "scorebox fetch suite.toml --plain-http";
@@ -48,6 +48,33 @@ fn a_component_that_is_not_on_this_machine_is_fetched_by_its_digest() {
     ");
     run(&desk.folder).exits_with(0);
     assert_eq!(scores(&desk.folder), ["a | 1", "b | 0.5"]);
+}
+
+#[test]
+fn a_scorer_that_cannot_be_fetched_is_named_and_the_others_are_fetched() {
+    let Some(desk) = Desk::new() else { return };
+    for name in ["asker", "misbehave"] {
+        desk.publish(&format!("team/{name}"), &guest(name));
+        desk.add(&format!("HOST/team/{name}:0.1.0 --yes --as its-{name} --grant judge"))
+            .exits_with(0);
+    }
+    desk.added();
+    fs::remove_dir_all(desk.folder.path("data")).unwrap();
+    let [missing, damaged] =
+        ["asker", "misbehave"].map(guest).map(|it| Digest::of(&it).to_string());
+    fs::remove_file(desk.registry.blob_file(&missing)).unwrap();
+    fs::write(desk.registry.blob_file(&damaged), "other").unwrap();
+    assert_snapshot!(desk.sh("scorebox fetch --plain-http").exits_with(2), @"
+    fetched 1 scorer; 0 already there
+    [stderr]
+    error: `its-asker`: cannot fetch from HOST: it has no component with the digest [digest]
+    hint: its publisher has removed it, or the lock was changed by hand
+    error: `its-misbehave`: cannot fetch from HOST: it sends other bytes than those with the digest [digest]
+    hint: these bytes were not kept: the registry is damaged, or someone in between changes what it sends
+    [exit code 2]
+    ");
+    assert!(desk.folder.path(&fetched(&guest("word-f1"))).exists());
+    assert_eq!(fs::read_dir(desk.folder.path("data/components")).unwrap().count(), 1);
 }
 
 #[test]
@@ -78,6 +105,24 @@ fn an_entry_whose_lock_is_lost_is_locked_again_as_it_was() {
     let locked = desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(0);
     assert_snapshot!(locked.stderr, @"Locked `word-f1` of suite.toml in scorebox.lock.");
     assert_eq!((desk.read("suite.toml"), desk.read("scorebox.lock")), (suite, lock));
+}
+
+#[test]
+fn the_name_of_a_registry_is_the_same_in_any_case() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let (suite, lock) = (desk.read("suite.toml"), desk.read("scorebox.lock"));
+    let capitals = desk.registry.host().replace("localhost", "LocalHost");
+    let written = suite.replace("oci://HOST", &format!("oci://{capitals}"));
+    assert_ne!(written, suite);
+    desk.write("suite.toml", &written);
+    desk.sh("scorebox run suite.toml cases.jsonl -q --locked").exits_with(0);
+    desk.sh("scorebox fetch --locked --offline").exits_with(0);
+    let again = desk.add(&format!("{capitals}/team/word-f1:0.1.0 --yes")).exits_with(0);
+    assert_eq!(again.stderr, "Locked `word-f1` of suite.toml in scorebox.lock.\n");
+    assert_eq!((desk.read("suite.toml"), desk.read("scorebox.lock")), (written, lock));
+    desk.sh("scorebox remove word-f1").exits_with(0);
+    assert!(!desk.read("scorebox.lock").contains("word-f1"));
 }
 
 #[test]
@@ -146,7 +191,7 @@ fn a_component_whose_file_was_changed_is_not_used_and_fetched_again() {
         allow_duplicates! { assert_snapshot!(refused, @"
         [stderr]
         error: suite.toml:7:10: `data/components/[digest].wasm` is damaged: it is not the component that `HOST/team/word-f1:0.1.0` is locked to
-        hint: fetch what the suite's scorebox.lock names: scorebox fetch SUITE
+        hint: fetch what the suite's scorebox.lock names: scorebox fetch suite.toml
         [exit code 2]
         ") };
     }
@@ -236,7 +281,7 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
     error: suite.toml:7:10: `HOST/team/word-f1:0.1.0` is not locked to a component
-    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite FILE
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite suite.toml
     [exit code 2]
     ");
     assert_snapshot!(refused("fetch --plain-http"), @"
@@ -249,7 +294,7 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
     error: suite.toml:7:10: `HOST/team/word-f1:0.1.0` is not locked to a component
-    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite FILE
+    hint: look at it and lock it: scorebox add HOST/team/word-f1:0.1.0 --suite suite.toml
     [exit code 2]
     ");
     desk.write("scorebox.lock", &lock.replace("version = 2", "version = 3"));

@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
+use insta::assert_snapshot;
 use scorebox::digest::Digest;
+use scorebox_community::Signature;
 use serde_json::{Value, json};
 
 use crate::{
@@ -112,6 +114,75 @@ fn what_is_published_stays_as_it_is() {
 }
 
 #[test]
+fn what_a_registry_has_lost_is_there_again_after_publishing_the_same() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let folder = folder();
+    let options = format!("misbehave.wasm {}/misbehave:0.1.0 --plain-http", registry.host());
+    publish(&folder, &options).exits_with(0);
+    let manifest = registry.get("/v2/misbehave/manifests/0.1.0");
+    let parts: Value = serde_json::from_slice(&manifest).unwrap();
+    for part in [&parts["layers"][0], &parts["config"]] {
+        let digest = part["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
+        let file = registry.blob_file(digest);
+        let whole = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        let again = publish(&folder, &options).exits_with(0);
+        let repaired = "is published already; something of it was missing or damaged";
+        assert!(again.stderr.contains(repaired), "{again}");
+        assert_eq!(fs::read(&file).unwrap(), whole);
+        // This registry looks at no byte of a blob that it has by its name.
+        let mut damaged = whole.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        fs::write(&file, &damaged).unwrap();
+        let refused = publish(&folder, &options).exits_with(2);
+        let stays = format!("what it keeps under the digest {digest} is damaged");
+        assert!(refused.stderr.contains(&stays), "{refused}");
+        assert!(refused.stderr.contains("must delete it there; then publish again"), "{refused}");
+        fs::write(&file, &whole).unwrap();
+        let same = publish(&folder, &options).exits_with(0);
+        assert!(same.stderr.contains("is published already, as it is here"), "{same}");
+    }
+    assert_eq!(registry.get("/v2/misbehave/manifests/0.1.0"), manifest);
+}
+
+#[test]
+fn a_signature_that_is_not_one_of_the_component_is_replaced_by_its_signer() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let folder = folder();
+    let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/signing-keys");
+    let with_key = |key: &str| {
+        let (host, key) = (registry.host(), keys.join(key));
+        let options = format!("{host}/misbehave:0.1.0 --plain-http --sign '{}'", key.display());
+        publish(&folder, &format!("misbehave.wasm {options}"))
+    };
+    with_key("team.key").exits_with(0);
+    let there = || registry.get("/v2/misbehave/manifests/0.1.0");
+    let mut manifest: Value = serde_json::from_slice(&there()).unwrap();
+    let signature = manifest["annotations"]["scorebox.signature"].as_str().unwrap().to_owned();
+    let of_something_else = Signature::make(b"else", include_str!("signing-keys/team.key"), None);
+    for bad in [of_something_else.unwrap().text(), &signature[..signature.len() / 2], ""] {
+        manifest["annotations"]["scorebox.signature"] = bad.into();
+        let damaged = manifest.to_string();
+        registry.put_manifest("misbehave", "0.1.0", damaged.as_bytes());
+        let other = with_key("other.key").exits_with(2);
+        assert!(other.stderr.contains("published already, with other content"), "{other}");
+        assert_eq!(there(), damaged.as_bytes());
+        let again = with_key("team.key").exits_with(0);
+        assert!(again.stderr.contains("something of it was missing or damaged"), "{again}");
+        let now: Value = serde_json::from_slice(&there()).unwrap();
+        let (key, now) = (&now["annotations"]["scorebox.signer"], &now["annotations"]);
+        let text = now["scorebox.signature"].as_str().unwrap();
+        let signature = Signature::of_text(&key.as_str().unwrap().parse().unwrap(), text).unwrap();
+        let component = fs::read(folder.path("misbehave.wasm")).unwrap();
+        assert_eq!(signature.verify(&component), Ok(()));
+    }
+    let before = there();
+    let same = with_key("team.key").exits_with(0);
+    assert!(same.stderr.contains("is published already, as it is here"), "{same}");
+    assert_eq!(there(), before);
+}
+
+#[test]
 fn the_login_is_that_of_docker_and_its_lack_is_named_with_the_command() {
     let Some(registry) = OciRegistry::start(Door::Password) else { return };
     let folder = folder();
@@ -131,6 +202,40 @@ fn the_login_is_that_of_docker_and_its_lack_is_named_with_the_command() {
     assert!(refused.stderr.contains(&hint), "{refused}");
     log_in(LOGIN);
     publish(&folder, &options).exits_with(0);
+}
+
+#[test]
+fn a_registry_is_asked_without_a_login_if_the_helper_that_may_know_one_fails() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let Some(closed) = OciRegistry::start(Door::Password) else { return };
+    let folder = folder();
+    let settings = json!({"credsStore": "broken"}).to_string();
+    folder.write("docker/config.json", settings);
+    let publish = |host: &str| {
+        let options = format!("misbehave.wasm {host}/misbehave:0.1.0 --plain-http");
+        let output = publish(&folder, &options);
+        let stderr = output.stderr.replace(host, "HOST");
+        (stderr, output)
+    };
+    let (said, output) = publish(&registry.host());
+    output.exits_with(0);
+    assert_snapshot!(said, @"warning: the login that may be stored for HOST cannot be read (`docker-credential-broken` is not installed); it is asked without one");
+    let (said, output) = publish(&closed.host());
+    output.exits_with(2);
+    assert_snapshot!(said, @"
+    warning: the login that may be stored for HOST cannot be read (`docker-credential-broken` is not installed); it is asked without one
+    error: cannot publish at HOST: it wants a login
+    hint: the login that may be stored for it cannot be read: `docker-credential-broken` is not installed; correct that in Docker's configuration, then `docker login HOST`
+    ");
+    // One that knows the login.
+    let login = r#"{"Username": "Aladdin", "Secret": "open sesame"}"#;
+    folder.write("docker-credential-broken", format!("#!/bin/sh\necho '{login}'\n"));
+    folder.sh("chmod +x docker-credential-broken").exits_with(0);
+    let options = format!("misbehave.wasm {}/misbehave:0.1.0 --plain-http", closed.host());
+    let settings = "DOCKER_CONFIG=docker HOME=. XDG_RUNTIME_DIR=docker PATH=\"$PWD:$PATH\"";
+    let line = format!("unset REGISTRY_AUTH_FILE; {settings} scorebox publish {options}");
+    let published = folder.sh(&line).exits_with(0);
+    assert_eq!(published.stderr, "");
 }
 
 #[test]

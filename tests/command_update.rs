@@ -234,7 +234,7 @@ fn a_version_that_is_not_compatible_or_older_is_taken_only_if_it_is_named() {
     let added = nothing_changes(&desk, || desk.add("HOST/team/brief:2.0.0 --yes").exits_with(2));
     assert_snapshot!(added.stderr, @"
     error: there is another version of the scorer `brief` in suite.toml already
-    hint: see what differs, and take it: `scorebox update brief --to VERSION`
+    hint: see what differs, and take it: `scorebox update brief --to 2.0.0`
     ");
     update(&desk, "brief --to 2 --yes").exits_with(0);
     assert!(desk.read("suite.toml").contains("brief:2.0.0"));

@@ -146,7 +146,8 @@ fn a_changed_copy_is_not_searched() {
     let text = fs::read_to_string(file.path()).unwrap();
     fs::write(file.path(), text.replace("/good:", "/evil:")).unwrap();
     let offline = shelf.search("xylophone --offline").exits_with(2);
-    assert!(offline.stderr.contains("the index `team` was not fetched before"), "{offline}");
+    assert_eq!(offline.stdout, "");
+    assert!(offline.stderr.contains("/team.json: the copy of it in `data/indexes/"), "{offline}");
 }
 
 #[test]
@@ -312,6 +313,66 @@ fn no_redirect_leads_from_tls_to_a_place_without() {
     assert!(untrusted.contains("its certificate is not trusted"), "{untrusted}");
     assert!(untrusted.contains("hint: if the server is yours, SSL_CERT_FILE"), "{untrusted}");
     assert_eq!(shelf.server.asked(), 0);
+}
+
+#[test]
+fn a_server_that_is_busy_or_broken_does_not_hide_the_copy() {
+    let shelf = Shelf::new();
+    shelf.put_index("team.json", 1, &[entry("registry.test/team/loud:1.0.0")]);
+    for (status, words, hint) in [
+        (
+            "429 Too Many Requests",
+            "it answered with status 429, 4 times",
+            "HOST is busy or down: try again later",
+        ),
+        (
+            "500 Internal Server Error",
+            "it answered with status 500",
+            "HOST has broken down: try again later, or ask those who run it",
+        ),
+    ] {
+        shelf.server.fail(Some(status));
+        let nothing = shelf.search("xylophone").exits_with(2);
+        let error = format!("cannot read the index `team`: http://HOST/team.json: {words}\n");
+        assert!(nothing.stderr.contains(&error), "{nothing}");
+        assert!(nothing.stderr.contains(&format!("hint: {hint}\n")), "{nothing}");
+        shelf.server.fail(None);
+        shelf.search("xylophone").exits_with(0);
+        shelf.server.fail(Some(status));
+        let found = shelf.search("xylophone").exits_with(0);
+        assert_eq!(names(&found), ["registry.test/team/loud:1.0.0"]);
+        let warning = format!("({}: {words}); this is its copy of ", "http://HOST/team.json");
+        assert!(found.stderr.contains(&warning), "{found}");
+        fs::remove_dir_all(shelf.folder.path("data")).unwrap();
+    }
+}
+
+#[test]
+fn a_copy_that_is_damaged_is_reported() {
+    let shelf = Shelf::new();
+    shelf.put_index("team.json", 1, &[entry("registry.test/team/loud:1.0.0")]);
+    shelf.search("xylophone").exits_with(0);
+    let damage = || shelf.sh("for copy in data/indexes/*.index; do echo '{}' > $copy; done");
+    damage().exits_with(0);
+    let offline = shelf.search("xylophone --offline").exits_with(2);
+    assert_snapshot!(offline.stderr, @"
+    no scorer has all of these words
+    error: cannot read the index `team`: http://HOST/team.json: the copy of it in `data/indexes/[digest].index` is damaged
+    hint: search once without --offline
+    ");
+    shelf.server.fail(Some("503 Service Unavailable"));
+    let down = shelf.search("xylophone").exits_with(2);
+    assert_snapshot!(down.stderr, @"
+    warning: the index `team`: the copy of it in `data/indexes/[digest].index` is damaged, and is not used
+    no scorer has all of these words
+    error: cannot read the index `team`: http://HOST/team.json: it answered with status 503, 4 times
+    hint: HOST is busy or down: try again later
+    ");
+    shelf.server.fail(None);
+    let replaced = shelf.search("xylophone").exits_with(0);
+    assert_snapshot!(replaced.stderr, @"warning: the copy of the index `team` was damaged, and is replaced: if this one is older, that was not noticed");
+    assert_eq!(names(&replaced), ["registry.test/team/loud:1.0.0"]);
+    assert_eq!(shelf.search("xylophone").exits_with(0).stderr, "");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{self, BufRead as _, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::Arc,
     thread,
@@ -20,7 +20,7 @@ const PASSWORDS: &str = "Aladdin:$2b$04$4uTC1w.1Dv5scR035BIUSelQu0WPJhnp.SclVGcj
 pub(crate) struct OciRegistry {
     process: Child,
     port: u16,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// How a registry is reached.
@@ -94,7 +94,7 @@ impl OciRegistry {
         // What else it says is read, so that it can go on saying it.
         thread::spawn(move || lines.for_each(drop));
         let port = port.expect("docker-registry says its port");
-        Some(OciRegistry { process, port, _folder: folder })
+        Some(OciRegistry { process, port, folder })
     }
 
     /// `localhost:PORT`.
@@ -105,6 +105,12 @@ impl OciRegistry {
     /// What is at this path, asked for without TLS and without scorebox.
     pub(crate) fn get(&self, path: &str) -> Vec<u8> {
         self.ask("GET", path, b"", "200")
+    }
+
+    /// The file in which it keeps a blob.
+    pub(crate) fn blob_file(&self, digest: &str) -> PathBuf {
+        let blobs = self.folder.path().join("data/docker/registry/v2/blobs/sha256");
+        blobs.join(&digest[..2]).join(digest).join("data")
     }
 
     /// Makes the tag of a name another one's: the manifest that `from` has under it. Both have one layer.

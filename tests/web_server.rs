@@ -6,7 +6,7 @@ use std::{
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
@@ -16,6 +16,7 @@ use std::{
 pub(crate) struct WebServer {
     port: u16,
     asked: Arc<AtomicUsize>,
+    failing: Arc<Mutex<Option<&'static str>>>,
     is_over: Arc<AtomicBool>,
     serving: Option<thread::JoinHandle<()>>,
 }
@@ -28,6 +29,8 @@ impl WebServer {
         let port = listener.local_addr().unwrap().port();
         let (asked, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let (counting, ending) = (Arc::clone(&asked), Arc::clone(&is_over));
+        let failing = Arc::new(Mutex::new(None));
+        let fails = Arc::clone(&failing);
         let serving = thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 if ending.load(SeqCst) {
@@ -35,15 +38,20 @@ impl WebServer {
                 }
                 counting.fetch_add(1, SeqCst);
                 // A client that goes away is not an error.
-                let _ = answer(stream, &folder);
+                let _ = answer(stream, &folder, *fails.lock().unwrap());
             }
         });
-        WebServer { port, asked, is_over, serving: Some(serving) }
+        WebServer { port, asked, failing, is_over, serving: Some(serving) }
     }
 
     /// `127.0.0.1:PORT`.
     pub(crate) fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Answers everything with this status from now on, and asks to wait no time, or no longer does.
+    pub(crate) fn fail(&self, status: Option<&'static str>) {
+        *self.failing.lock().unwrap() = status;
     }
 
     /// How often it was asked.
@@ -61,16 +69,20 @@ impl Drop for WebServer {
     }
 }
 
-fn answer(mut stream: TcpStream, folder: &Path) -> io::Result<()> {
+fn answer(mut stream: TcpStream, folder: &Path, failing: Option<&str>) -> io::Result<()> {
     let mut lines = BufReader::new(&stream).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
     lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
     let path = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
-    let (status, body) = match fs::read(folder.join(path)) {
-        Ok(body) => ("200 OK", body),
-        Err(_) => ("404 Not Found", Vec::new()),
+    let (status, body) = match (failing, fs::read(folder.join(path))) {
+        (Some(status), _) => (status, Vec::new()),
+        (None, Ok(body)) => ("200 OK", body),
+        (None, Err(_)) => ("404 Not Found", Vec::new()),
     };
     let length = body.len();
-    write!(stream, "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n")?;
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nConnection: close\r\nRetry-After: 0\r\nContent-Length: {length}\r\n\r\n"
+    )?;
     stream.write_all(&body)
 }

@@ -84,8 +84,11 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         }
         Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
-        Advice::Lock { address } => lock_it(address, None),
-        Advice::Fetch => "fetch what the suite's scorebox.lock names: scorebox fetch SUITE".into(),
+        Advice::Lock { address, suite } => lock_it(address, suite.as_deref()),
+        Advice::Fetch { suite } => {
+            let suite = suite.as_deref().map_or("SUITE".to_owned(), shell_word);
+            format!("fetch what the suite's scorebox.lock names: scorebox fetch {suite}")
+        }
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
              apt-get install --no-install-recommends cargo-web rustc-web rust-web-src lld-22   (Debian)\n  \

@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 use scorebox_community::{
     Credentials, Failed, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes, SignedIndex,
-    Taken, fetch_index,
+    Taken, Unusable, fetch_index,
 };
 
 use crate::{
-    arguments::OWN_CERTIFICATE,
+    arguments::{OWN_CERTIFICATE, try_later, without_login},
     failure::Failure,
     report::{printable, shell_word, started},
     setup,
@@ -43,11 +43,11 @@ pub(crate) async fn fetched(configured: &[ConfiguredIndex]) -> Indexes {
     indexes
 }
 
-/// The indexes as they were fetched last; asks nobody.
+/// The indexes as they were fetched last; asks nobody, and says nothing of those that there are not.
 pub(crate) fn kept(configured: &[ConfiguredIndex]) -> Vec<(String, SignedIndex)> {
     let kept = setup::kept_indexes();
     let each = configured.iter().filter_map(|index| {
-        let copy = kept.as_ref()?.get(&index.place, &index.signer)?;
+        let copy = kept.as_ref()?.get(&index.place, &index.signer).ok()??;
         Some((index.name.clone(), copy.signed))
     });
     each.collect()
@@ -55,13 +55,23 @@ pub(crate) fn kept(configured: &[ConfiguredIndex]) -> Vec<(String, SignedIndex)>
 
 /// The indexes as they were fetched last, and what to do about those that were not.
 pub(crate) fn offline(configured: &[ConfiguredIndex]) -> Indexes {
-    let read = kept(configured);
-    let is_missing = |index: &&ConfiguredIndex| read.iter().all(|(name, _)| *name != index.name);
-    let failures = configured.iter().filter(is_missing).map(|index| {
-        let message = format!("the index `{}` was not fetched before", index.name);
-        Failure::new(message).hint("search once without --offline")
-    });
-    Indexes { failures: failures.collect(), read }
+    let kept = setup::kept_indexes();
+    let mut indexes = Indexes::default();
+    for ConfiguredIndex { name, place, signer, .. } in configured {
+        let copy = kept.as_ref().map_or(Ok(None), |kept| kept.get(place, signer));
+        match copy {
+            Ok(Some(copy)) => indexes.read.push((name.clone(), copy.signed)),
+            Ok(None) => {
+                let message = format!("the index `{name}` was not fetched before");
+                let failure = Failure::new(message).hint("search once without --offline");
+                indexes.failures.push(failure);
+            }
+            Err(failed) => {
+                indexes.failures.push(failure(name, place, &IndexError::new(place, failed)));
+            }
+        }
+    }
+    indexes
 }
 
 async fn fetched_one(
@@ -71,25 +81,35 @@ async fn fetched_one(
     let ConfiguredIndex { name, place, signer, transport, .. } = index;
     let failed = |failed: Failed| IndexError::new(place, failed.into());
     let credentials = match place {
-        IndexPlace::Registry(address) => Credentials::of_docker(address.registry())
-            .map_err(|reason| failed(Failed::Credentials(reason)))?,
+        IndexPlace::Registry(address) => match Credentials::of_docker(address.registry()) {
+            Ok(credentials) => credentials,
+            Err(Unusable::Helper(reason)) => {
+                without_login(address.registry(), &reason);
+                None
+            }
+            Err(unusable) => return Err(failed(Failed::Credentials(unusable.to_string()))),
+        },
         IndexPlace::Web(_) => None,
     };
     let signed = match fetch_index(place, *transport, credentials, signer).await {
         Ok(signed) => signed,
-        Err(error) => {
-            let copy = kept.and_then(|kept| kept.get(place, signer));
-            return match copy.filter(|_| error.failed.is_of_the_network()) {
-                Some(copy) => {
+        Err(error) if error.failed.is_passing() => {
+            return match kept.map_or(Ok(None), |kept| kept.get(place, signer)) {
+                Ok(Some(copy)) => {
                     let of = age(&copy);
                     words::warn(&format!(
                         "cannot read the index `{name}` ({error}); this is its copy of {of}"
                     ));
                     Ok(copy.signed)
                 }
-                None => Err(error),
+                Ok(None) => Err(error),
+                Err(damaged) => {
+                    words::warn(&format!("the index `{name}`: {damaged}, and is not used"));
+                    Err(error)
+                }
             };
         }
+        Err(error) => return Err(error),
     };
     let Some(kept) = kept else { return Ok(signed) };
     match kept.take(place, signer, signed, SystemTime::now()) {
@@ -97,6 +117,12 @@ async fn fetched_one(
         Taken::NotKept(signed, error) => {
             words::warn(&format!(
                 "cannot keep the index `{name}` ({error}): an older one would not be noticed"
+            ));
+            Ok(signed)
+        }
+        Taken::InPlaceOfDamaged(signed) => {
+            words::warn(&format!(
+                "the copy of the index `{name}` was damaged, and is replaced: if this one is older, that was not noticed"
             ));
             Ok(signed)
         }
@@ -130,6 +156,7 @@ fn failure(name: &str, place: &IndexPlace, error: &IndexError) -> Failure {
         IndexFailed::Missing | IndexFailed::NotAnArtifact(_) => {
             failure.hint("check its `url` in the configuration")
         }
+        IndexFailed::DamagedCopy(_) => failure.hint("search once without --offline"),
         IndexFailed::NotSigned => failure.hint(
             "nothing of it was used; its publisher signs it with `minisign -S`, and puts the signature beside it",
         ),
@@ -139,7 +166,13 @@ fn failure(name: &str, place: &IndexPlace, error: &IndexError) -> Failure {
         IndexFailed::BadSignature | IndexFailed::OtherDocument(_) => failure.hint(
             "nothing of it was used: it was changed after it was signed, or it is being replaced at this moment",
         ),
-        IndexFailed::Server(failed) => match failed {
+        IndexFailed::Server(failed) => match failed.cause() {
+            Failed::Busy { .. } | Failed::Refused { .. } => {
+                match try_later(failed.cause(), failed.login_server().unwrap_or(&host)) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                }
+            }
             Failed::Unreachable(_) | Failed::TimedOut => {
                 failure.hint("check its `url` in the configuration, and the network")
             }

@@ -11,11 +11,11 @@
 //! - `report`: from data to text, safe for a terminal.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `bundled`: a suite from a bundle, which brings its components.
-//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `locked`: scorers that are loaded, held against it.
+//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `lock_holder`: who has a folder locked; `locked`: scorers that are loaded, held against it.
 //! - `published`: a published scorer before a suite uses it; `trust`: the policies about those.
 //! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
 //! - `signing_key`: signatures with a key in a file.
-//! - `suite_edit`: entries of a suite file, added and removed.
+//! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: what they use, with the values of variables.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: what to do about an error of shards.
@@ -41,6 +41,7 @@ mod indexes;
 mod input;
 mod judge_waiting;
 mod lock_file;
+mod lock_holder;
 mod lock_use;
 mod locked;
 mod migration;
@@ -58,6 +59,7 @@ mod shards;
 mod signals;
 mod signing_key;
 mod suite_edit;
+mod suite_entries;
 mod trust;
 mod user_configuration;
 mod waiting;

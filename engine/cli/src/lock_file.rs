@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io, panic,
     path::{Path, PathBuf},
     thread,
@@ -14,7 +14,9 @@ use scorebox_community::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
 use crate::{
     failure::{Failure, WriteError},
     input,
+    lock_holder::holder_of,
     new_file::NewFile,
+    waiting::Waiting,
 };
 
 /// The lock of a folder.
@@ -34,12 +36,32 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the folder of the suite file at `suite`. Where folders cannot be locked, nobody waits.
+    /// Waits for the folder of the suite file at `suite`; a user at a terminal sees for whom. Where folders cannot be locked, nobody waits.
     pub(crate) fn take(suite: &Path) -> Turn {
-        let folder = suite.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = File::open(folder.unwrap_or(Path::new("."))).ok();
-        Turn { _folder: folder.filter(|folder| folder.lock().is_ok()) }
+        let path = suite.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let path = path.unwrap_or(Path::new("."));
+        let folder = File::open(path).ok();
+        Turn { _folder: folder.filter(|folder| is_locked(folder, path)) }
     }
+}
+
+/// Whether the folder is this process's now.
+fn is_locked(folder: &File, path: &Path) -> bool {
+    match folder.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => {
+            let _waiting = Waiting::on(waiting_for(folder, path));
+            folder.lock().is_ok()
+        }
+        Err(TryLockError::Error(_)) => false,
+    }
+}
+
+/// What is waited for.
+fn waiting_for(folder: &File, path: &Path) -> String {
+    let holder = holder_of(folder).map_or_else(String::new, |holder| format!(" ({holder})"));
+    let folder = path.display();
+    format!("waiting for another command that changes suites and {LOCK_FILE} in `{folder}`{holder}")
 }
 
 impl LockFile {
@@ -138,7 +160,7 @@ pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
         };
         let Some(locked) = file.lock.get(address) else { continue };
         let (digest, path) = (locked.component, file.path.clone());
-        match pinned.get(address) {
+        match pinned.values().find(|(_, _, other)| other.address == locked.address) {
             Some((other, there, _)) if *other != digest => {
                 return Err(Failure::new(format!(
                     "`{address}` is locked to one component in `{}` and to another in `{}`",
@@ -177,4 +199,24 @@ pub(crate) fn folder_of(scorer: &SuiteScorer) -> PathBuf {
 /// The lock that should name the scorer's component.
 pub(crate) fn lock_path_of(scorer: &SuiteScorer) -> PathBuf {
     folder_of(scorer).join(LOCK_FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_folder_learns_which_and_for_whom() {
+        let folder = tempfile::tempdir().unwrap();
+        let suite = folder.path().join("suite.toml");
+        let turn = Turn::take(&suite);
+        let other = File::open(folder.path()).unwrap();
+        assert!(other.try_lock().is_err());
+        let words = waiting_for(&other, folder.path());
+        assert!(words.contains(&format!("in `{}`", folder.path().display())), "{words}");
+        let own = format!("(process {}", std::process::id());
+        assert!(!cfg!(target_os = "linux") || words.contains(&own), "{words}");
+        drop(turn);
+        assert!(is_locked(&other, folder.path()));
+    }
 }

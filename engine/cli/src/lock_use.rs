@@ -12,6 +12,8 @@ use scorebox::{
     suite::{Suite, SuiteNames, SuiteScorer},
 };
 
+use scorebox_community::Address;
+
 use crate::{
     advice::lock_it,
     failure::Failure,
@@ -69,12 +71,12 @@ impl Uses {
 
     /// Whether one of them uses the address, or may do so.
     pub(crate) fn have(&self, address: &str) -> bool {
-        self.is_unclear || self.addresses.contains(address)
+        self.is_unclear || self.addresses.contains(&Address::canonical(address))
     }
 
     fn add(&mut self, names: &SuiteNames) {
         self.addresses.extend(names.uses.iter().filter_map(|(_, uses)| match uses {
-            Reference::Published(address) => Some(address.clone()),
+            Reference::Published(address) => Some(Address::canonical(address)),
             Reference::Name(_) | Reference::File(_) => None,
         }));
     }
@@ -117,7 +119,7 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
         let mut uses = Uses::beside(file, &suites)?;
         for scorer in scorers.iter().filter(|scorer| folder_of(scorer) == *folder) {
             if let Reference::Published(address) = &scorer.uses {
-                uses.addresses.insert(address.clone());
+                uses.addresses.insert(Address::canonical(address));
             }
         }
         for locked in file.lock.iter() {
@@ -149,14 +151,4 @@ fn folder_of_file(path: &Path) -> Option<PathBuf> {
 /// variable or an escape.
 fn may_name_published(text: &str) -> bool {
     ["oci://", "${", "\\"].iter().any(|part| text.contains(part))
-}
-
-/// The address of the published scorer that an entry of this suite file uses, with the values of variables.
-pub(crate) fn published_in(suite: &Path, entry: &str) -> Option<String> {
-    let text = input_file::read_text(suite, MOST_CONFIGURATION_BYTES).ok()?;
-    let names = Suite::names_in(suite, &text, &setup::variable).ok()?;
-    names.uses.into_iter().find_map(|(name, uses)| match uses {
-        Reference::Published(address) if name == entry => Some(address),
-        _ => None,
-    })
 }

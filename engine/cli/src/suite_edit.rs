@@ -13,6 +13,7 @@ use crate::{
     failure::{Failure, WriteError},
     input,
     new_file::NewFile,
+    report::shell_word,
 };
 
 /// A suite file whose entries change.
@@ -28,9 +29,12 @@ impl SuiteEdit {
     /// Reads the file, and finds out that it can be written.
     pub(crate) fn open(path: &Path) -> Result<SuiteEdit, Failure> {
         let shown = path.display();
-        if path.extension().is_some_and(|suffix| suffix == "json") {
+        if is_json(path) {
             return Err(Failure::new(format!("`{shown}` is a suite in JSON, which is not edited"))
-                .hint("suites in TOML are"));
+                .hint(format!(
+                    "suites in TOML are; change this one by hand, and lock what it uses then: scorebox add REGISTRY/NAME:VERSION --suite {}",
+                    shell_word(path)
+                )));
         }
         if bundled::is_bundle(path) {
             return Err(Failure::new(format!("`{shown}` is a bundle, which is not edited"))
@@ -68,11 +72,6 @@ impl SuiteEdit {
     /// What the entry of this name uses; `None` if it does not say.
     pub(crate) fn uses(&self, name: &str) -> Option<&str> {
         self.scorers()?.get(name)?.as_table_like()?.get("use")?.as_str()
-    }
-
-    /// The name of the first entry that uses this.
-    pub(crate) fn entry_using(&self, uses: &str) -> Option<&str> {
-        self.names().into_iter().find(|name| self.uses(name) == Some(uses))
     }
 
     /// The address of the published scorer that the entry of this name uses.
@@ -115,20 +114,27 @@ impl SuiteEdit {
             *written = uses.into();
             *written.decor_mut() = decor;
         }
+        self.grant(name, grants);
+    }
+
+    /// Has the entry of this name be granted these as well. Which of them it was not.
+    pub(crate) fn grant<'g>(&mut self, name: &str, grants: &'g [String]) -> Vec<&'g String> {
+        let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
+        let entry = scorers.and_then(|scorers| scorers.get_mut(name));
+        let Some(entry) = entry.and_then(Item::as_table_like_mut) else { return Vec::new() };
         let there = entry.get("grants").and_then(Item::as_array);
-        let missing: Vec<&String> = grants
+        let missing: Vec<&'g String> = grants
             .iter()
             .filter(|grant| !there.is_some_and(|it| it.iter().any(|it| it.as_str() == Some(grant))))
             .collect();
-        if missing.is_empty() {
-            return;
-        }
         match entry.get_mut("grants").and_then(Item::as_array_mut) {
-            Some(there) => missing.into_iter().for_each(|grant| there.push(grant)),
+            _ if missing.is_empty() => {}
+            Some(there) => missing.iter().for_each(|grant| there.push(*grant)),
             None => {
-                entry.insert("grants", value(missing.into_iter().collect::<Array>()));
+                entry.insert("grants", value(missing.iter().copied().collect::<Array>()));
             }
         }
+        missing
     }
 
     /// Leaves an entry out, with the comments right above it. Those behind which there is a blank line stay: they may be about the file.
@@ -177,6 +183,11 @@ impl SuiteEdit {
     fn scorers(&self) -> Option<&dyn TableLike> {
         self.document.get("scorers").and_then(Item::as_table_like)
     }
+}
+
+/// Whether a suite is in JSON, which its name says.
+pub(crate) fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix == "json")
 }
 
 /// All tables with a head of their own below this one.

@@ -27,7 +27,12 @@ pub struct NotAnAddress {
 }
 
 impl Address {
-    /// The registry's host, with its port if one is named.
+    /// The address that a text stands for, as it is written everywhere else; the text itself if it is not an address.
+    pub fn canonical(written: &str) -> String {
+        written.parse::<Address>().map_or_else(|_| written.to_owned(), |it| it.to_string())
+    }
+
+    /// The registry's host in lower case, with its port if one is named.
     pub fn registry(&self) -> &str {
         &self.registry
     }
@@ -87,7 +92,9 @@ impl FromStr for Address {
                 "a tag has up to 128 letters, digits, `.`, `_` and `-`, and does not begin with `.` or `-`",
             ));
         }
-        let (registry, name, tag) = (registry.to_owned(), name.to_owned(), tag.to_owned());
+        // Case means nothing in the name of a host.
+        let (registry, name, tag) =
+            (registry.to_ascii_lowercase(), name.to_owned(), tag.to_owned());
         Ok(Address { registry, name, tag })
     }
 }
@@ -156,6 +163,15 @@ mod tests {
         );
         assert_eq!(address.with_tag("1.3.0").unwrap().to_string(), "team:5000/a/b:1.3.0");
         assert!(address.with_tag("1/3").is_err());
+    }
+
+    #[test]
+    fn the_name_of_a_host_is_the_same_in_any_case() {
+        let written = "Registry.Example.com:5000/team/grade:RC-1";
+        let canonical = "registry.example.com:5000/team/grade:RC-1";
+        assert_eq!(written.parse::<Address>(), canonical.parse());
+        assert_eq!(Address::canonical(written), canonical);
+        assert_eq!(Address::canonical("Not an address"), "Not an address");
     }
 
     #[test]

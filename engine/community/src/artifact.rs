@@ -174,8 +174,14 @@ impl Artifact {
         self.component.digest
     }
 
-    pub(crate) fn blobs(&self) -> [&Blob; 2] {
-        [&self.component, &self.config]
+    pub(crate) fn component(&self) -> &[u8] {
+        &self.component.bytes
+    }
+
+    /// Its blobs that a manifest names: another client gives the same component another configuration.
+    pub(crate) fn blobs_of(&self, manifest: &[u8]) -> impl Iterator<Item = &Blob> {
+        let text = String::from_utf8_lossy(manifest).into_owned();
+        [&self.component, &self.config].into_iter().filter(move |blob| text.contains(&blob.name()))
     }
 
     pub(crate) fn manifest(&self) -> &Bytes {

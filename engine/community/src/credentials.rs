@@ -1,14 +1,20 @@
 //! The logins that Docker keeps, in its configuration or with its helpers, for requests to a registry. Logs nobody in.
 
 use std::{
-    env, fmt,
+    env, fmt, fs,
     path::{Path, PathBuf},
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use reqwest::header::HeaderValue;
+use serde_json::Value;
 use zeroize::Zeroizing;
+
+use crate::{
+    error::Unusable,
+    helper::{self, AN_IDENTITY_TOKEN},
+};
 
 /// A user's name and password, or a token in its place. Its memory is wiped when it is dropped.
 #[derive(Clone)]
@@ -24,39 +30,49 @@ impl Credentials {
     }
 
     /// What `docker login` left for this registry; `None` if nobody logged in to it. May start a helper that Docker's
-    /// configuration names, and waits for it.
+    /// configuration names, and waits for it, for a time.
     ///
     /// # Errors
     /// What is wrong with the configuration or the helper.
-    pub fn of_docker(registry: &str) -> Result<Option<Credentials>, String> {
-        match docker_credential::get_credential(registry) {
+    pub fn of_docker(registry: &str) -> Result<Option<Credentials>, Unusable> {
+        // Without one, nobody has logged in.
+        let Some(text) = configuration() else { return Ok(None) };
+        let unreadable = || {
+            let reason = "Docker's configuration, config.json, cannot be read as JSON";
+            Unusable::Configuration(reason.to_owned())
+        };
+        let mut configuration: Value = serde_json::from_slice(&text).map_err(|_| unreadable())?;
+        for key in ["auths", "credHelpers"] {
+            as_asked(&mut configuration[key], registry);
+        }
+        let helper = configuration["credHelpers"][registry].as_str().map(str::to_owned);
+        let store = configuration["credsStore"].as_str().map(str::to_owned);
+        let asked = |name: &str| {
+            let login = helper::login_of(name, registry).map_err(Unusable::Helper)?;
+            Ok(login.map(|(user, password)| Credentials { user, password }))
+        };
+        if let Some(helper) = helper.filter(|helper| !helper.is_empty()) {
+            return asked(&helper);
+        }
+        // What is left is in the configuration itself: the crate would wait for helpers without end.
+        if let Some(configuration) = configuration.as_object_mut() {
+            configuration.remove("credHelpers");
+            configuration.remove("credsStore");
+        }
+        let text = Zeroizing::new(configuration.to_string());
+        match docker_credential::get_credential_from_reader(text.as_bytes(), registry) {
             Ok(DockerCredential::UsernamePassword(user, password)) => {
                 Ok(Some(Credentials::new(user, password)))
             }
             Ok(DockerCredential::IdentityToken(_)) => {
-                Err("it is an identity token, which scorebox does not use; log in with a user name"
-                    .into())
+                Err(Unusable::Configuration(format!("it is {AN_IDENTITY_TOKEN}")))
             }
-            Err(
-                CredentialRetrievalError::NoCredentialConfigured
-                | CredentialRetrievalError::ConfigNotFound,
-            ) => Ok(None),
-            // There may be no configuration at all, and the crate does not tell that from one that is not valid.
-            Err(CredentialRetrievalError::ConfigReadError) => match configuration_is_there() {
-                true => Err("Docker's configuration, config.json, cannot be read as JSON".into()),
-                false => Ok(None),
+            Err(CredentialRetrievalError::NoCredentialConfigured) => match store {
+                Some(store) if !store.is_empty() => asked(&store),
+                _ => Ok(None),
             },
-            // What all helpers say that know no login; they fail with it.
-            Err(CredentialRetrievalError::HelperFailure { stdout, .. })
-                if stdout.contains("credentials not found") =>
-            {
-                Ok(None)
-            }
-            // Its output may hold a secret.
-            Err(CredentialRetrievalError::HelperFailure { helper, .. }) => {
-                Err(format!("`{helper}` failed"))
-            }
-            Err(error) => Err(error.to_string()),
+            Err(CredentialRetrievalError::ConfigReadError) => Err(unreadable()),
+            Err(error) => Err(Unusable::Configuration(error.to_string())),
         }
     }
 
@@ -70,11 +86,23 @@ impl Credentials {
     }
 }
 
-/// Whether Docker has a configuration, where the crate looks for it.
-fn configuration_is_there() -> bool {
+/// What Docker has in its configuration; `None` if it has none.
+fn configuration() -> Option<Zeroizing<Vec<u8>>> {
     let named = env::var_os("DOCKER_CONFIG").map(PathBuf::from);
     let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".docker"));
-    named.or_else(home).is_some_and(|folder| folder.join("config.json").exists())
+    let path = named.or_else(home)?.join("config.json");
+    // What is there and cannot be read is not valid.
+    path.exists().then(|| Zeroizing::new(fs::read(path).unwrap_or_default()))
+}
+
+/// Gives the member of a registry the name by which it is asked for: case means nothing in it.
+fn as_asked(members: &mut Value, registry: &str) {
+    let Some(members) = members.as_object_mut() else { return };
+    let is_other = |name: &&String| *name != registry && name.eq_ignore_ascii_case(registry);
+    let other = members.keys().find(is_other).cloned();
+    if let Some(member) = other.and_then(|other| members.remove(&other)) {
+        members.entry(registry).or_insert(member);
+    }
 }
 
 impl fmt::Debug for Credentials {
@@ -94,5 +122,15 @@ mod tests {
         // RFC 7617, section 2 has this pair.
         assert_eq!(header, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
         assert_eq!(format!("{credentials:?} {header:?}"), "Credentials Sensitive");
+    }
+
+    #[test]
+    fn the_login_of_a_registry_is_found_in_any_case_of_its_name() {
+        let mut members = serde_json::json!({"A.Test:5000": 1, "b.test": 2});
+        as_asked(&mut members, "a.test:5000");
+        as_asked(&mut members, "b.test");
+        as_asked(&mut members, "c.test");
+        assert_eq!(members, serde_json::json!({"a.test:5000": 1, "b.test": 2}));
+        as_asked(&mut Value::Null, "a.test");
     }
 }

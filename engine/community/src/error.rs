@@ -1,5 +1,7 @@
 //! Why something with a registry failed, as data. Says in no message what a user should type.
 
+use std::time::Duration;
+
 use scorebox::digest::Digest;
 
 /// Why a registry did not do what it was asked.
@@ -55,6 +57,26 @@ pub enum Failed {
         /// What it said, after a colon; or nothing.
         said: String,
     },
+    /// It has too much to do, or is down for a while.
+    #[error("it answered with status {status}{said}{}", asked(*times, *stated))]
+    Busy {
+        /// The HTTP status: 429, 502, 503 or 504.
+        status: u16,
+        /// What it said, after a colon; or nothing.
+        said: String,
+        /// How often it was asked.
+        times: u32,
+        /// How long it asks to wait, if it says so.
+        stated: Option<Duration>,
+    },
+    /// The service that it names for logins failed.
+    #[error("its service for logins, {server}: {failed}")]
+    AtLogin {
+        /// The host of the service, with its port if one is named.
+        server: String,
+        /// What failed there.
+        failed: Box<Failed>,
+    },
     /// It sent more than is read.
     #[error("it sent more than {most_bytes} bytes as {what}")]
     TooLarge {
@@ -101,12 +123,29 @@ pub enum Failed {
     /// It sends other bytes than those of the digest that it was asked for.
     #[error("it sends other bytes than those with the digest {0}")]
     OtherBytes(Digest),
+    /// What it keeps under this digest is damaged. It took the right bytes, and goes on sending the damaged ones.
+    #[error(
+        "what it keeps under the digest {0} is damaged, and uploading it again changed nothing"
+    )]
+    StaysDamaged(Digest),
     /// It redirects, and the place that it names redirects on.
     #[error("it redirects more than {0} times")]
     RedirectsTooOften(usize),
     /// It took the artifact, and gives something else back.
     #[error("it accepted the artifact but returns different bytes")]
     NotKept,
+}
+
+/// Why the login that Docker keeps for a registry cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// Docker's configuration, or the login in it, is not valid.
+    #[error("{0}")]
+    Configuration(String),
+    /// The helper that knows it is missing, fails, or does not answer. Nobody knows whether there is a login.
+    #[error("{0}")]
+    Helper(String),
 }
 
 impl CommunityError {
@@ -116,7 +155,44 @@ impl CommunityError {
     }
 }
 
+/// How often a server was asked and how long it asks to wait, after a comma; nothing if it was asked once and does not say.
+fn asked(times: u32, stated: Option<Duration>) -> String {
+    let often = if times > 1 { format!(", {times} times") } else { String::new() };
+    match stated {
+        // To wait no time is not to wait.
+        Some(stated) if !stated.is_zero() => {
+            format!("{often}, and asks to wait {} seconds", stated.as_secs())
+        }
+        _ => often,
+    }
+}
+
 impl Failed {
+    /// What failed, at the registry or at its service for logins.
+    pub fn cause(&self) -> &Failed {
+        match self {
+            Failed::AtLogin { failed, .. } => failed.cause(),
+            failed => failed,
+        }
+    }
+
+    /// The service for logins, if it failed there.
+    pub fn login_server(&self) -> Option<&str> {
+        match self {
+            Failed::AtLogin { server, .. } => Some(server),
+            _ => None,
+        }
+    }
+
+    /// Whether the server could not be reached, is busy or has broken down, so that what it has is not known.
+    pub fn is_passing(&self) -> bool {
+        match self.cause() {
+            Failed::Unreachable(_) | Failed::TimedOut | Failed::Busy { .. } => true,
+            Failed::Refused { status, .. } => *status >= 500,
+            _ => false,
+        }
+    }
+
     pub(crate) fn at(self, registry: &str) -> CommunityError {
         CommunityError::new(registry, self)
     }

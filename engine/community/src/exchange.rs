@@ -1,14 +1,17 @@
-//! One exchange with a server over HTTP, within bounds of time and size. Follows no redirect, tries nothing again, adds no
-//! password, and does not know what is said.
+//! One exchange with a server over HTTP, within bounds of time and size. Asks again only where the server is busy. Follows no redirect,
+//! adds no password, and does not know what is said.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use reqwest::{RequestBuilder, StatusCode, header::HeaderMap};
+use reqwest::{Request, RequestBuilder, StatusCode, header::HeaderMap};
 use scorebox_connections::{CertificateFault, cause, certificate_fault};
 use serde_json::Value;
 
-use crate::error::Failed;
+use crate::{
+    error::Failed,
+    patience::{Patience, patience},
+};
 
 /// The most time for a connection.
 const MOST_CONNECTING: Duration = Duration::from_secs(10);
@@ -65,14 +68,44 @@ impl Exchange {
         &self.client
     }
 
-    /// Sends a request, and reads at most `most_bytes` of the answer, which is `what`.
+    /// Sends a request, and reads at most `most_bytes` of the answer, which is `what`. A server that is busy is asked again, a few times.
+    ///
+    /// # Errors
+    /// [`Failed::Busy`] if the server still is.
     pub(crate) async fn send(
         &self,
         request: RequestBuilder,
         what: &'static str,
         most_bytes: usize,
     ) -> Result<Reply, Failed> {
-        let mut response = request.send().await.map_err(|error| broken(&error))?;
+        let mut request = request.build().map_err(|error| Failed::Prepare(cause(&error)))?;
+        let method = request.method().clone();
+        let mut times = 1;
+        loop {
+            // What is sent is in memory, so there is always another one.
+            let again = request.try_clone();
+            let reply = self.send_once(request, what, most_bytes).await?;
+            let now = SystemTime::now();
+            match (patience(reply.status, &method, &reply.headers, times, now), again) {
+                (Patience::None, _) => return Ok(reply),
+                (Patience::Wait(time), Some(again)) => {
+                    tokio::time::sleep(time).await;
+                    (request, times) = (again, times + 1);
+                }
+                (Patience::Wait(_), None) => return Err(reply.busy(times, None)),
+                (Patience::Later(stated), _) => return Err(reply.busy(times, stated)),
+            }
+        }
+    }
+
+    async fn send_once(
+        &self,
+        request: Request,
+        what: &'static str,
+        most_bytes: usize,
+    ) -> Result<Reply, Failed> {
+        let sent = self.client.execute(request).await;
+        let mut response = sent.map_err(|error| broken(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let is_error = !status.is_success();
         let most = if is_error { MOST_ERROR_BYTES } else { most_bytes };
@@ -102,6 +135,11 @@ impl Reply {
             true => Failed::Redirected(self.status.as_u16()),
             false => Failed::Refused { status: self.status.as_u16(), said: self.server_message() },
         }
+    }
+
+    /// That the server is busy, after it was asked so many times.
+    fn busy(&self, times: u32, stated: Option<Duration>) -> Failed {
+        Failed::Busy { status: self.status.as_u16(), said: self.server_message(), times, stated }
     }
 
     /// The message of the server's first error, after a colon; nothing if there is none.

@@ -10,9 +10,9 @@
 //! - `named_digest`: a digest as documents have it.
 //! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for others.
 //! - `signing`: signatures of components.
-//! - `exchange`: one exchange with a server, within bounds of time and size.
+//! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked again.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
-//! - `credentials`: the logins that Docker keeps.
+//! - `credentials`: the logins that Docker keeps; `helper`: a program that knows them.
 //! - `error`: why something failed, as data.
 //!
 //! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate `oci-client`, because that
@@ -33,11 +33,13 @@ mod components;
 mod credentials;
 mod error;
 mod exchange;
+mod helper;
 mod index;
 mod lock;
 mod login;
 mod named_digest;
 mod near_miss;
+mod patience;
 mod publish;
 mod pull;
 mod registry;
@@ -49,11 +51,11 @@ pub use artifact::{Artifact, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES};
 pub use bundle::{Bundle, BundleFile, Carried, MOST_BUNDLE_BYTES, NotABundle, NotBundled};
 pub use components::Components;
 pub use credentials::Credentials;
-pub use error::{CommunityError, Failed};
+pub use error::{CommunityError, Failed, Unusable};
 pub use index::{
-    Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes, MOST_ENTRIES,
-    MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken, WebPlace,
-    fetch_index, publish_index,
+    InPlaceOf, Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes,
+    MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
+    WebPlace, fetch_index, publish_index,
 };
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
 pub use near_miss::{KnownName, NearMisses, Similarity};

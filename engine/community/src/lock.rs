@@ -212,7 +212,11 @@ impl Lock {
         };
         let mut lock = Lock::default();
         for (address, table) in document.scorers {
-            lock.insert(table.at(address.parse().map_err(NotALock::Address)?)?);
+            let address: Address = address.parse().map_err(NotALock::Address)?;
+            if lock.get(&address.to_string()).is_some() {
+                return Err(NotALock::Invalid(format!("`{address}` is in it twice")));
+            }
+            lock.insert(table.at(address)?);
         }
         lock.is_of_older_version = document.version < VERSION;
         Ok(lock)
@@ -237,7 +241,7 @@ impl Lock {
 
     /// What the scorer at `address` is locked to.
     pub fn get(&self, address: &str) -> Option<&Locked> {
-        self.scorers.get(address)
+        self.scorers.get(&Address::canonical(address))
     }
 
     /// Locks a scorer, in place of what it was locked to.
@@ -247,7 +251,7 @@ impl Lock {
 
     /// Leaves a scorer out. Whether it was there.
     pub fn remove(&mut self, address: &str) -> bool {
-        self.scorers.remove(address).is_some()
+        self.scorers.remove(&Address::canonical(address)).is_some()
     }
 
     /// All of them, in the order of their addresses.
@@ -290,6 +294,23 @@ mod tests {
         let imports = vec!["scorebox:scorer/judge@0.1.0".to_owned()];
         let reads = ["input".to_owned(), "expected".to_owned()];
         locked.reading(reads).importing(imports, ["judge".to_owned()])
+    }
+
+    #[test]
+    fn the_name_of_a_host_is_found_in_any_case_and_is_there_once() {
+        let mut lock = Lock::default();
+        lock.insert(locked("a.test/grade:1.2.0"));
+        lock.insert(locked("b.test/grade:1.2.0"));
+        let text = lock.text();
+        let mut lock = Lock::parse(&text.replace("\"b.test/", "\"B.Test/")).unwrap();
+        assert_eq!(lock.text(), text);
+        assert!(lock.get("b.TEST/grade:1.2.0").is_some());
+        let table = text.split_once("[scorer.\"b.test/").unwrap().1;
+        let table = table.split("\n[scorer.").next().unwrap();
+        let twice = format!("{text}\n[scorer.\"B.test/{table}");
+        let error = Lock::parse(&twice).unwrap_err();
+        assert_eq!(error, NotALock::Invalid("`b.test/grade:1.2.0` is in it twice".to_owned()));
+        assert!(lock.remove("b.TEST/grade:1.2.0"));
     }
 
     #[test]

@@ -75,6 +75,12 @@ impl Challenge {
         };
         must_be_safe(&realm, registry)?;
         let mut place = realm;
+        let server = host_of(&place);
+        let at_login = move |failed| match failed {
+            // It says what is too large: the token.
+            Failed::TooLarge { .. } => failed,
+            failed => Failed::AtLogin { server: server.clone(), failed: Box::new(failed) },
+        };
         place.query_pairs_mut().append_pair("scope", scope);
         if let Some(service) = service {
             place.query_pairs_mut().append_pair("service", &service);
@@ -84,7 +90,7 @@ impl Challenge {
         if let Some(basic) = basic {
             request = request.header(AUTHORIZATION, basic);
         }
-        let reply = exchange.send(request, "a token", MOST_TOKEN_BYTES).await?;
+        let reply = exchange.send(request, "a token", MOST_TOKEN_BYTES).await.map_err(&at_login)?;
         if matches!(reply.status.as_u16(), 400 | 401 | 403) {
             return Err(match has_login {
                 true => Failed::LoginRefused(reply.server_message()),
@@ -92,7 +98,7 @@ impl Challenge {
             });
         }
         if !reply.status.is_success() {
-            return Err(reply.refusal());
+            return Err(at_login(reply.refusal()));
         }
         let no_token = Failed::NotARegistry("its service for logins gives no token");
         let tokens: Tokens = serde_json::from_slice(&reply.body).map_err(|_| no_token.clone())?;
@@ -102,6 +108,12 @@ impl Challenge {
         value.set_sensitive(true);
         Ok(value)
     }
+}
+
+/// The host of a place, with its port if one is named.
+pub(crate) fn host_of(place: &Url) -> String {
+    let host = place.host_str().unwrap_or_default();
+    place.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// Whether passwords and components may be sent to `place`, which the registry names: over TLS, or else, if that is how the

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -35,6 +36,8 @@ const TAGS_OF_A_PAGE: usize = 1000;
 /// The most pages of tags, and the most bytes of all of them.
 const MOST_TAG_PAGES: usize = 100;
 const MOST_TAGS_BYTES: usize = 8 << 20;
+/// The most time for all of them.
+const MOST_TAGS_TIME: Duration = Duration::from_secs(2 * 60);
 
 /// How often the place of a blob may be another one.
 pub(crate) const MOST_REDIRECTS: usize = 3;
@@ -137,6 +140,15 @@ impl Registry {
 
     /// All tags of the name; none if it has not got the name.
     pub(crate) async fn tags(&self) -> Result<Vec<String>, Failed> {
+        self.tags_within(MOST_TAGS_TIME).await
+    }
+
+    /// A registry that sends each page in time can still take too long for all of them.
+    async fn tags_within(&self, time: Duration) -> Result<Vec<String>, Failed> {
+        tokio::time::timeout(time, self.each_page()).await.unwrap_or(Err(Failed::TimedOut))
+    }
+
+    async fn each_page(&self) -> Result<Vec<String>, Failed> {
         #[derive(Deserialize)]
         struct Tags {
             tags: Option<Vec<String>>,
@@ -191,8 +203,8 @@ impl Registry {
         done(&self.ask(question).await?)
     }
 
-    /// Makes the registry keep a blob, if it has not got it.
-    pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<(), Failed> {
+    /// Makes the registry keep a blob, if it has not got it, whole. Whether it was sent.
+    pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<bool, Failed> {
         let there = self.below(&format!("blobs/{}", blob.name()))?;
         let looking = Question {
             access: Access::Write,
@@ -200,10 +212,32 @@ impl Registry {
         };
         let is_there = self.ask(looking).await?;
         match is_there.status.as_u16() {
-            200 => return Ok(()),
-            404 => {}
-            _ => return Err(is_there.refusal()),
+            // A registry finds it by its name, and looks at no byte of it.
+            200 if self.has_whole(blob).await? => Ok(false),
+            200 => {
+                self.upload(blob).await?;
+                match self.has_whole(blob).await? {
+                    true => Ok(true),
+                    false => Err(Failed::StaysDamaged(blob.digest)),
+                }
+            }
+            404 => self.upload(blob).await.map(|()| true),
+            _ => Err(is_there.refusal()),
         }
+    }
+
+    /// Whether the registry sends these bytes when it is asked for the blob.
+    async fn has_whole(&self, blob: &Blob) -> Result<bool, Failed> {
+        match self.blob(blob.digest, blob.bytes.len()).await {
+            Ok(_) => Ok(true),
+            Err(Failed::OtherBytes(_) | Failed::TooLarge { .. } | Failed::NoComponent(_)) => {
+                Ok(false)
+            }
+            Err(failed) => Err(failed),
+        }
+    }
+
+    async fn upload(&self, blob: &Blob) -> Result<(), Failed> {
         let uploads = self.below("blobs/uploads/")?;
         let begin = Question {
             access: Access::Write,
@@ -356,4 +390,22 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, time::Instant};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn all_pages_of_tags_have_one_time() {
+        // It takes connections, and never says anything.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("{}/team/grade:1", silent.local_addr().unwrap()).parse().unwrap();
+        let registry = Registry::new(&address, Transport::PlainHttp, None).unwrap();
+        let begun = Instant::now();
+        assert_eq!(registry.tags_within(Duration::ZERO).await, Err(Failed::TimedOut));
+        assert!(begun.elapsed() < Duration::from_secs(30), "it is not the silence that ends it");
+    }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// The annotation that holds the text of the signature.
 pub(crate) const SIGNATURE: &str = "scorebox.signature";
 /// The annotation that holds the public key.
-const SIGNER: &str = "scorebox.signer";
+pub(crate) const SIGNER: &str = "scorebox.signer";
 
 /// The most bytes of a signature's text, or of a key, that are looked at.
 const MOST_BYTES: usize = 1024;

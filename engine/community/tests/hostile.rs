@@ -114,6 +114,21 @@ async fn an_upload_that_fails_leaves_no_tag() {
 }
 
 #[tokio::test]
+async fn what_may_have_been_done_is_not_sent_again() {
+    for (status, times) in [(502, 1), (503, 4)] {
+        let server = Server::start(move |asked| match asked.method.as_str() {
+            "PUT" => Answer::status(status, "").with("Retry-After", "0"),
+            _ => empty(asked, "/upload"),
+        });
+        let failed = published(&server, None).await.unwrap_err();
+        assert!(matches!(failed, Failed::Busy { .. }), "{failed:?}");
+        let sent = server.asked().into_iter().filter(|asked| asked.method == "PUT");
+        let bodies: Vec<Vec<u8>> = sent.map(|asked| asked.body).collect();
+        assert_eq!(bodies, vec![b"a component".to_vec(); times]);
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_uploaded_to_a_place_without_tls_that_is_not_the_registry() {
     let server = Server::start(|asked| empty(asked, "http://elsewhere.test/upload"));
     let failed = published(&server, None).await;

@@ -183,17 +183,23 @@ async fn a_server_that_fails_is_not_one_without_an_index() {
         let failed = fetched(&web(document, signature), &team.signer).await.unwrap_err();
         let refused = Failed::Refused { status: 500, said: String::new() };
         assert_eq!(failed, IndexFailed::Server(refused));
-        assert!(!failed.is_of_the_network());
+        assert!(failed.is_passing(), "what it has is not known");
     }
+    let busy = || Answer::status(429, "").with("Retry-After", "3600");
+    let failed = fetched(&web(busy(), &team.signature), &team.signer).await.unwrap_err();
+    assert!(failed.is_passing(), "{failed}");
+    let missing = web(Answer::status(404, ""), &team.signature);
+    assert!(!fetched(&missing, &team.signer).await.unwrap_err().is_passing());
     for status in [401, 403] {
         let locked = web(Answer::status(status, ""), &team.signature);
         let failed = fetched(&locked, &team.signer).await;
+        assert!(!failed.as_ref().unwrap_err().is_passing());
         assert_eq!(failed, Err(IndexFailed::Server(Failed::LoginWanted)));
     }
     // Nobody listens at a port that was given back.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let nobody = format!("http://127.0.0.1:{port}/index.json");
-    assert!(fetched_from(&nobody, &team.signer).await.unwrap_err().is_of_the_network());
+    assert!(fetched_from(&nobody, &team.signer).await.unwrap_err().is_passing());
 }
 
 /// The manifest of an index as a registry keeps it.

@@ -1,5 +1,7 @@
 //! Registries that want a login: with a password, or with a token of another service.
 
+use std::time::Duration;
+
 use scorebox_community::{Failed, Registry, Transport, newest, pull};
 
 use crate::{
@@ -76,6 +78,29 @@ async fn a_token_that_is_too_large_is_not_read() {
     let registry = wanting_token(format!("http://{}/token", service.host()));
     let failed = published(&registry, None).await;
     assert!(matches!(failed, Err(Failed::TooLarge { what: "a token", .. })), "{failed:?}");
+}
+
+#[tokio::test]
+async fn a_service_for_logins_that_fails_is_named() {
+    let busy = || Answer::status(503, "").with("Retry-After", "0");
+    let broken = || Answer::status(500, "");
+    for (answer, times, expected) in [
+        (busy(), 4, Failed::Busy { status: 503, said: String::new(), times: 4, stated: zero() }),
+        (broken(), 1, Failed::Refused { status: 500, said: String::new() }),
+    ] {
+        let service = Server::start(move |_| answer.clone());
+        let registry = wanting_token(format!("http://{}/token", service.host()));
+        let failed = published(&registry, aladdin()).await.unwrap_err();
+        assert_eq!(failed.login_server(), Some(service.host().as_str()));
+        assert_eq!(failed.cause(), &expected);
+        assert!(failed.is_passing() && failed.to_string().contains(&service.host()), "{failed}");
+        assert_eq!(service.asked().len(), times);
+        assert_eq!(registry.asked().len(), 1);
+    }
+}
+
+fn zero() -> Option<Duration> {
+    Some(Duration::ZERO)
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Registries that have no scorer, send more or something else than it, or redirect: what is had is the component of the digest, or
 //! nothing.
 
+use std::{collections::BTreeMap, sync::Mutex};
+
 use scorebox::digest::Digest;
 use scorebox_community::{
     Credentials, Failed, MOST_COMPONENT_BYTES, Pulled, Registry, Transport, newest, pull,
@@ -130,6 +132,46 @@ async fn a_component_that_is_cut_off_is_not_had() {
     let server = answering(|_| Answer::status(200, b"a comp").with("Content-Length", "11"));
     let failed = pulled(&server).await.unwrap_err();
     assert!(matches!(failed, Failed::Unreachable(_)), "{failed:?}");
+}
+
+/// A registry with a scorer that is busy when it is asked for something for the first and second time.
+fn busy_twice(status: u16) -> Server {
+    let manifest = manifest([layer(&digest(), SIZE)]).to_string();
+    let seen = Mutex::new(BTreeMap::<String, u32>::new());
+    Server::start(move |asked| {
+        let mut seen = seen.lock().unwrap();
+        let times = seen.entry(asked.target.clone()).or_default();
+        *times += 1;
+        match asked.target.contains("/manifests/") {
+            _ if *times <= 2 => Answer::status(status, "").with("Retry-After", "0"),
+            true => Answer::status(200, manifest.clone()),
+            false => Answer::status(200, COMPONENT),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_busy_registry_is_asked_again() {
+    for status in [429, 502, 503, 504] {
+        let server = busy_twice(status);
+        assert_eq!(&pulled(&server).await.unwrap().component[..], COMPONENT);
+        assert_eq!(server.asked().len(), 6);
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_stays_busy_is_left_alone() {
+    let said = r#"{"errors": [{"message": "slow down"}]}"#;
+    for (retry_after, times, words) in [
+        ("0", 4, "it answered with status 429: slow down, 4 times"),
+        ("600", 1, "it answered with status 429: slow down, and asks to wait 600 seconds"),
+    ] {
+        let answer = Answer::status(429, said).with("Retry-After", retry_after);
+        let server = Server::start(move |_| answer.clone());
+        let failed = pulled(&server).await.unwrap_err();
+        assert!(matches!(failed, Failed::Busy { status: 429, .. }), "{failed:?}");
+        assert_eq!((failed.to_string().as_str(), server.asked().len()), (words, times));
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! What to do about an error, as data: every room's errors have it in this one shape. Has no words: a front
 //! end says it in its own, a command line with its options, a page with its buttons.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::grant::Grant;
@@ -91,9 +93,14 @@ pub enum Advice {
     Lock {
         /// Its address, without `oci://`.
         address: String,
+        /// The suite file that uses it, if it is known.
+        suite: Option<Box<Path>>,
     },
     /// Fetch the components that published scorers are locked to.
-    Fetch,
+    Fetch {
+        /// The suite file that uses them, if it is known.
+        suite: Option<Box<Path>>,
+    },
     /// Install this compiler, or a newer one.
     InstallCompiler(Compiler),
     /// Get the file again: it is damaged or cut off.
@@ -149,8 +156,10 @@ impl Advice {
             Advice::MakeSandboxAfterFork,
             Advice::InstallToolchain,
             Advice::AddScriptEngine,
-            Advice::Lock { address: name() },
-            Advice::Fetch,
+            Advice::Lock { address: name(), suite: Some(Path::new("NAME").into()) },
+            Advice::Lock { address: name(), suite: None },
+            Advice::Fetch { suite: Some(Path::new("NAME").into()) },
+            Advice::Fetch { suite: None },
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
             Advice::FetchAgain { name: Some(name()), compression: None },
             Advice::FetchAgain { name: None, compression: None },
@@ -188,6 +197,16 @@ impl Advice {
         all.extend(LeaveOut::ALL.iter().copied().map(Advice::LeaveOut));
         all.extend(Database::ALL.iter().copied().map(Advice::Database));
         all
+    }
+
+    /// The same advice about a scorer that this suite file uses.
+    pub(crate) fn in_suite(self, suite: Option<&Path>) -> Advice {
+        let suite = suite.map(Box::from);
+        match self {
+            Advice::Lock { address, .. } => Advice::Lock { address, suite },
+            Advice::Fetch { .. } => Advice::Fetch { suite },
+            other => other,
+        }
     }
 
     /// `DidYouMean`, if some of `names` are close to `wanted`: for a program with documents or names of its own.

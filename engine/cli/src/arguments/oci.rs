@@ -1,8 +1,15 @@
 //! What commands that ask a registry let a user say, and what to do about its refusals. Publishes and fetches nothing.
 
-use scorebox_community::{Address, CommunityError, Credentials, Failed, Registry, Transport};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
 
-use crate::{failure::Failure, report};
+use scorebox_community::{
+    Address, CommunityError, Credentials, Failed, Registry, Transport, Unusable,
+};
+
+use crate::{failure::Failure, report, words};
 
 /// How registries are asked.
 #[derive(Debug, clap::Args)]
@@ -11,6 +18,10 @@ pub(crate) struct OciArguments {
     /// Ask the registry without TLS: anyone in between can read and change what is sent, passwords too
     #[arg(long)]
     plain_http: bool,
+
+    /// The helpers that failed, by the registries that they were asked about: none is waited for twice.
+    #[arg(skip)]
+    failed_helpers: Mutex<BTreeMap<String, String>>,
 }
 
 /// The address of a scorer or an index in a registry, with `oci://` before it as in a suite, or without.
@@ -23,6 +34,17 @@ pub(crate) fn address(written: &str) -> Result<Address, String> {
 pub(crate) const OWN_CERTIFICATE: &str = "if the server is yours, let an authority sign a certificate for it, or make one with \
      `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`";
 
+/// What publishing the same again has done to what is published.
+pub(crate) const REPAIRED: &str =
+    "something of it was missing or damaged in the registry, and is there again now";
+
+/// Says that a registry is asked without the login that may be stored for it.
+pub(crate) fn without_login(host: &str, reason: &str) {
+    words::warn(&format!(
+        "the login that may be stored for {host} cannot be read ({reason}); it is asked without one"
+    ));
+}
+
 /// What is asked of a registry, for the words about what fails.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
@@ -34,13 +56,36 @@ impl OciArguments {
     /// The registry of `address`, with the login that Docker keeps for it.
     pub(crate) fn registry(&self, address: &Address, asked: Asked) -> Result<Registry, Failure> {
         let host = address.registry();
-        let credentials = Credentials::of_docker(host).map_err(|reason| {
-            let error = CommunityError::new(host, Failed::Credentials(reason));
-            self.failure(&error, asked)
-        })?;
+        let credentials = match self.failed_helper(host) {
+            Some(_) => None,
+            None => self.login(host).map_err(|reason| {
+                let error = CommunityError::new(host, Failed::Credentials(reason));
+                self.failure(&error, asked)
+            })?,
+        };
         let transport = if self.plain_http { Transport::PlainHttp } else { Transport::Tls };
         let registry = Registry::new(address, transport, credentials);
         registry.map_err(|error| self.failure(&error, asked))
+    }
+
+    /// The login that Docker keeps. If its helper fails, there may be none, and the registry may want none.
+    fn login(&self, host: &str) -> Result<Option<Credentials>, String> {
+        match Credentials::of_docker(host) {
+            Ok(credentials) => Ok(credentials),
+            Err(Unusable::Helper(reason)) => {
+                without_login(host, &reason);
+                let mut failed = self.failed_helpers.lock().unwrap_or_else(PoisonError::into_inner);
+                failed.insert(host.to_owned(), reason);
+                Ok(None)
+            }
+            Err(unusable) => Err(unusable.to_string()),
+        }
+    }
+
+    /// Why the helper that may know the login failed, if it did.
+    fn failed_helper(&self, host: &str) -> Option<String> {
+        let failed = self.failed_helpers.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.get(host).cloned()
     }
 
     /// Why nothing is fetched or published, and what to do about it.
@@ -51,7 +96,17 @@ impl OciArguments {
         };
         let failure = Failure::new(report::printable(&format!("cannot {doing} {error}")));
         let host = report::shell_word(&error.registry);
-        match &error.failed {
+        let failed = error.failed.cause();
+        let server = error.failed.login_server().unwrap_or(&error.registry);
+        if let Some(hint) = try_later(failed, server) {
+            return failure.hint(hint);
+        }
+        if let (Failed::LoginWanted, Some(reason)) = (failed, self.failed_helper(&error.registry)) {
+            return failure.hint(format!(
+                "the login that may be stored for it cannot be read: {reason}; correct that in Docker's configuration, then `docker login {host}`"
+            ));
+        }
+        match failed {
             Failed::LoginWanted | Failed::LoginRefused(_) | Failed::Credentials(_) => failure
                 .hint(format!("`docker login {host}` stores a login that may {may} there")),
             Failed::Taken { .. } => failure.hint(
@@ -65,7 +120,10 @@ impl OciArguments {
                 "its publisher has removed it, or the lock was changed by hand",
             ),
             Failed::OtherBytes(_) => failure.hint(
-                "nothing was kept: the registry is damaged, or someone in between changes what it sends",
+                "these bytes were not kept: the registry is damaged, or someone in between changes what it sends",
+            ),
+            Failed::StaysDamaged(_) => failure.hint(
+                "nothing was published: those who run the registry must delete it there; then publish again",
             ),
             Failed::Certificate(_) => failure.hint(
                 "if the registry is yours, SSL_CERT_FILE names a file with the certificate of its authority",
@@ -80,5 +138,19 @@ impl OciArguments {
             }
             _ => failure,
         }
+    }
+}
+
+/// What to do about a server that is busy or has broken down; `None` if it could not be reached.
+pub(crate) fn try_later(failed: &Failed, server: &str) -> Option<String> {
+    match failed {
+        Failed::Busy { stated: Some(stated), .. } if !stated.is_zero() => {
+            Some(format!("{server} is busy or down: try again after {} seconds", stated.as_secs()))
+        }
+        Failed::Busy { .. } => Some(format!("{server} is busy or down: try again later")),
+        Failed::Refused { status, .. } if *status >= 500 => {
+            Some(format!("{server} has broken down: try again later, or ask those who run it"))
+        }
+        _ => None,
     }
 }

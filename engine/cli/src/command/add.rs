@@ -17,7 +17,8 @@ use crate::{
     published::{Candidate, consent},
     report,
     setup::{self, SandboxArguments},
-    suite_edit::SuiteEdit,
+    suite_edit::{SuiteEdit, is_json},
+    suite_entries::SuiteEntries,
     trust::Trust,
     waiting::Waiting,
     words,
@@ -27,7 +28,7 @@ use crate::{
 ///
 /// Fetches the scorer, runs its example twice in the sandbox, and shows what it reads, imports and costs. If you say yes, its entry
 /// is added to the suite, and the digest of its component to `scorebox.lock` beside it: from then on the suite uses this component
-/// and no other.
+/// and no other. An entry that uses it already, also one of a suite in JSON, is only locked.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
     /// The scorer: REGISTRY/NAME:VERSION, such as `registry.example.com/team/grade:1.2.0`
@@ -64,16 +65,15 @@ pub(crate) struct Add {
 impl Add {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         // What is wrong with them is known before anything is fetched.
-        let (suite, lock) = (SuiteEdit::open(&self.suite)?, LockFile::beside(&self.suite)?);
+        let (suite, lock) = (OpenSuite::of(self)?, LockFile::beside(&self.suite)?);
         let trust = Trust::with(&setup::policies(&self.suite)?)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let seen = setup::finish(setup::small_runtime()?, self.candidate(&trust, &sandbox))?;
-        let uses = seen.uses();
         let name = match &self.name {
             Some(name) => name.clone(),
-            None => ScorerId::new(suite.entry_using(&uses).unwrap_or(&seen.info.id))?,
+            None => ScorerId::new(suite.entries.using(&seen.address).unwrap_or(&seen.info.id))?,
         };
-        let entry = Entry::of(&suite, name.as_str(), &uses)?;
+        let entry = suite.entry(name.as_str(), &seen.address)?;
         if matches!(entry, Entry::New) {
             self.must_be_new(&name)?;
         }
@@ -92,26 +92,49 @@ impl Add {
         }
         // Others may have changed both while the user looked.
         let _turn = Turn::take(&self.suite);
-        let mut suite = SuiteEdit::open(&self.suite)?;
-        let mut lock = LockFile::beside(&self.suite)?;
-        let entry = Entry::of(&suite, name.as_str(), &uses)?;
+        let (suite, mut lock) = (OpenSuite::of(self)?, LockFile::beside(&self.suite)?);
+        let entry = suite.entry(name.as_str(), &seen.address)?;
         seen.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         setup::keep(&setup::components()?, &seen.pulled.component)?;
+        let is_moved = seen.has_moved_since(&lock);
         lock.lock.insert(seen.locked());
         // First the lock: no suite names a scorer that is not locked.
         lock.write()?;
-        let (shown, lock) = (suite.path().display().to_string(), lock.path().display());
-        match entry {
-            Entry::New => {
-                let grants: Vec<String> = self.grant.iter().map(ToString::to_string).collect();
-                suite.add(name.as_str(), &uses, &grants);
+        let (shown, locked_in) = (self.suite.display(), lock.path().display());
+        let grants = self.needed(&seen.anatomy);
+        match (entry, suite.edit) {
+            (Entry::New, Some(mut suite)) => {
+                suite.add(name.as_str(), &seen.uses(), &grants);
                 suite.write()?;
-                words::say(&format!("Added `{name}` to {shown}, locked in {lock}."));
+                words::say(&format!("Added `{name}` to {shown}, locked in {locked_in}."));
                 hint_at_keys(&seen.info);
             }
-            Entry::Same => words::say(&format!("Locked `{name}` of {shown} in {lock}.")),
+            (_, suite) => {
+                words::say(&format!("Locked `{name}` of {shown} in {locked_in}."));
+                if is_moved {
+                    words::say(&format!(
+                        "What is published as `{}` has changed since it was locked: the component is the same, what is said about it is not.",
+                        seen.address
+                    ));
+                }
+                grant(suite, name.as_str(), &grants)?;
+            }
         }
+        self.say_unneeded(&seen.anatomy);
         Ok(Exit::Done)
+    }
+
+    /// What it needs of what is granted. What it does not need is not written into a suite: a later version would have it unasked.
+    fn needed(&self, anatomy: &Anatomy) -> Vec<String> {
+        let needed = self.grant.iter().filter(|grant| anatomy.grants().contains(**grant));
+        needed.map(ToString::to_string).collect()
+    }
+
+    /// Says which grants were not written.
+    fn say_unneeded(&self, anatomy: &Anatomy) {
+        for grant in self.grant.iter().filter(|grant| !anatomy.grants().contains(**grant)) {
+            words::say(&format!("It does not need the grant {grant}, which is not written."));
+        }
     }
 
     /// Refuses a name that an included file has: the entry would be laid over that one.
@@ -184,36 +207,101 @@ enum Entry {
     Same,
 }
 
-impl Entry {
-    fn of(suite: &SuiteEdit, name: &str, uses: &str) -> Result<Entry, Failure> {
-        if !suite.has(name) {
-            return Ok(Entry::New);
+/// The suite that a scorer is added to, or of which an entry is locked.
+struct OpenSuite<'a> {
+    path: &'a Path,
+    /// `None` if it is in JSON, which is not edited.
+    edit: Option<SuiteEdit>,
+    entries: SuiteEntries,
+}
+
+impl OpenSuite<'_> {
+    /// Refuses one that is not edited if there is nothing in it to lock.
+    fn of(add: &Add) -> Result<OpenSuite<'_>, Failure> {
+        let path = add.suite.as_path();
+        if is_json(path) && path.exists() {
+            let entries = SuiteEntries::read(path)?;
+            if entries.use_a_version_of(&add.address) {
+                return Ok(OpenSuite { path, edit: None, entries });
+            }
         }
-        if suite.uses(name) == Some(uses) {
+        let edit = Some(SuiteEdit::open(path)?);
+        Ok(OpenSuite { path, edit, entries: SuiteEntries::read(path)? })
+    }
+
+    fn entry(&self, name: &str, address: &Address) -> Result<Entry, Failure> {
+        let used = self.entries.published(name);
+        if used == Some(address.to_string()) {
             return Ok(Entry::Same);
         }
-        let shown = suite.path().display();
-        let of_another_version = suite.uses(name).and_then(|other| {
-            let ((place, _), (other, _)) = (uses.rsplit_once(':')?, other.rsplit_once(':')?);
-            Some(place == other)
+        let shown = self.path.display();
+        let written = self.edit.as_ref().and_then(|suite| suite.uses(name));
+        if used.is_none() && written.is_some_and(|uses| uses.contains("${")) {
+            return Err(Failure::new(format!(
+                "the address of `{name}` in {shown} has a variable without a value"
+            ))
+            .hint("set the variable to lock what the entry uses, or give this scorer another name: --as NAME"));
+        }
+        let uses = match &self.edit {
+            Some(_) => format!("use = \"oci://{address}\""),
+            None => format!("\"use\": \"oci://{address}\""),
+        };
+        let by_hand = format!("write `{uses}` into it by hand, and lock it with this command");
+        match &self.edit {
+            Some(suite) if !suite.has(name) => return Ok(Entry::New),
+            None if used.is_none() => {
+                return Err(Failure::new(format!(
+                    "`{shown}` is a suite in JSON, which is not edited, and its entry `{name}` does not use `{address}`"
+                ))
+                .hint(by_hand));
+            }
+            _ => {}
+        }
+        let used = used.and_then(|used| used.parse::<Address>().ok());
+        let is_version = used.is_some_and(|used| {
+            (used.registry(), used.name()) == (address.registry(), address.name())
         });
-        let (what, hint) = match of_another_version {
-            Some(true) => {
-                let of = match suite.path() == Path::new(DEFAULT_SUITE) {
+        let is_as_written = written.is_some_and(|uses| !uses.contains("${"));
+        let (what, hint) = match (is_version, is_as_written) {
+            (true, true) => {
+                let of = match self.path == Path::new(DEFAULT_SUITE) {
                     true => String::new(),
-                    false => format!(" --suite {}", report::shell_word(suite.path())),
+                    false => format!(" --suite {}", report::shell_word(self.path)),
                 };
+                let tag = report::shell_word(address.tag());
                 (
                     "another version of the scorer",
                     format!(
-                        "see what differs, and take it: `scorebox update {name} --to VERSION{of}`"
+                        "see what differs, and take it: `scorebox update {name} --to {tag}{of}`"
                     ),
                 )
             }
+            (true, false) => ("another version of the scorer", by_hand),
             _ => ("another scorer", "give this one another name: --as NAME".to_owned()),
         };
         Err(Failure::new(format!("there is {what} `{name}` in {shown} already")).hint(hint))
     }
+}
+
+/// Grants an entry that is there what it is not granted yet.
+fn grant(suite: Option<SuiteEdit>, name: &str, grants: &[String]) -> Result<(), Failure> {
+    let Some(mut suite) = suite else {
+        if !grants.is_empty() {
+            let grants = serde_json::json!(grants);
+            words::hint(&format!(
+                "write `\"grants\": {grants}` into its entry, if it is not there"
+            ));
+        }
+        return Ok(());
+    };
+    let added = suite.grant(name, grants);
+    if !added.is_empty() {
+        suite.write()?;
+        let added: Vec<&str> = added.into_iter().map(String::as_str).collect();
+        let shown = suite.path().display();
+        words::say(&format!("Granted `{name}` in {shown}: {}.", added.join(", ")));
+    }
+    Ok(())
 }
 
 /// Says what must be written into the new entry before it loads.

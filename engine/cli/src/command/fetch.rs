@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use scorebox::{registry::Reference, sandbox::Anatomy, suite::Suite};
-use scorebox_community::{Components, Locked, pull_component};
+use scorebox_community::{Address, Components, Locked, pull_component};
 
 use crate::{
     arguments::{Asked, LockedArguments, OciArguments},
@@ -20,7 +20,7 @@ use crate::{
 /// Fetch the components that a suite's `scorebox.lock` names, so that it runs without a network
 ///
 /// Each is asked for by its digest, so a tag that has moved changes nothing. Signatures and policies are checked before a component is
-/// kept. A run itself never fetches.
+/// kept. If one cannot be fetched, the others are. A run itself never fetches.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fetch {
     /// The suite file
@@ -50,10 +50,10 @@ impl Fetch {
         let locks = locks_of(&suite.scorers)?;
         must_be_locked(&suite, |address| locks.contains_key(address))?;
         let (components, trust) = (setup::components()?, Trust::with(&suite.policies)?);
-        let mut missing = Vec::new();
+        let (mut missing, mut failures) = (Vec::new(), Vec::new());
         for locked in locks.values() {
             match components.component(locked.component) {
-                Some(component) => allow(&trust, locked, &component)?,
+                Some(component) => failures.extend(allow(&trust, locked, &component).err()),
                 None => missing.push(locked),
             }
         }
@@ -66,34 +66,65 @@ impl Fetch {
             return Err(Failure::new(message)
                 .hint("fetch without --offline where there is a network, or bring a bundle: `scorebox bundle`"));
         }
-        self.fetch(&missing, &components, &trust)?;
-        let fetched = report::counted(missing.len() as u64, "scorer", "scorers");
-        let there = report::count((locks.len() - missing.len()) as u64);
-        output::stdout(|out| writeln!(out, "fetched {fetched}; {there} already there"))?;
-        Ok(Exit::Done)
+        let named = |locked: &Locked| name_of(&suite, locked);
+        let fetched = self.fetch(&missing, &components, &trust, named, &mut failures)?;
+        if fetched > 0 || failures.is_empty() {
+            let fetched = report::counted(fetched, "scorer", "scorers");
+            let there = report::count((locks.len() - missing.len()) as u64);
+            output::stdout(|out| writeln!(out, "fetched {fetched}; {there} already there"))?;
+        }
+        Failure::of_all(failures).map_or(Ok(Exit::Done), Err)
     }
 
+    /// How many were fetched; why the others were not is among the failures.
     fn fetch(
         &self,
         missing: &[&Locked],
         components: &Components,
         trust: &Trust,
-    ) -> Result<(), Failure> {
+        named: impl Fn(&Locked) -> String,
+        failures: &mut Vec<Failure>,
+    ) -> Result<u64, Failure> {
         let waiting = Waiting::of("fetching scorers", missing.len() as u64);
+        let mut fetched = 0;
         setup::finish(setup::small_runtime()?, async {
             for (done, locked) in missing.iter().enumerate() {
                 waiting.at(done as u64);
-                trust.must_allow_registry(&locked.address)?;
-                let registry = self.oci.registry(&locked.address, Asked::ToFetch)?;
-                let component = pull_component(&registry, locked.component).await;
-                let component =
-                    component.map_err(|error| self.oci.failure(&error, Asked::ToFetch))?;
-                allow(trust, locked, &component)?;
-                setup::keep(components, &component)?;
+                match self.fetch_one(locked, trust).await {
+                    Ok(component) => {
+                        if let Err(failure) = setup::keep(components, component.as_ref()) {
+                            // It is this machine's fault: no other component can be kept either.
+                            failures.push(failure);
+                            break;
+                        }
+                        fetched += 1;
+                    }
+                    Err(failure) => {
+                        let message = format!("`{}`: {}", named(locked), failure.message);
+                        failures.push(Failure { message, ..failure });
+                    }
+                }
             }
-            Ok::<_, Failure>(())
-        })
+        });
+        Ok(fetched)
     }
+
+    async fn fetch_one(&self, locked: &Locked, trust: &Trust) -> Result<impl AsRef<[u8]>, Failure> {
+        trust.must_allow_registry(&locked.address)?;
+        let registry = self.oci.registry(&locked.address, Asked::ToFetch)?;
+        let component = pull_component(&registry, locked.component).await;
+        let component = component.map_err(|error| self.oci.failure(&error, Asked::ToFetch))?;
+        allow(trust, locked, &component)?;
+        Ok(component)
+    }
+}
+
+/// What the suite calls a scorer; its address, if nothing there does.
+fn name_of(suite: &Suite, locked: &Locked) -> String {
+    let address = locked.address.to_string();
+    let uses = |uses: &Reference| matches!(uses, Reference::Published(it) if Address::canonical(it) == address);
+    let scorer = suite.scorers.iter().find(|scorer| uses(&scorer.uses));
+    scorer.map_or(address.clone(), |scorer| scorer.id.to_string())
 }
 
 /// Refuses a component whose signature in the lock is not one of it, or which a policy does not let in.

@@ -11,12 +11,12 @@ use scorebox::{
     sandbox::{Anatomy, Capabilities, Limits, Sandbox},
 };
 use scorebox_community::{
-    Address, Failed, Index as Document, IndexEntry, IndexError, IndexFailed, MOST_INDEX_BYTES,
-    Signature, SignedIndex, Signer, newest, publish_index, pull,
+    Address, CommunityError, InPlaceOf, Index as Document, IndexEntry, IndexError, IndexFailed,
+    MOST_INDEX_BYTES, Signature, SignedIndex, Signer, newest, publish_index, pull,
 };
 
 use crate::{
-    arguments::{Asked, OciArguments, address},
+    arguments::{Asked, OciArguments, REPAIRED, address},
     failure::{Exit, Failure, WriteError},
     input,
     new_file::NewFile,
@@ -67,6 +67,10 @@ pub(crate) struct Index {
     )]
     publish: Option<Address>,
 
+    /// Publish it in place of an index that another key signed, or nobody
+    #[arg(long, requires = "publish", help_heading = "Output")]
+    replace: bool,
+
     #[command(flatten)]
     oci: OciArguments,
 
@@ -110,10 +114,9 @@ impl Index {
         if signed.is_none() && before.as_ref() != Some(&index) {
             self.warn_of_signature();
         }
-        let published = match (&self.publish, &signed) {
-            (Some(address), Some(signed)) => Some(self.published(address, signed)?),
-            _ => None,
-        };
+        if let (Some(address), Some(signed)) = (&self.publish, &signed) {
+            self.published(address, signed)?;
+        }
         output::stdout(|out| {
             let mut line = |label: &str, text: &str| writeln!(out, "{label:<11}{text}");
             line("index", &format!("{}, serial number {}", index.name, index.serial))?;
@@ -123,9 +126,9 @@ impl Index {
                 Some(signed) => line("signed by", signed.signature().signer().as_str())?,
                 None => line("signed by", "not signed")?,
             }
-            match (&self.publish, published) {
-                (Some(address), Some(_)) => line("published", &format!("oci://{address}")),
-                _ => Ok(()),
+            match &self.publish {
+                Some(address) => line("published", &format!("oci://{address}")),
+                None => Ok(()),
             }
         })?;
         if signed.is_none() {
@@ -278,24 +281,25 @@ impl Index {
         }
     }
 
-    /// Publishes it. Whether it was not there before.
-    fn published(&self, address: &Address, signed: &SignedIndex) -> Result<bool, Failure> {
-        let (_, is_new) = setup::finish(setup::small_runtime()?, async {
+    fn published(&self, address: &Address, signed: &SignedIndex) -> Result<(), Failure> {
+        let in_place_of = if self.replace { InPlaceOf::Others } else { InPlaceOf::Own };
+        let published = setup::finish(setup::small_runtime()?, async {
             let _waiting = Waiting::on(format!("publishing at {}", address.registry()));
             let registry = self.oci.registry(address, Asked::ToPublish)?;
-            let published = publish_index(&registry, signed).await;
+            let published = publish_index(&registry, signed, in_place_of).await;
             published.map_err(|error| self.not_published(address, &error))
         })?;
-        if !is_new {
+        if published.is_repaired {
+            words::say(&format!("oci://{address} is published already; {REPAIRED}"));
+        } else if !published.is_new {
             words::say(&format!("oci://{address} is published already, as it is here"));
         }
-        Ok(is_new)
+        Ok(())
     }
 
     fn not_published(&self, address: &Address, error: &IndexError) -> Failure {
         if let IndexFailed::Server(failed) = &error.failed {
-            let error =
-                scorebox_community::CommunityError::new(address.registry(), Failed::clone(failed));
+            let error = CommunityError::new(address.registry(), failed.clone());
             return self.oci.failure(&error, Asked::ToPublish);
         }
         let failure = Failure::new(report::printable(&format!("cannot publish at {error}")));
@@ -304,6 +308,9 @@ impl Index {
                 "users refuse an index whose number does not grow: --serial {}",
                 there.saturating_add(1)
             )),
+            IndexFailed::NotOwn(_) => failure.hint(
+                "those who use it would find an index that they do not trust: name another tag or, if it is yours to replace, --replace",
+            ),
             _ => failure.hint("an index takes the place of an older index only: name another tag"),
         }
     }

@@ -13,7 +13,7 @@ use scorebox::{
 use scorebox_community::{Address, Artifact, Releases, Signature, publish};
 
 use crate::{
-    arguments::{Asked, OciArguments},
+    arguments::{Asked, OciArguments, REPAIRED},
     failure::{Exit, Failure},
     output,
     published::ExampleRun,
@@ -109,7 +109,9 @@ impl Publish {
             let published = publish(&registry, &artifact).await;
             published.map_err(|error| self.oci.failure(&error, Asked::ToPublish))
         })?;
-        if !published.is_new {
+        if published.is_repaired {
+            words::say(&format!("{} is published already; {REPAIRED}", self.address));
+        } else if !published.is_new {
             words::say(&format!("{} is published already, as it is here", self.address));
         }
         output::stdout(|out| {

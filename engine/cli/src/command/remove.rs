@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use crate::{
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
-    lock_use::{Uses, published_in},
+    lock_use::Uses,
     report::one_line,
     suite_edit::SuiteEdit,
+    suite_entries::SuiteEntries,
     words,
 };
 
@@ -38,7 +39,7 @@ impl Remove {
                 names => failure.hint(format!("scorers in it: {names}")),
             });
         }
-        let address = published_in(&self.suite, &self.name);
+        let address = SuiteEntries::read(&self.suite)?.published(&self.name);
         suite.remove(&self.name);
         let mut lock = LockFile::beside(&self.suite)?;
         suite.write()?;

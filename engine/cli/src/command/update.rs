@@ -25,6 +25,7 @@ use crate::{
     report,
     setup::{self, SandboxArguments},
     suite_edit::SuiteEdit,
+    suite_entries::SuiteEntries,
     trust::Trust,
     waiting::Waiting,
     words,
@@ -122,9 +123,6 @@ impl Update {
         if self.names.is_empty() && !self.dry_run {
             self.tidy()?;
         }
-        if used.is_empty() {
-            words::say("the suite file uses no published scorers");
-        }
         Failure::of_each(refused.into_iter()).map_or(Ok(Exit::Done), Err)
     }
 
@@ -141,6 +139,9 @@ impl Update {
             }
             names => names.to_vec(),
         };
+        if names.is_empty() {
+            words::say("the suite file uses no published scorers");
+        }
         let (mut used, mut seen) = (Vec::new(), HashSet::new());
         for name in names {
             if !seen.insert(name.clone()) {
@@ -158,9 +159,14 @@ impl Update {
                     words::say(&format!("{message}; it stays as it is"));
                     continue;
                 }
-                return Err(Failure::new(message).hint(
-                    "change it by hand, and lock the scorer: scorebox add REGISTRY/NAME:VERSION --as NAME",
-                ));
+                let known = SuiteEntries::read(&self.suite)?.published(&name);
+                let known = known.and_then(|known| Some(known.rsplit_once(':')?.0.to_owned()));
+                let address = known.unwrap_or_else(|| "REGISTRY/NAME".to_owned());
+                let version = self.to.as_deref().unwrap_or("VERSION");
+                return Err(Failure::new(message).hint(format!(
+                    "change it by hand, and lock the scorer: scorebox add {address}:{version} --as {name} --suite {}",
+                    report::shell_word(&self.suite)
+                )));
             }
             let Some(locked) = lock.lock.get(address) else {
                 return Err(not_locked(&name, address, lock.path(), Some(&self.suite)));
@@ -378,7 +384,7 @@ impl Update {
         let mut suite = SuiteEdit::open(&self.suite)?;
         let mut lock = LockFile::beside(&self.suite)?;
         let old = used.locked.address.to_string();
-        if suite.published(&used.name) != Some(old.as_str()) {
+        if suite.published(&used.name).map(Address::canonical).as_ref() != Some(&old) {
             return Err(Failure::new("its entry was changed while this command ran")
                 .hint("look at the suite file, and update again"));
         }

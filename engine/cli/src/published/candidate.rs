@@ -115,6 +115,12 @@ impl Candidate {
         })
     }
 
+    /// Whether another manifest is published now than that by which its address was locked to the same component.
+    pub(crate) fn has_moved_since(&self, lock: &LockFile) -> bool {
+        let locked = lock.lock.get(&self.address.to_string());
+        locked.is_some_and(|locked| locked.manifest != self.pulled.manifest)
+    }
+
     /// Loads it with the configuration and the limits of a suite's entry, and refuses one that does not take them.
     pub(crate) async fn must_load_as(
         &self,

@@ -21,5 +21,24 @@ pub(crate) fn consent(question: &str, doing: &str, is_given: bool) -> Result<boo
     let _ = err.flush();
     let mut answer = String::new();
     let _ = io::stdin().read_line(&mut answer);
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(is_yes(&answer))
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yes_is_yes_however_it_is_written() {
+        for yes in ["y\n", "Y\n", "yes", "Yes\r\n", "YES", " yEs "] {
+            assert!(is_yes(yes), "{yes:?}");
+        }
+        for no in ["", "\n", "n", "no", "yes please", "ye", "ja"] {
+            assert!(!is_yes(no), "{no:?}");
+        }
+    }
 }

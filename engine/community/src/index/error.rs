@@ -1,5 +1,7 @@
 //! Why there is no index, as data. Says in no message what a user should type.
 
+use std::path::PathBuf;
+
 use super::{document::NotAnIndex, place::IndexPlace};
 use crate::{
     error::{CommunityError, Failed},
@@ -45,6 +47,12 @@ pub enum IndexFailed {
     /// What is signed is not an index.
     #[error("what is signed is not an index: {0}")]
     NotAnIndex(NotAnIndex),
+    /// The copy of what was fetched before is not what its signer signed.
+    #[error("the copy of it in `{}` is damaged", .0.display())]
+    DamagedCopy(PathBuf),
+    /// What is published is not an index that the signer of the new one signed, and this is why not.
+    #[error("what is published there is not replaced: {0}")]
+    NotOwn(Box<IndexFailed>),
     /// What is published has a serial number that is not lower, and says something else.
     #[error("an index with the serial number {there} is published there, and this one has {ours}")]
     NotNewer {
@@ -63,9 +71,9 @@ impl IndexError {
 }
 
 impl IndexFailed {
-    /// Whether the server could not be reached, so that what it has is not known.
-    pub fn is_of_the_network(&self) -> bool {
-        matches!(self, IndexFailed::Server(Failed::Unreachable(_) | Failed::TimedOut))
+    /// Whether the server could not be reached, is busy or has broken down, so that what it has is not known.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, IndexFailed::Server(failed) if failed.is_passing())
     }
 }
 

@@ -12,7 +12,9 @@ use bytes::Bytes;
 use scorebox::digest::Digest;
 use serde::{Deserialize, Serialize};
 
-use super::{document::MOST_INDEX_BYTES, place::IndexPlace, signed::SignedIndex};
+use super::{
+    document::MOST_INDEX_BYTES, error::IndexFailed, place::IndexPlace, signed::SignedIndex,
+};
 use crate::signing::{MOST_SIGNATURE_BYTES, Signer};
 
 /// The most bytes of the line before the document: times and numbers, and a signature, in which each byte may be written as six.
@@ -40,6 +42,8 @@ pub struct KeptIndex {
 pub enum Taken {
     /// It is the one to use, and is kept from now on.
     New(SignedIndex),
+    /// It is the one to use, and is kept in place of a copy that was damaged: whether it is older than that is not known.
+    InPlaceOfDamaged(SignedIndex),
     /// It is the one to use, and cannot be kept.
     NotKept(SignedIndex, io::Error),
     /// It must not be used in place of the one that is kept.
@@ -85,22 +89,27 @@ impl KeptIndexes {
         KeptIndexes { folder }
     }
 
-    /// The index of that place and signer that was fetched last; `None` if there is none, or the file is damaged.
-    pub fn get(&self, place: &IndexPlace, signer: &Signer) -> Option<KeptIndex> {
+    /// The index of that place and signer that was fetched last; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`IndexFailed::DamagedCopy`]
+    pub fn get(
+        &self,
+        place: &IndexPlace,
+        signer: &Signer,
+    ) -> Result<Option<KeptIndex>, IndexFailed> {
         let path = self.file(place, signer);
-        // Whoever opens a pipe waits for a writer.
-        if !fs::metadata(&path).ok()?.is_file() {
-            return None;
+        let is_missing = matches!(
+            path.symlink_metadata(),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        );
+        match is_missing {
+            true => Ok(None),
+            false => match read(&path, signer) {
+                Some(kept) => Ok(Some(kept)),
+                None => Err(IndexFailed::DamagedCopy(path)),
+            },
         }
-        let mut reader = BufReader::new(File::open(path).ok()?);
-        let mut head = String::new();
-        reader.by_ref().take(MOST_HEAD_BYTES).read_line(&mut head).ok()?;
-        let Head { fetched, signature } = serde_json::from_str(&head).ok()?;
-        let mut document = Vec::new();
-        reader.take(MOST_INDEX_BYTES as u64 + 1).read_to_end(&mut document).ok()?;
-        let signed = SignedIndex::open(document.into(), &signature, signer).ok()?;
-        let fetched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(fetched))?;
-        Some(KeptIndex { signed, fetched })
     }
 
     /// Takes an index that its place had at the time `now`, unless it is older than the one that is kept, or another one.
@@ -111,12 +120,15 @@ impl KeptIndexes {
         signed: SignedIndex,
         now: SystemTime,
     ) -> Taken {
-        if let Some(kept) = self.get(place, signer)
+        let kept = self.get(place, signer);
+        let is_damaged = kept.is_err();
+        if let Ok(Some(kept)) = kept
             && let Some(refused) = refusal(&signed, &kept.signed)
         {
             return Taken::Refused(refused, kept);
         }
         match self.keep(&self.file(place, signer), &signed, now) {
+            Ok(()) if is_damaged => Taken::InPlaceOfDamaged(signed),
             Ok(()) => Taken::New(signed),
             Err(error) => Taken::NotKept(signed, error),
         }
@@ -142,6 +154,23 @@ impl KeptIndexes {
         beside.persist(path)?;
         Ok(())
     }
+}
+
+/// What is in a file; `None` if it is not an index that `signer` signed.
+fn read(path: &Path, signer: &Signer) -> Option<KeptIndex> {
+    // Whoever opens a pipe waits for a writer.
+    if !fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut reader = BufReader::new(File::open(path).ok()?);
+    let mut head = String::new();
+    reader.by_ref().take(MOST_HEAD_BYTES).read_line(&mut head).ok()?;
+    let Head { fetched, signature } = serde_json::from_str(&head).ok()?;
+    let mut document = Vec::new();
+    reader.take(MOST_INDEX_BYTES as u64 + 1).read_to_end(&mut document).ok()?;
+    let signed = SignedIndex::open(document.into(), &signature, signer).ok()?;
+    let fetched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(fetched))?;
+    Some(KeptIndex { signed, fetched })
 }
 
 fn refusal(it: &SignedIndex, kept: &SignedIndex) -> Option<Refused> {
@@ -184,12 +213,12 @@ mod tests {
         let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
         let key = secret_key();
         let (five, signer) = signed(&key, "team", 5, "");
-        assert_eq!(kept.get(&place, &signer), None);
+        assert_eq!(kept.get(&place, &signer), Ok(None));
         let take =
             |index: &SignedIndex, seconds| kept.take(&place, &signer, index.clone(), at(seconds));
         assert!(matches!(take(&five, 100), Taken::New(_)));
         assert!(matches!(take(&five, 200), Taken::New(_)), "the same again");
-        let found = kept.get(&place, &signer).unwrap();
+        let found = kept.get(&place, &signer).unwrap().unwrap();
         assert_eq!((&found.signed, found.fetched), (&five, at(200)));
         for (name, serial, spaces, expected) in [
             ("team", 4, "", Refused::Older { it: 4, kept: 5 }),
@@ -202,7 +231,7 @@ mod tests {
         }
         let (six, _) = signed(&key, "team", 6, "");
         assert!(matches!(take(&six, 400), Taken::New(_)));
-        assert_eq!(kept.get(&place, &signer).unwrap().signed, six);
+        assert_eq!(kept.get(&place, &signer).unwrap().unwrap().signed, six);
         assert_eq!(fs::read_dir(folder.path().join("a/b")).unwrap().count(), 1);
     }
 
@@ -214,13 +243,13 @@ mod tests {
         let (index, signer) = signed(&secret_key(), "team", 5, "");
         let _ = kept.take(&place, &signer, index, at(1));
         let other: IndexPlace = "https://b.test/index.json".parse().unwrap();
-        assert_eq!(kept.get(&other, &signer), None);
+        assert_eq!(kept.get(&other, &signer), Ok(None));
         let (_, other_signer) = signed(&secret_key(), "team", 5, "");
-        assert_eq!(kept.get(&place, &other_signer), None);
+        assert_eq!(kept.get(&place, &other_signer), Ok(None));
     }
 
     #[test]
-    fn a_copy_that_was_changed_is_not_had() {
+    fn a_copy_that_was_changed_is_damaged() {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptIndexes::new(folder.path().to_owned());
         let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
@@ -237,11 +266,25 @@ mod tests {
             whole[..whole.len() - 2].to_owned(),
         ] {
             fs::write(&file, damaged).unwrap();
-            assert_eq!(kept.get(&place, &signer), None);
+            assert_eq!(kept.get(&place, &signer), Err(IndexFailed::DamagedCopy(file.clone())));
         }
         fs::remove_file(&file).unwrap();
         fs::create_dir(&file).unwrap();
-        assert_eq!(kept.get(&place, &signer), None);
+        assert_eq!(kept.get(&place, &signer), Err(IndexFailed::DamagedCopy(file.clone())));
+    }
+
+    #[test]
+    fn an_index_is_taken_in_place_of_a_copy_that_is_damaged_and_that_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptIndexes::new(folder.path().to_owned());
+        let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
+        let (index, signer) = signed(&secret_key(), "team", 5, "");
+        let take = || kept.take(&place, &signer, index.clone(), at(1));
+        assert!(matches!(take(), Taken::New(_)));
+        fs::write(kept.file(&place, &signer), "half").unwrap();
+        assert!(matches!(take(), Taken::InPlaceOfDamaged(_)));
+        assert!(matches!(take(), Taken::New(_)));
+        assert_eq!(kept.get(&place, &signer).unwrap().unwrap().signed, index);
     }
 
     #[test]

@@ -24,5 +24,5 @@ pub use error::{IndexError, IndexFailed};
 pub use fetch::fetch_index;
 pub use kept::{KeptIndex, KeptIndexes, Refused, Taken};
 pub use place::{IndexPlace, NotAnIndexPlace, WebPlace};
-pub use publish::publish_index;
+pub use publish::{InPlaceOf, publish_index};
 pub use signed::SignedIndex;

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use reqwest::Url;
 
-use crate::address::Address;
+use crate::{address::Address, login::host_of};
 
 /// What the address of an index in a registry begins with.
 const IN_A_REGISTRY: &str = "oci://";
@@ -49,10 +49,7 @@ impl IndexPlace {
     pub fn host(&self) -> String {
         match self {
             IndexPlace::Registry(address) => address.registry().to_owned(),
-            IndexPlace::Web(WebPlace(url)) => {
-                let host = url.host_str().unwrap_or_default();
-                url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-            }
+            IndexPlace::Web(WebPlace(url)) => host_of(url),
         }
     }
 }

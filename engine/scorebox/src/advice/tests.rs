@@ -38,7 +38,7 @@ fn there_is_one_of_each() {
         | Advice::InstallToolchain
         | Advice::AddScriptEngine
         | Advice::Lock { .. }
-        | Advice::Fetch
+        | Advice::Fetch { .. }
         | Advice::InstallCompiler(_)
         | Advice::FetchAgain { .. }
         | Advice::LeaveOut(_)

@@ -133,11 +133,11 @@ impl Advised for RegistryError {
             RegistryError::NoScriptEngine { language: ScriptLanguage::Python, .. }
             | RegistryError::NotAScriptEngine { .. } => Some(Advice::AddScriptEngine),
             RegistryError::NotPinned { address, nearest } => {
-                let lock = || Advice::Lock { address: address.clone() };
+                let lock = || Advice::Lock { address: address.clone(), suite: None };
                 Some(Advice::did_you_mean(nearest).unwrap_or_else(lock))
             }
             RegistryError::NotFetched { .. } | RegistryError::NotTheComponent { .. } => {
-                Some(Advice::Fetch)
+                Some(Advice::Fetch { suite: None })
             }
             RegistryError::Damaged(_)
             | RegistryError::ScriptImportLeadsOut { .. }

@@ -123,12 +123,12 @@ mod tests {
 
         let error = registry.resolve(&reference).unwrap_err();
         assert_eq!(error.to_string(), format!("`{address}` is not locked to a component"));
-        assert_eq!(error.advice(), Some(Advice::Lock { address: address.into() }));
+        assert_eq!(error.advice(), Some(Advice::Lock { address: address.into(), suite: None }));
 
         let registry = registry.with_pinned([(address.to_owned(), digest)]);
         let error = registry.resolve(&reference).unwrap_err();
         assert!(matches!(error, RegistryError::NotFetched { .. }), "{error}");
-        assert_eq!(error.advice(), Some(Advice::Fetch));
+        assert_eq!(error.advice(), Some(Advice::Fetch { suite: None }));
         assert!(registry.fetched(digest).is_none());
 
         fs::write(&file, bytes).unwrap();

@@ -1,5 +1,7 @@
 //! Why a run did not start, or did not end well.
 
+use std::path::PathBuf;
+
 use crate::{
     advice::{Advice, Advised, Form},
     case::ReadError,
@@ -20,6 +22,8 @@ pub enum RunError {
     NotFound {
         /// Where the suite names it.
         location: Option<Location>,
+        /// The suite file that says what it uses, if one does.
+        suite: Option<PathBuf>,
         /// Why not.
         error: RegistryError,
     },
@@ -109,8 +113,11 @@ impl Advised for RunError {
             RunError::NotFound {
                 location: Some(_),
                 error: RegistryError::Unreadable { source: InputFileError::NotFound, .. },
+                ..
             } => Some(Advice::Write(Form::PathInSuite)),
-            RunError::NotFound { error, .. } => error.advice(),
+            RunError::NotFound { suite, error, .. } => {
+                error.advice().map(|advice| advice.in_suite(suite.as_deref()))
+            }
             RunError::Scorer { error, .. } | RunError::Condition { error, .. } => error.advice(),
             RunError::Unusable(errors) => errors.first()?.advice(),
             RunError::Cases(error) => error.advice(),
