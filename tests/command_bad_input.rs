@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::fixture::Folder;
 
@@ -381,6 +382,21 @@ fn bad_lines_can_be_skipped_and_are_counted() {
     ");
     let scored = folder.rows("SELECT node_id, score FROM _smithers_scorers ORDER BY node_id");
     assert_eq!(scored, ["a | 1", "c | 0"]);
+}
+
+#[test]
+fn bad_lines_that_are_not_shown_are_spoken_of_and_no_case_is_both_read_and_bad() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", format!("{GOOD}\n{}{GOOD}\n{LAST}\n", "{}\n".repeat(10)));
+    let run = "scorebox run -s exact-match cases.jsonl --on-bad-case skip --format json";
+    let run = folder.sh(run).exits_with(0);
+    let summary: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&summary["casesRead"], &summary["casesBad"]), (&2.into(), &11.into()));
+    let heading = "11 lines are not valid cases and were skipped; the first 5:\n";
+    assert!(run.stderr.contains(heading), "{run}");
+    let converted = folder.sh("scorebox convert cases.jsonl").exits_with(2);
+    let heading = "11 cases are not valid and left out; the first 10:\n";
+    assert!(converted.stderr.contains(heading), "{converted}");
 }
 
 /// A folder with the run `r` of two cases, among which three lines were skipped.

@@ -325,7 +325,7 @@ fn what_cannot_be_bundled_is_named_and_nothing_is_written() {
     let wrong = "[scorers.contains]\nconfig = { vale = \"a\" }\n[scorers.b]\nuse = 3\n";
     assert_snapshot!(refused(wrong), @"
     [stderr]
-    error: own.toml:1:10: scorer `contains` (built-in): invalid-config: unknown key `vale`
+    error: own.toml:2:12: scorer `contains` (built-in): invalid-config: unknown key `vale`
     hint: did you mean `value`?
     error: own.toml:4:7: `use` must be a text; found a number
     [exit code 2]

@@ -426,7 +426,7 @@ fn bad_records_are_counted_and_shown() {
     some.csv: CSV (--from csv)
     1 case
     warning: 1 case is not valid and left out:
-      some.csv:2:36: `latencyMs` must be a finite number of 0 or more; found the string "soon"
+      some.csv:3: row 2, column `latencyMs`: `latencyMs` must be a finite number of 0 or more; found the string "soon"
     [exit code 2]
     "#);
 }

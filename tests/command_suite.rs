@@ -63,9 +63,9 @@ confg = {}
     assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
     assert_snapshot!(said[0], @r#"
     [stderr]
-    error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `foo`; known here: `maxMs`, `missing`, `targetMs`
-    error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `targetms`
+    error: suite.toml:3:12: scorer `latency` (built-in): invalid-config: unknown key `targetms`
     hint: did you mean `targetMs`?
+    error: suite.toml:3:26: scorer `latency` (built-in): invalid-config: unknown key `foo`; known here: `maxMs`, `missing`, `targetMs`
     error: suite.toml:4:37: the rate 3 is not a number from 0 to 1
     error: suite.toml:5:10: there is no scorer `latncy`
     hint: did you mean `latency`?
@@ -74,7 +74,7 @@ confg = {}
     error: suite.toml:8:13: scorer `relevancy`: the threshold 3 is not on the scorer's scale, which is 0 to 1
     error: suite.toml:10:8: `when` of the scorer `exact-match`: invalid-config: `expression` is not a valid jq expression: expected term at its end
     error: suite.toml:11:13: scorer `exact-match`: the threshold 7 is not on the scorer's scale, which is 0 to 1
-    error: suite.toml:12:10: scorer `schema-adherence` (built-in): invalid-config: `schema` is not a usable JSON Schema: want boolean or object, but got number
+    error: suite.toml:13:1: scorer `schema-adherence` (built-in): invalid-config: `schema` is not a usable JSON Schema: want boolean or object, but got number
     error: suite.toml:14:9: `nodes` must be a list; found a number
     error: suite.toml:16:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `on`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
     hint: did you mean `config`?
@@ -122,11 +122,15 @@ fn check_loads_all_scorers_and_scores_nothing() {
     );
     let refused = folder.sh("scorebox suite check bad.toml").exits_with(2);
     for words in [
-        "error: bad.toml:1:10: scorer `a` (built-in): invalid-config: unknown key `targetMS`\nhint: did you mean `targetMs`?\n",
+        "error: bad.toml:3:12: scorer `a` (built-in): invalid-config: unknown key `targetMS`\nhint: did you mean `targetMs`?\n",
         "error: bad.toml:4:10: there is no scorer `latncy`\nhint: did you mean `latency`?\n",
     ] {
         assert!(refused.stderr.contains(words), "{refused}");
     }
+    // What the command line says instead is in no place of the file.
+    let run = r#"scorebox run bad.toml answers.jsonl --config 'a={"targetMS": 2}'"#;
+    let refused = folder.sh(run).exits_with(2);
+    assert!(refused.stderr.contains("bad.toml:1:10: scorer `a` (built-in): invalid"), "{refused}");
     assert!(!folder.path("scorebox.db").exists());
 }
 

@@ -238,6 +238,7 @@ async fn skipping_bad_cases_keeps_the_first_of_an_id() {
     let database = attempt.database.clone();
     let report = attempt.run(text(with_a_duplicate())).await.unwrap();
     assert_eq!((report.stopped, report.progress.cases_bad), (None, 1));
+    assert_eq!((report.progress.cases_read, report.progress.cases_done), (3, 3));
     assert_eq!(report.bad_cases.len(), 1);
     let rows = rows(&database);
     let scores: Vec<_> =

@@ -85,7 +85,11 @@ fn locations(suite: &mut Suite) -> impl Iterator<Item = &mut Location> {
         let condition = scorer.condition.as_mut().and_then(|it| it.location.as_mut());
         let locations =
             [&mut scorer.location, &mut scorer.uses_location, &mut scorer.policy_location];
-        locations.into_iter().flatten().chain(condition)
+        let config = scorer
+            .config_location
+            .iter_mut()
+            .flat_map(|it| std::iter::once(&mut it.whole).chain(it.keys.values_mut()));
+        locations.into_iter().flatten().chain(condition).chain(config)
     });
     let of_judges = suite.judges.values_mut().filter_map(|judge| judge.location.as_mut());
     let of_policies = suite.policies.iter_mut().filter_map(|policy| policy.location.as_mut());

@@ -87,7 +87,7 @@ impl<'a> Rows<'a> {
                 }
                 Err(RowError::TooLarge) => return Err(next_is_too_large()),
             };
-            emit.line(&line)?;
+            emit.row(None, &line)?;
         }
         Ok(())
     }
@@ -360,7 +360,7 @@ mod tests {
         let (cases, left_out) = read(vec![("output", bytes())], &[]);
         assert_eq!(
             cases,
-            [r#"{"id":"t:1","output":"a""#, "t.arrows:2: bytes, not text, in `output`",]
+            [r#"{"id":"t:1","output":"a""#, "t.arrows: row 2: bytes, not text, in `output`",]
         );
         assert_eq!(left_out, []);
     }

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
+use scorebox::case::row_mark;
 use serde::Serialize;
 
 use crate::{left_out::LeftOut, problem::Problem, record::MOST_RECORD_BYTES};
@@ -35,10 +36,11 @@ impl Emit {
         self.end_line(before)
     }
 
-    /// One case that is a line already.
-    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
+    /// A row of a table that is the line of a case already; `line` is where the row begins in its file, if the file has lines.
+    pub(crate) fn row(&mut self, line: Option<u64>, case: &[u8]) -> Result<(), Problem> {
         let before = self.chunk.len();
-        self.chunk.extend_from_slice(line);
+        self.chunk.extend_from_slice(row_mark(line).as_bytes());
+        self.chunk.extend_from_slice(case);
         self.end_line(before)
     }
 

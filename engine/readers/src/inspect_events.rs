@@ -1,7 +1,10 @@
 //! What of a sample's events scorers of traces read: calls of tools, agents, and questions to a person. Which of it messages have, too, is found out
 //! here; what it means is for the scorers.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -16,6 +19,16 @@ use crate::record::MOST_RECORD_BYTES;
 pub(crate) struct Events {
     kept: Vec<Event>,
     bytes: usize,
+    grading: Grading,
+}
+
+/// Which events are those of Inspect's scorers, which grade the sample. What an agent does there is not the sample's.
+#[derive(Debug, Default)]
+struct Grading {
+    /// The ids of their spans, and of the spans inside these.
+    spans: BTreeSet<String>,
+    /// How many steps are around the next event, the outermost of them a scorer's: in logs from before there were spans.
+    steps: usize,
 }
 
 /// What is kept of an event.
@@ -47,6 +60,12 @@ struct Event {
     name: Simple,
     #[serde(skip_serializing_if = "Simple::is_absent")]
     parent_id: Simple,
+    /// The span that it is in.
+    #[serde(skip_serializing)]
+    span_id: Simple,
+    /// Whether a step begins or ends.
+    #[serde(skip_serializing)]
+    action: Simple,
     /// A text where a person was asked; a model's messages are not kept.
     #[serde(skip_serializing_if = "Simple::is_absent")]
     input: Simple,
@@ -93,11 +112,29 @@ impl Events {
 
     fn keep(&mut self, mut event: Event) {
         let inside = event.events.take().unwrap_or_default();
-        if event.is_kept() {
+        if !self.grading.has(&event) && event.is_kept() {
             self.bytes = self.bytes.saturating_add(event.bytes());
             self.kept.push(event);
         }
         inside.into_iter().for_each(|event| self.keep(event));
+    }
+}
+
+impl Grading {
+    /// Whether the event is inside a scorer; notes what begins and ends.
+    fn has(&mut self, event: &Event) -> bool {
+        let is_a_scorer = matches!(event.r#type.text(), Some("scorer" | "scorers"));
+        let is_inside = |id: &Simple| id.text().is_some_and(|id| self.spans.contains(id));
+        let was_inside = self.steps > 0 || is_inside(&event.span_id) || is_inside(&event.parent_id);
+        if event.is("span_begin") && (is_a_scorer || was_inside) {
+            self.spans.extend(event.id.text().map(str::to_owned));
+        }
+        match event.action.text().filter(|_| event.is("step")) {
+            Some("begin") if is_a_scorer || self.steps > 0 => self.steps += 1,
+            Some("end") => self.steps = self.steps.saturating_sub(1),
+            _ => {}
+        }
+        was_inside
     }
 }
 
@@ -261,6 +298,42 @@ mod tests {
             json!([{"event": "tool", "id": "1", "function": "f", "events": [call("2")]}])
         ));
         assert!(events(&json!([call("1")])).say_more_than(None));
+    }
+
+    #[test]
+    fn what_a_grading_agent_does_is_not_kept() {
+        let call = |id: &str, span: &str| json!({"event": "tool", "id": id, "function": "f", "span_id": span});
+        let begin = |id: &str, kind: &str, parent: Option<&str>| json!({"event": "span_begin", "id": id, "span_id": id, "parent_id": parent, "type": kind, "name": id});
+        let kept = |written: Value| {
+            let kept = serde_json::to_value(events(&written)).unwrap();
+            let ids = kept.as_array().unwrap().iter().map(|event| event["id"].clone());
+            ids.collect::<Vec<_>>()
+        };
+        let spans = json!([
+            begin("solvers", "solvers", None), call("1", "solvers"), begin("scorers", "scorers", None),
+            begin("grade", "scorer", Some("scorers")), begin("grader", "agent", Some("grade")),
+            call("2", "grader"), begin("looks", "tool", Some("grader")), call("3", "looks"),
+            {"event": "input", "input": "Is it right?", "span_id": "grade"},
+        ]);
+        assert_eq!(kept(spans), ["solvers", "1", "scorers"]);
+        let step = |action: &str, kind: &str| json!({"event": "step", "action": action, "type": kind, "name": kind});
+        let steps = json!([
+            step("begin", "solver"),
+            call("1", ""),
+            step("end", "solver"),
+            step("begin", "scorer"),
+            step("begin", "tool"),
+            call("2", ""),
+            step("end", "tool"),
+            call("3", ""),
+            step("end", "scorer"),
+            call("4", ""),
+        ]);
+        assert_eq!(kept(steps), ["1", "4"]);
+        // The scorers' spans alone say nothing that messages lack.
+        let messages = RawValue::from_string("[]".to_owned()).unwrap();
+        let graded = json!([begin("grade", "scorer", None), call("2", "grade")]);
+        assert!(!events(&graded).say_more_than(Some(&messages)));
     }
 
     #[test]

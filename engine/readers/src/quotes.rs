@@ -1,6 +1,10 @@
-//! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends: the parser takes all that follows for its text.
+//! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends, because the parser takes all that follows for its
+//! text, and for the lines in which rows begin. Parses no cell.
 
-use std::io::{self, Read};
+use std::{
+    collections::VecDeque,
+    io::{self, Read},
+};
 
 /// What reads through it reads the same bytes.
 #[derive(Debug)]
@@ -13,6 +17,10 @@ pub(crate) struct Quotes<R> {
     /// The line in which the last quoted cell begins.
     opened: u64,
     is_over: bool,
+    /// Whether the next byte that ends no line begins a row.
+    is_between_rows: bool,
+    /// The lines of the rows that the parser has not handed over yet. It reads no further ahead than its buffer.
+    rows: VecDeque<u64>,
 }
 
 /// Where in a row the next byte is, as csv-core sees it.
@@ -27,7 +35,9 @@ enum At {
 
 impl<R> Quotes<R> {
     pub(crate) fn new(inner: R, separator: u8) -> Quotes<R> {
-        Quotes { inner, separator, at: At::StartOfCell, line: 1, opened: 0, is_over: false }
+        let (at, rows) = (At::StartOfCell, VecDeque::new());
+        let (line, opened, is_over, is_between_rows) = (1, 0, false, true);
+        Quotes { inner, separator, at, line, opened, is_over, is_between_rows, rows }
     }
 
     /// The line on which a quoted cell begins that is still open at the end of the input; `None` while there is more to read.
@@ -35,8 +45,18 @@ impl<R> Quotes<R> {
         (self.is_over && self.at == At::InQuotes).then_some(self.opened)
     }
 
+    /// The line in which the next row begins, each row once.
+    pub(crate) fn next_row(&mut self) -> Option<u64> {
+        self.rows.pop_front()
+    }
+
     fn step(&mut self, byte: u8) {
-        let is_end = byte == self.separator || matches!(byte, b'\n' | b'\r');
+        let ends_line = matches!(byte, b'\n' | b'\r');
+        let is_end = byte == self.separator || ends_line;
+        if self.is_between_rows && !ends_line {
+            self.rows.push_back(self.line);
+            self.is_between_rows = false;
+        }
         self.at = match (self.at, byte) {
             (At::StartOfCell, b'"') => {
                 self.opened = self.line;
@@ -47,6 +67,7 @@ impl<R> Quotes<R> {
             _ if is_end => At::StartOfCell,
             _ => At::InCell,
         };
+        self.is_between_rows |= ends_line && self.at == At::StartOfCell;
         self.line += u64::from(byte == b'\n');
     }
 }

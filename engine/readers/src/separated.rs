@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, StringRecord};
 use scorebox::case::Mapping;
 
 use crate::{
@@ -51,6 +51,8 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     let Opened { mut table, lines_before } = open(source, &allowance)?;
     let columns = Columns::of(&source.mapping);
     let header = table.headers().map_err(problem)?.clone();
+    // The header is a row, too.
+    table.get_mut().next_row();
     let firsts = columns.firsts(header.iter())?;
     firsts.iter().filter(|is_first| !**is_first).for_each(|_| emit.leave_out(NAMED_TWICE));
     let (mut row, mut number) = (ByteRecord::new(), 0);
@@ -74,7 +76,8 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
             split: None,
             row: number,
         };
-        let line = match cells(&row, header.len()) {
+        let begins = table.get_mut().next_row().map(|line| line + lines_before);
+        let line = match cells(&row, &header) {
             Err(no_case) => no_case,
             Ok(cells) => {
                 let named = header.iter().zip(cells).zip(&firsts);
@@ -82,25 +85,28 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
                 line_of_texts(read, &columns, at)?
             }
         };
-        emit.line(&line)?;
+        emit.row(begins, &line)?;
     }
 }
 
 /// The texts of a row; if it is no case, its line.
-fn cells(row: &ByteRecord, header: usize) -> Result<Vec<&str>, Vec<u8>> {
-    if row.len() != header {
+fn cells<'r>(row: &'r ByteRecord, header: &StringRecord) -> Result<Vec<&'r str>, Vec<u8>> {
+    if row.len() != header.len() {
         let cells = if row.len() == 1 { "cell" } else { "cells" };
-        let why = format!("the row has {} {cells}, the header {header}", row.len());
+        let why = format!("the row has {} {cells}, the header {}", row.len(), header.len());
         return Err(line_of_no_case(&why));
     }
-    let text = |cell| std::str::from_utf8(cell).map_err(|_| line_of_no_text(cell));
-    row.iter().map(text).collect()
+    let text =
+        |(column, cell)| std::str::from_utf8(cell).map_err(|_| line_of_no_text(column, cell));
+    header.iter().zip(row).map(text).collect()
 }
 
-/// The line of a row with these bytes: the case reader refuses it as text in another encoding.
-fn line_of_no_text(bytes: &[u8]) -> Vec<u8> {
-    let kept = bytes.iter().filter(|byte| !matches!(byte, b'\n' | b'\r'));
-    kept.copied().collect()
+/// The line of a row with these bytes in a column: the case reader refuses it as text in another encoding.
+fn line_of_no_text(column: &str, bytes: &[u8]) -> Vec<u8> {
+    let is_kept = |byte: &&u8| !byte.is_ascii_control() && !matches!(byte, b'"' | b'\\');
+    let column = serde_json::Value::from(column).to_string();
+    let kept = bytes.iter().filter(is_kept).copied();
+    [b"{", column.as_bytes(), b":\""].concat().into_iter().chain(kept).chain(*b"\"}").collect()
 }
 
 /// A table, its header not yet read.
@@ -185,7 +191,7 @@ fn problem(error: csv::Error) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use scorebox::case::CaseReader;
+    use scorebox::case::{Case, CaseReader, ReadError};
 
     use super::*;
 
@@ -211,11 +217,12 @@ mod tests {
 
     #[test]
     fn a_row_that_does_not_fit_its_header_or_is_not_text_is_not_a_case() {
-        assert_eq!(cells(&ByteRecord::from(vec!["a", "b"]), 2), Ok(vec!["a", "b"]));
-        let short = cells(&ByteRecord::from(vec!["a"]), 2).unwrap_err();
+        let header = StringRecord::from(vec!["x", "y \"z\""]);
+        assert_eq!(cells(&ByteRecord::from(vec!["a", "b"]), &header), Ok(vec!["a", "b"]));
+        let short = cells(&ByteRecord::from(vec!["a"]), &header).unwrap_err();
         assert_eq!(short, b"\x18the row has 1 cell, the header 2");
-        let latin = cells(&ByteRecord::from(vec![&b"caf\xe9\n"[..], b"b"]), 2).unwrap_err();
-        assert_eq!(latin, b"caf\xe9");
+        let latin = ByteRecord::from(vec![&b"a"[..], b"\"caf\xe9\n"]);
+        assert_eq!(cells(&latin, &header).unwrap_err(), b"{\"y \\\"z\\\"\":\"caf\xe9\"}");
     }
 
     #[test]
@@ -234,12 +241,41 @@ mod tests {
             cases.collect::<Vec<_>>(),
             [
                 r#"{"id":"t:1","":"0","output":"x","Status":"p""#,
-                "t.csv:2: the row has 2 cells, the header 5",
-                "t.csv:3:4: not valid UTF-8",
+                "t.csv:4: row 2: the row has 2 cells, the header 5",
+                "t.csv:5: row 3, column `output`: not valid UTF-8",
                 r#"{"id":"t:4","":"3","output":"z","Status":"p""#,
             ]
         );
         assert_eq!(opened.left_out.counts(), [(NAMED_TWICE, 2)]);
+    }
+
+    #[test]
+    fn a_finding_names_the_line_the_row_and_the_column_of_the_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        let said = |text: &str, rules: &[&str]| {
+            std::fs::write(&path, text).unwrap();
+            let mapping = Mapping::parse(rules).unwrap();
+            let settings = crate::Settings::new().with_mapping(mapping.clone());
+            let cases =
+                CaseReader::open(vec![crate::open(&path, &settings).unwrap().source], mapping);
+            let place = |case: Result<Case, ReadError>| match case {
+                Ok(case) => case.location().line.to_string(),
+                Err(error) => error.to_string().rsplit('/').next().unwrap_or_default().to_owned(),
+            };
+            cases.unwrap().map(place).collect::<Vec<_>>()
+        };
+        let number = "must be a finite number of 0 or more; found the string \"abc\"";
+        let rows = ["id,output,ms", "1,\"x", "y\",2", "", "2,z,abc", "3,z,4"];
+        for end in ["\n", "\r\n"] {
+            for last in ["", end] {
+                let text = rows.join(end) + last;
+                let bad = format!("t.csv:5: row 2, column `ms`: `latencyMs` {number}");
+                assert_eq!(said(&text, &["latencyMs=/ms"]), ["2", &bad, "6"], "{text:?}");
+            }
+        }
+        let control = said("id,output\n\"a\nb\",x\n", &[]);
+        assert!(control[0].starts_with("t.csv:2: row 1, column `id`: `id` must be"), "{control:?}");
     }
 
     #[test]

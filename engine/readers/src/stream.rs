@@ -116,13 +116,13 @@ mod tests {
     #[test]
     fn what_was_read_comes_before_the_problem() {
         let (lines, error) = read(Box::new(|emit| {
-            emit.line(b"{\"output\":1}")?;
+            emit.case(&[1])?;
             emit.case(&[1, 2])?;
             Err(Problem::content("the rest is missing"))
         }));
         assert_eq!(
             (lines.as_str(), error.as_deref()),
-            ("{\"output\":1}\n[1,2]\n", Some("the rest is missing"))
+            ("[1]\n[1,2]\n", Some("the rest is missing"))
         );
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let mut lines = Lines::new(
             Box::new(move |emit| {
                 loop {
-                    if let Err(problem) = emit.line(&[b'x'; 1000]) {
+                    if let Err(problem) = emit.row(None, &[b'x'; 1000]) {
                         said.send(problem.to_string()).unwrap();
                         return Err(problem);
                     }

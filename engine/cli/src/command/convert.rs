@@ -203,8 +203,12 @@ impl Counts {
         if self.bad > 0 {
             let shown: Vec<String> =
                 self.first_bad.iter().map(|bad| one_line(bad, usize::MAX)).collect();
+            let first = match shown.len() as u64 {
+                shown if shown < self.bad => format!("; the first {shown}"),
+                _ => String::new(),
+            };
             words::warn(&format!(
-                "{} not valid and left out:\n{}",
+                "{} not valid and left out{first}:\n{}",
                 match self.bad {
                     1 => "1 case is".to_owned(),
                     many => format!("{} cases are", count(many)),

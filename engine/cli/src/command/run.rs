@@ -368,7 +368,10 @@ impl Run {
         }
         for written in &self.config {
             let (name, config) = split_named("config", written)?;
-            suite.scorer_mut(&name)?.config = parse_config(&config)?;
+            let scorer = suite.scorer_mut(&name)?;
+            scorer.config = parse_config(&config)?;
+            // The file does not have it.
+            scorer.config_location = None;
         }
         for written in &self.grant {
             let (name, what) = split_named("grant", written)?;

@@ -1,10 +1,15 @@
 //! Assertions that ask a language model about instructions, criteria or a context of their own. Those that a table says all about are
 //! not here.
 
-use super::making::{ANY_SCORE, Made, Making};
+use serde_json::Value;
+
+use super::making::{ANY_SCORE, Made, Making, text_of};
 
 /// Why a `context-recall` has no equivalent.
 const NOT_THE_GROUND_TRUTH: &str = "its expected answer must be the cases' ground truth, one variable for all tests: write `value: \"{{answer}}\"`";
+/// Why a `g-eval` with a list has no equivalent.
+const EACH_ALONE: &str = "promptfoo grades each text of its list alone, and its threshold is for their mean, which no scorer gives: write an \
+     assertion for each text";
 /// Between the two scores of a scorer that gives 0 or 1.
 const YES: f64 = 0.5;
 
@@ -12,16 +17,38 @@ const YES: f64 = 0.5;
 pub(super) fn of_judges(making: &mut Making<'_>, kind: &str) -> Option<Made> {
     Some(match kind {
         // Without a threshold, promptfoo's judge says itself whether it passes.
-        "llm-rubric" => rubric(making, YES),
-        "g-eval" => rubric(making, 0.7),
+        "llm-rubric" => llm_rubric(making),
+        "g-eval" => g_eval(making),
         "model-graded-closedqa" | "closed-qa" => closed_qa(making),
         "context-recall" => context_recall(making),
         _ => return None,
     })
 }
 
-fn rubric(making: &mut Making<'_>, usual: f64) -> Made {
-    let instructions = making.text()?;
+fn llm_rubric(making: &mut Making<'_>) -> Made {
+    let instructions = match making.value()? {
+        // promptfoo (0.121) puts a list into its prompt as JavaScript writes one: with commas between the texts.
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            text_of(texts.join(",").into())?
+        }
+        value => text_of(value)?,
+    };
+    rubric(making, instructions, YES)
+}
+
+fn g_eval(making: &mut Making<'_>) -> Made {
+    let criteria = match making.value()? {
+        Value::Array(mut items) => match items.pop() {
+            Some(only) if items.is_empty() => only,
+            _ => return Err(EACH_ALONE.to_owned()),
+        },
+        value => value,
+    };
+    rubric(making, text_of(criteria)?, 0.7)
+}
+
+fn rubric(making: &mut Making<'_>, instructions: String, usual: f64) -> Made {
     making.set("instructions", instructions);
     Ok(("rubric", Some(making.threshold().unwrap_or(usual))))
 }

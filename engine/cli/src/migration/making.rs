@@ -21,6 +21,14 @@ pub(super) const ANY_SCORE: f64 = 0.0;
 
 const NO_TEXT: &str = "its value is not text";
 
+/// This value, if it is a text that says something.
+pub(super) fn text_of(value: Value) -> Result<String, String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Ok(text),
+        _ => Err(NO_TEXT.to_owned()),
+    }
+}
+
 impl Making<'_> {
     pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.config.insert(key.to_owned(), value.into());
@@ -76,15 +84,9 @@ impl Making<'_> {
         }
     }
 
+    /// A value that is one text and says something.
     pub(super) fn text(&self) -> Result<String, String> {
-        match self.value()? {
-            Value::String(text) if !text.trim().is_empty() => Ok(text),
-            Value::Array(items) if items.iter().all(Value::is_string) => {
-                let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                Ok(texts.join("\n"))
-            }
-            _ => Err(NO_TEXT.to_owned()),
-        }
+        text_of(self.value()?)
     }
 
     /// One expected text; `contains` also has numbers.

@@ -171,6 +171,26 @@ fn what_is_said_about_judges_is_listed_unless_it_is_the_suites_judge() {
 }
 
 #[test]
+fn a_list_of_texts_is_what_promptfoo_makes_of_it() {
+    let migration = of("
+        tests:
+        - assert:
+          - {type: llm-rubric, value: [Is short, Is true]}
+          - {type: g-eval, value: [Is kind]}
+          - {type: g-eval, value: [Is short, Is true]}
+          - {type: model-graded-closedqa, value: [Is short, Is true]}
+    ");
+    let instructions = migration.scorers.iter().map(|it| it.config["instructions"].clone());
+    assert_eq!(instructions.collect::<Vec<_>>(), ["Is short,Is true", "Is kind"]);
+    let listed = migration.left_out.iter().map(|it| (it.place.as_str(), it.why.as_str()));
+    let listed: Vec<_> = listed.collect();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    assert_eq!(listed[0].0, "tests[0].assert[2]");
+    assert!(listed[0].1.starts_with("promptfoo grades each text of its list alone"), "{listed:?}");
+    assert_eq!(listed[1], ("tests[0].assert[3]", "its value is not text"));
+}
+
+#[test]
 fn variables_in_files_make_the_numbers_of_tests_unknown() {
     let migration = of("
         tests:

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::source_error::SourceError;
+use super::{excerpt::excerpt, source_error::SourceError};
 use crate::advice::{Advice, Advised};
 
 /// Where a case was read.
@@ -31,9 +31,20 @@ impl fmt::Display for Location {
     }
 }
 
+/// Where a finding is in a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableRow {
+    /// The row, from 1, without the header.
+    pub number: u64,
+    /// The name of the column; `None` if the whole row is meant.
+    pub column: Option<String>,
+}
+
 /// A line that is not a valid case. The reader continues with the next line.
 ///
-/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`.
+/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`, of a table as
+/// ``table.csv:8: row 7, column `latencyMs`: …``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadCase {
@@ -41,8 +52,10 @@ pub struct BadCase {
     pub source: Arc<str>,
     /// The line, from 1; 0 if the case was not read from lines.
     pub line: u64,
-    /// The column, from 1, in characters; `None` if the whole line is meant.
+    /// The column, from 1, in characters; `None` if the whole line is meant, or a row of a table.
     pub column: Option<u64>,
+    /// The row, if the case is one of a table.
+    pub row: Option<Box<TableRow>>,
     /// The case's place among all cases, from 0, as [`Case::ordinal`](super::Case::ordinal).
     pub ordinal: u64,
     /// What is wrong.
@@ -55,7 +68,7 @@ impl BadCase {
     /// A line that is not valid as a whole, without advice.
     pub fn new(at: Location, ordinal: u64, reason: BadCaseReason) -> BadCase {
         let Location { source, line } = at;
-        BadCase { source, line, column: None, ordinal, reason, advice: None }
+        BadCase { source, line, column: None, row: None, ordinal, reason, advice: None }
     }
 }
 
@@ -72,6 +85,12 @@ impl fmt::Display for BadCase {
             write!(f, ":{}", self.line)?;
             if let Some(column) = self.column {
                 write!(f, ":{column}")?;
+            }
+        }
+        if let Some(row) = &self.row {
+            write!(f, ": row {}", row.number)?;
+            if let Some(column) = &row.column {
+                write!(f, ", column `{}`", excerpt(column))?;
             }
         }
         write!(f, ": {}", self.reason)

@@ -86,6 +86,7 @@ impl Fault {
             source: location.source.clone(),
             line,
             column,
+            row: None,
             ordinal,
             reason: self.reason,
             advice: self.advice.map(Box::new),

@@ -13,6 +13,7 @@
 //! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how it gets there;
 //!   `unmatched_rules`: mappings that find nothing.
 //! - `checks`, `depth`, `reasons`: what the values must be, and mean.
+//! - `row`: where a case is that is a row of a table.
 //! - `record`: the case; `builder`: one of single values; `case_pointer`: a value in it; `trace_context`: the trace that it belongs to.
 //! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole source.
 //!
@@ -51,6 +52,7 @@ mod pointer;
 mod reader;
 mod reasons;
 mod record;
+mod row;
 mod source;
 mod source_error;
 mod stop;
@@ -65,7 +67,7 @@ pub use case_pointer::{BadCasePointer, CasePointer};
 pub(crate) use checks::usage_of;
 pub use checks::{MAX_ID_BYTES, MAX_REPEAT};
 pub use depth::MAX_DEPTH;
-pub use error::{BadCase, BadCaseReason, Location, ReadError};
+pub use error::{BadCase, BadCaseReason, Location, ReadError, TableRow};
 #[cfg(feature = "store")]
 pub use follow::Follow;
 #[cfg(feature = "store")]
@@ -79,6 +81,7 @@ pub(crate) use pointer::Pointer;
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
 pub use reasons::MAX_ERROR_BYTES;
 pub use record::Case;
+pub use row::row_mark;
 #[cfg(feature = "store")]
 pub(crate) use source::Tally;
 pub use source::{NO_CASE, Source};

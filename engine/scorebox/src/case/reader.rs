@@ -14,6 +14,7 @@ use super::{
     lines::{Line, read_line},
     mapping::Mapping,
     record::Case,
+    row::{in_row, marked},
     source::{NO_CASE, Source, Tally},
     source_error::{Compression, SourceError},
     stop::StopSign,
@@ -289,11 +290,29 @@ impl CaseReader {
         }
         let ordinal = self.count;
         self.count += 1;
+        let Some(row) = marked(bytes).filter(|_| gives_reasons) else {
+            return Some(self.case_of(found, bytes, ordinal, location, gives_reasons));
+        };
+        let number = location.line;
+        let location = Location { line: row.line.unwrap_or(number), ..location };
+        let case = self.case_of(found, row.rest, ordinal, location, gives_reasons);
+        Some(case.map_err(|bad| in_row(bad, row.rest, number, row.line)))
+    }
+
+    /// The case that a line is.
+    fn case_of(
+        &self,
+        found: &Line,
+        bytes: &[u8],
+        ordinal: u64,
+        location: Location,
+        gives_reasons: bool,
+    ) -> Result<Case, BadCase> {
         if *found == Line::TooLong {
             let fault = too_long(self.max_line_bytes);
-            return Some(Err(fault.into_bad_case(b"", &location, ordinal)));
+            return Err(fault.into_bad_case(b"", &location, ordinal));
         }
-        Some(match std::str::from_utf8(bytes) {
+        match std::str::from_utf8(bytes) {
             Ok(line) => match line.strip_prefix(NO_CASE).filter(|_| gives_reasons) {
                 Some(why) => {
                     let reason = BadCaseReason::NoCase { why: why.to_owned() };
@@ -307,7 +326,7 @@ impl CaseReader {
                     .with_advice(Advice::Convert(Conversion::ToUtf8));
                 Err(fault.into_bad_case(bytes, &location, ordinal))
             }
-        })
+        }
     }
 }
 

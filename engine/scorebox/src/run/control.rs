@@ -125,13 +125,13 @@ impl Serialize for Stop {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Progress {
-    /// Cases read in this session.
+    /// Cases read in this session; those that are not part of the run, because their id is taken, count as bad.
     pub cases_read: u64,
     /// Cases whose scores are written.
     pub cases_done: u64,
     /// Cases that an earlier session finished.
     pub cases_finished_before: u64,
-    /// Lines that are not cases.
+    /// Lines that are not cases of the run.
     pub cases_bad: u64,
     /// Rows written in this session.
     pub scores_written: u64,
@@ -269,6 +269,11 @@ impl Control {
 
     pub(super) fn note_read(&self) {
         self.cases_read.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A case that was counted as read is none of the run: its id is taken.
+    pub(super) fn forget_read(&self) {
+        self.cases_read.fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(super) fn note_finished_before(&self) {

@@ -204,6 +204,7 @@ impl Delivering {
                     message: format!("{at}: duplicate id `{id}`, first used at {first}"),
                     advice: Some(Advice::Write(Form::CaseId)),
                 };
+                self.control.forget_read();
                 self.control.bad_case(&refused, self.on_bad_case);
                 self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
             }

@@ -290,8 +290,15 @@ fn policy(scorer: &SuiteScorer, info: &ScorerInfo) -> Result<Policy, RunError> {
 }
 
 fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError {
-    let (id, location) = (scorer.id.clone(), scorer.location.clone());
+    let (id, location) = (scorer.id.clone(), location_of(scorer, &error).cloned());
     RunError::Scorer { id, origin, location, error: Box::new(error) }
+}
+
+/// Where the suite says what the error is about: the key of the configuration, if that is wrong.
+fn location_of<'s>(scorer: &'s SuiteScorer, error: &ScoreError) -> Option<&'s Location> {
+    let config = scorer.config_location.as_ref().filter(|_| error.kind == ErrorKind::InvalidConfig);
+    let key = error.config_key.as_ref().zip(config).and_then(|(key, config)| config.keys.get(key));
+    key.or(config.map(|config| &config.whole)).or(scorer.location.as_ref())
 }
 
 async fn load_condition(

@@ -137,13 +137,13 @@ pub(super) fn is_closed(schema: &Schema) -> bool {
 pub(super) fn unknown(place: &Place<'_>, key: &str, names: &[&str]) -> Mistake {
     let whole = place.member(key);
     if let Some(name) = nearest(key, names.iter().copied()) {
-        return Mistake::new(&format!("unknown key `{whole}`")).meaning(Some(name));
+        return Mistake::new(&whole, &format!("unknown key `{whole}`")).meaning(Some(name));
     }
     if names.is_empty() {
-        return Mistake::new(&format!("unknown key `{whole}`; no keys are known here"));
+        return Mistake::new(&whole, &format!("unknown key `{whole}`; no keys are known here"));
     }
     let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Mistake::new(&format!("unknown key `{whole}`; known here: {}", known.join(", ")))
+    Mistake::new(&whole, &format!("unknown key `{whole}`; known here: {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -274,8 +274,10 @@ mod tests {
     #[test]
     fn unknown_keys_and_other_types_are_refused_in_words() {
         let refused = |name, config| {
-            let ScoreError { kind, message, advice } = checked(name, &config).unwrap_err();
+            let ScoreError { kind, message, advice, config_key } =
+                checked(name, &config).unwrap_err();
             assert_eq!(kind, ErrorKind::InvalidConfig);
+            assert!(config.get(config_key.unwrap()).is_some());
             (message, advice)
         };
         let is = |message: &str| (message.to_owned(), None);

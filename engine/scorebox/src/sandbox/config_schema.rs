@@ -68,7 +68,7 @@ pub(super) fn check(info: &ScorerInfo, anatomy: &Anatomy) -> Result<(), ScoreErr
         true => looking.at(&schema, &Place::Whole),
         false => {
             let words = format!("it is put together from more than {MOST_PARTS} schemas");
-            Err(Mistake::new(&words))
+            Err(Mistake::new(&Place::Whole, &words))
         }
     };
     looked.map_err(|mistake| mistake.error(kind, "the configuration schema: "))

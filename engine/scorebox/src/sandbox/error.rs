@@ -158,11 +158,13 @@ pub struct ScoreError {
     pub message: String,
     /// What to do about it.
     pub advice: Option<Advice>,
+    /// The key of the configuration that is wrong, or that what is wrong is in, where that is known before the scorer runs.
+    pub config_key: Option<String>,
 }
 
 impl ScoreError {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> ScoreError {
-        ScoreError { kind, message: message.into(), advice: None }
+        ScoreError { kind, message: message.into(), advice: None, config_key: None }
     }
 
     pub(crate) fn with(mut self, advice: Advice) -> ScoreError {

@@ -22,11 +22,15 @@ pub(super) struct Mistake {
     message: String,
     /// What was probably meant.
     meant: Option<String>,
+    /// The key of the whole that it is in.
+    key: Option<String>,
 }
 
 impl Mistake {
-    pub(super) fn new(message: &str) -> Mistake {
-        Mistake { message: cut(message, MESSAGE_BYTES), meant: None }
+    /// What is wrong at `place`.
+    pub(super) fn new(place: &Place<'_>, message: &str) -> Mistake {
+        let key = place.first().map(str::to_owned);
+        Mistake { message: cut(message, MESSAGE_BYTES), meant: None, key }
     }
 
     pub(super) fn meaning(self, meant: Option<&str>) -> Mistake {
@@ -36,25 +40,25 @@ impl Mistake {
     /// A value of another type than is expected.
     pub(super) fn of_type(place: &Place<'_>, value: &Value, expected: &str) -> Mistake {
         let (at, found) = (at(place), found(value));
-        Mistake::new(&format!("{at}: invalid type: {found}, expected {expected}"))
+        Mistake::new(place, &format!("{at}: invalid type: {found}, expected {expected}"))
     }
 
     /// A value of a type that is right, but another than is expected.
     pub(super) fn of_value(place: &Place<'_>, value: &Value, expected: &str) -> Mistake {
         let (at, found) = (at(place), found(value));
-        Mistake::new(&format!("{at}: invalid value: {found}, expected {expected}"))
+        Mistake::new(place, &format!("{at}: invalid value: {found}, expected {expected}"))
     }
 
     /// A text or a list that is too short or too long.
     pub(super) fn of_length(place: &Place<'_>, length: usize, expected: &str) -> Mistake {
         let at = at(place);
-        Mistake::new(&format!("{at}: invalid length {length}, expected {expected}"))
+        Mistake::new(place, &format!("{at}: invalid length {length}, expected {expected}"))
     }
 
     /// A value whose schema takes more looking at than can be done.
     pub(super) fn of_too_large_a_schema(place: &Place<'_>) -> Mistake {
         let at = at(place);
-        Mistake::new(&format!("{at}: the schema has more to check than can be checked"))
+        Mistake::new(place, &format!("{at}: the schema has more to check than can be checked"))
     }
 
     /// A value that is not among those that are listed.
@@ -72,7 +76,8 @@ impl Mistake {
 
     /// As an error of a configuration.
     pub(super) fn of_config(self) -> ScoreError {
-        self.error(ErrorKind::InvalidConfig, "")
+        let config_key = self.key.clone();
+        ScoreError { config_key, ..self.error(ErrorKind::InvalidConfig, "") }
     }
 
     /// As an error of that kind, after `prefix`.

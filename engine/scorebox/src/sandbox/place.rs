@@ -15,6 +15,15 @@ impl<'p> Place<'p> {
         Place::Member(self, key)
     }
 
+    /// The key of the whole that the way begins with; `None` if the whole itself is meant.
+    pub(super) fn first(&self) -> Option<&str> {
+        match self {
+            Place::Whole => None,
+            Place::Member(Place::Whole, key) => Some(key),
+            Place::Member(of, _) | Place::Item(of, _) => of.first(),
+        }
+    }
+
     pub(super) fn item(&'p self, at: usize) -> Place<'p> {
         Place::Item(self, at)
     }
@@ -41,5 +50,6 @@ mod tests {
         let rule = rules.item(0);
         assert_eq!(rule.member("most").to_string(), "rules[0].most");
         assert_eq!(Place::Whole.to_string(), "");
+        assert_eq!((rule.member("most").first(), Place::Whole.first()), (Some("rules"), None));
     }
 }

@@ -179,7 +179,7 @@ impl Settling {
         let missing =
             required.iter().filter_map(Value::as_str).find(|it| !object.contains_key(*it));
         if let Some(key) = missing {
-            return Err(Mistake::new(&format!("`{}` is required", place.member(key))));
+            return Err(Mistake::new(place, &format!("`{}` is required", place.member(key))));
         }
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
         let Some(others) = others.filter(|_| !schema.contains_key("patternProperties")) else {
@@ -199,7 +199,10 @@ impl Settling {
         let bytes = default.to_string().len();
         self.fill_bytes = self.fill_bytes.checked_sub(bytes).ok_or_else(|| {
             let most = MOST_FILLED_BYTES >> 20;
-            Mistake::new(&format!("`{place}`: the schema's defaults are more than {most} MiB here"))
+            Mistake::new(
+                place,
+                &format!("`{place}`: the schema's defaults are more than {most} MiB here"),
+            )
         })?;
         Ok(())
     }
@@ -220,7 +223,7 @@ fn must_be_known(
             if object.contains_key(&name) {
                 let (key, name) = (place.member(&key), place.member(&name));
                 let message = format!("`{key}` and `{name}` are the same key; give it once");
-                return Err(Mistake::new(&message));
+                return Err(Mistake::new(place, &message));
             }
             if let Some(value) = object.remove(&key) {
                 object.insert(name, value);

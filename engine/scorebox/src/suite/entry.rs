@@ -1,7 +1,7 @@
 //! What a suite file says of one scorer, or of all of them: each key, read. Lays entries over each other; decides
 //! nothing about a scorer.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     case::CasePointer,
@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Condition, LimitOverrides, Location, Nodes, Rate, Sampling,
-    document::{Node, Value},
+    document::{Member, Node, Value},
     judge_choice, parse_bytes, parse_duration, parse_memory,
     reading::Reading,
 };
@@ -51,6 +51,16 @@ const DEFAULT_KEYS: [&str; 9] =
 /// The keys without which it is not known what the scorer is, so that it is not loaded for its further mistakes.
 const ESSENTIAL_KEYS: [&str; 5] = ["use", "config", "grants", "judge", "jury"];
 
+/// Where a file has a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigLocation {
+    /// Where it begins.
+    pub whole: Location,
+    /// Where its keys are.
+    pub keys: BTreeMap<String, Location>,
+}
+
 /// What a file says about a scorer; `None` if it says nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
@@ -61,6 +71,8 @@ pub(super) struct Entry {
     pub(super) uses_location: Option<Location>,
     pub(super) name: Option<String>,
     pub(super) config: Option<ScorerConfig>,
+    /// Where that is said.
+    pub(super) config_location: Option<ConfigLocation>,
     /// Where in a case its output is, as `on`.
     pub(super) output_from: Option<CasePointer>,
     pub(super) limits: LimitOverrides,
@@ -120,7 +132,10 @@ impl Entry {
                     entry.uses_location = Some(reading.location(&node.span));
                 }
                 "name" => entry.name = reading.text(node, key),
-                "config" => entry.config = config(reading, node),
+                "config" => {
+                    entry.config = config(reading, node);
+                    entry.config_location = Some(config_location(reading, member));
+                }
                 "on" => entry.output_from = output_from(reading, node),
                 "limits" => entry.limits = limits(reading, node),
                 "grants" => entry.grants = Some(grants(reading, node, key)),
@@ -179,6 +194,10 @@ impl Entry {
             uses: self.uses.or(base.uses),
             uses_location: self.uses_location.or(base.uses_location),
             name: self.name.or(base.name),
+            config_location: match &self.config {
+                Some(_) => self.config_location,
+                None => self.config_location.or(base.config_location),
+            },
             config: self.config.or(base.config),
             output_from: self.output_from.or(base.output_from),
             limits: self.limits.over(&base.limits),
@@ -221,6 +240,19 @@ fn config(reading: &mut Reading<'_>, node: &Node) -> Option<ScorerConfig> {
         }
     }
     is_whole.then(|| ScorerConfig::new(&object))
+}
+
+/// Where a configuration and its keys are.
+fn config_location(reading: &Reading<'_>, config: &Member) -> ConfigLocation {
+    let members = match &config.node.value {
+        Value::Table(members) => members.as_slice(),
+        _ => &[],
+    };
+    let key = |member: &Member| (member.key.clone(), reading.location(&member.key_span));
+    ConfigLocation {
+        whole: reading.location(&config.key_span),
+        keys: members.iter().map(key).collect(),
+    }
 }
 
 fn output_from(reading: &mut Reading<'_>, node: &Node) -> Option<CasePointer> {

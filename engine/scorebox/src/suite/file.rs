@@ -388,7 +388,15 @@ impl Named {
         let Entry { name, config, output_from, limits, grants, policy, default_policy, .. } =
             self.entry;
         let Entry {
-            uses_location, policy_location, sampling, nodes, condition, judge, meta, ..
+            uses_location,
+            config_location,
+            policy_location,
+            sampling,
+            nodes,
+            condition,
+            judge,
+            meta,
+            ..
         } = self.entry;
         let scorer = SuiteScorer {
             name,
@@ -401,6 +409,7 @@ impl Named {
             own_policy: Some(policy),
             location: Some(self.location),
             uses_location,
+            config_location,
             policy_location,
             condition,
             judge: judge.map(|(choice, _)| choice).unwrap_or_default(),

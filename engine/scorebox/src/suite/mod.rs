@@ -53,6 +53,7 @@ use crate::{
     verdict::PolicyOverrides,
 };
 
+pub use entry::ConfigLocation;
 pub use error::{Location, Mistake, SuiteError};
 pub use files::{OnDisk, SuiteFiles};
 pub use judges::SuiteJudge;
@@ -137,6 +138,8 @@ pub struct SuiteScorer {
     pub location: Option<Location>,
     /// Where a file says which component it uses, which may be another file than that of `location`.
     pub uses_location: Option<Location>,
+    /// Where a file has its configuration.
+    pub config_location: Option<ConfigLocation>,
     /// Where the file says how its scores count.
     pub policy_location: Option<Location>,
 }
@@ -380,6 +383,7 @@ impl SuiteScorer {
             own_policy: None,
             location: None,
             uses_location: None,
+            config_location: None,
             policy_location: None,
         }
     }
@@ -402,6 +406,7 @@ impl SuiteScorer {
     #[must_use]
     pub fn with_config(mut self, config: ScorerConfig) -> SuiteScorer {
         self.config = config;
+        self.config_location = None;
         self
     }
 

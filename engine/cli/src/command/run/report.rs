@@ -285,8 +285,12 @@ fn say_bad_cases(run: &RunReport) {
     if run.stopped.is_some() || run.progress.cases_bad == 0 {
         return;
     }
+    let shown = match run.bad_cases.len() as u64 {
+        shown if shown < run.progress.cases_bad => format!("; the first {shown}"),
+        _ => String::new(),
+    };
     words::warn(&format!(
-        "{} skipped:",
+        "{} skipped{shown}:",
         report::counted(
             run.progress.cases_bad,
             "line is not a valid case and was",

@@ -203,6 +203,31 @@ fn only_a_reader_that_gives_reasons_says_why_there_is_no_case() {
 }
 
 #[test]
+fn a_finding_in_a_row_of_a_table_names_the_row_and_the_column() {
+    let rows = [
+        format!("{}{{\"output\":1}}\n", row_mark(Some(3))),
+        format!("{}{{\"output\":1,\"latencyMs\":\"x\"}}\n", row_mark(Some(5))),
+        format!("{}\u{18}the row is short\n", row_mark(Some(9))),
+        format!("{}{{\"output\":1,\"latencyMs\":\"x\"}}\n", row_mark(None)),
+    ]
+    .concat();
+    let table = Source::reader_with_reasons("t.csv", Box::new(Cursor::new(rows.clone())));
+    let number = "`latencyMs` must be a finite number of 0 or more; found the string \"x\"";
+    let mut cases = CaseReader::open(vec![table], Mapping::NONE).unwrap();
+    assert_eq!(cases.next().unwrap().unwrap().location().to_string(), "t.csv:3");
+    assert_eq!(
+        all(cases),
+        [
+            format!("t.csv:5: row 2, column `latencyMs`: {number}"),
+            "t.csv:9: row 3: the row is short".to_owned(),
+            format!("t.csv: row 4, column `latencyMs`: {number}"),
+        ]
+    );
+    // A line of any other reader has no mark.
+    assert_eq!(all(reader(rows))[0], "cases.jsonl:1:1: not valid JSON: expected value");
+}
+
+#[test]
 fn the_mapping_is_used_for_every_line() {
     let mapping = Mapping::parse(["output=/a"]).unwrap();
     let sources = vec![source("f", "{\"a\":1}\n{\"b\":1}\n{\"a\":3}")];
