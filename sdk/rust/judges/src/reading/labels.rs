@@ -42,11 +42,7 @@ const MOST_LABEL: usize = 80;
 /// Whether words are the label of a verdict: a heading, a short sentence, or one at the end of others.
 pub(super) fn is_label(words: &str) -> bool {
     let Some(words) = last_sentence(words.trim_end_matches(is_around)) else { return false };
-    // `Score (1-5)`
-    let words = match words.strip_suffix(')').and_then(|words| words.rsplit_once('(')) {
-        Some((words, scale)) if scale.contains(|letter: char| letter.is_ascii_digit()) => words,
-        _ => words,
-    };
+    let words = range_in(words).map_or(words, |(words, _)| words);
     let is_any = |of: &[&str], word: &str| of.iter().any(|known| known.eq_ignore_ascii_case(word));
     let words = words.split(|letter: char| !letter.is_alphanumeric());
     let mut last = "";
@@ -59,6 +55,13 @@ pub(super) fn is_label(words: &str) -> bool {
         }
     }
     is_any(&LABELS, last)
+}
+
+/// The range in parentheses that a label ends with, as in `Score (1-5)`, and the words before it.
+pub(super) fn range_in(label: &str) -> Option<(&str, &str)> {
+    let words = label.trim_end_matches(is_around);
+    let (words, range) = words.strip_suffix(')')?.rsplit_once('(')?;
+    range.contains(|letter: char| letter.is_ascii_digit()).then_some((words, range))
 }
 
 /// What follows the last end of a sentence, unless it is too long for a label.

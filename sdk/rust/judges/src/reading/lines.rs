@@ -76,10 +76,24 @@ fn after_label(line: &str) -> Option<&str> {
     if let Some(at) = line.to_ascii_lowercase().rfind(RESULT) {
         return Some(line[at + RESULT.len()..].trim_start_matches([':', ' ']));
     }
+    label(line).map(|(_, after)| after)
+}
+
+/// The words before the last `:`, `=` or ` is ` with a label before it, and what follows.
+pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     let signs = line.rmatch_indices([':', '=']).find(|(at, _)| is_label(&line[..*at]));
     let words = line.rmatch_indices(" is ").find(|(at, _)| is_label(&line[..*at]));
     let (at, mark) = signs.into_iter().chain(words).max()?;
-    Some(&line[at + mark.len()..]).filter(|_| !is_open(&line[..at]))
+    Some((&line[..at], &line[at + mark.len()..])).filter(|(label, _)| !is_open(label))
+}
+
+/// The lines of a text that are not quoted, and no quotations.
+pub(super) fn own_lines<'t>(
+    text: &'t str,
+    quotations: &'t [String],
+) -> impl Iterator<Item = &'t str> {
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !is_quoted(line) && !quotations.iter().any(|it| it == line))
 }
 
 /// What follows the last `:`, `=` or ` is `, whatever is before it.

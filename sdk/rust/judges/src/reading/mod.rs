@@ -6,13 +6,15 @@
 //! asked again, and no verdict is picked.
 //!
 //! `said` is an answer without its draft; `values` finds JSON in it, `lines` verdicts that stand in a line, `names` the names
-//! of choices, `labels` the words before a verdict, and `quotations` what may be the case's words.
+//! of choices, `labels` the words before a verdict, `scale` the range that a number is said to be on, and `quotations` what may
+//! be the case's words.
 
 mod labels;
 mod lines;
 mod names;
 mod quotations;
 mod said;
+mod scale;
 mod values;
 
 use std::borrow::Cow;
@@ -31,6 +33,8 @@ use crate::Answer;
 pub const MOST_ANSWER_BYTES: usize = 256 << 10;
 /// How much of a choice that is not one is shown, in characters.
 const SHOWN: usize = 120;
+/// Keys under which JSON may say what its score is on.
+const RANGES: [&str; 6] = ["scale", "range", "out_of", "max", "max_score", "maximum"];
 /// What is wrong with an answer that quotes another verdict.
 const SEVERAL: &str = "it has several verdicts in it that differ";
 
@@ -65,10 +69,11 @@ pub fn choice(answer: &Answer, names: &[&str]) -> Result<usize, String> {
 
 /// A number of the scale: in the key `score` of JSON, as the whole answer, in its last line, such as `Score: 7`,
 /// `[RESULT] 7`, `7/10` or, on a scale from 0 to 1, `70%`, or alone in its first line. Words of an answer that is cut off,
-/// or whose JSON is, are no number.
+/// or whose JSON is, are no number. Where an answer says that its number is on another scale, as `Score (1-10): 4` may, it is
+/// not read.
 ///
 /// # Errors
-/// What is wrong with the answer: no number, one outside the scale, or several that differ.
+/// What is wrong with the answer: no number, one outside the scale or on another one, or several that differ.
 pub fn number(answer: &Answer, least: f64, most: f64) -> Result<f64, String> {
     scored(answer, (least, most), false)
 }
@@ -104,10 +109,13 @@ fn scored(answer: &Answer, (least, most): (f64, f64), beyond: bool) -> Result<f6
         Value::Number(_) | Value::String(_) => graded(value),
         _ => Err("`score` is missing".to_owned()),
     };
-    let read = |value: &Value| match member(value, &["score"]) {
-        Some(score) if beyond => graded(score).map_err(NoVerdict::Wrong),
-        Some(score) => graded(score).and_then(within).map_err(NoVerdict::Wrong),
-        None => alone(value).and_then(within).map_err(NoVerdict::Missing),
+    let read = |value: &Value| {
+        let Some(score) = member(value, &["score"]) else {
+            return alone(value).and_then(within).map_err(NoVerdict::Missing);
+        };
+        let range = member(value, &RANGES).unwrap_or(&Value::Null);
+        let number = scale::check_value(range, (least, most)).and_then(|()| graded(score));
+        number.and_then(|it| if beyond { Ok(it) } else { within(it) }).map_err(NoVerdict::Wrong)
     };
     let said = Said::of(answer)?;
     let in_json = said.in_json(read)?;
@@ -118,6 +126,7 @@ fn scored(answer: &Answer, (least, most): (f64, f64), beyond: bool) -> Result<f6
     };
     let may_be_beyond = beyond && matches!(in_json, InJson::Own(_));
     let number = in_json.or_in_words(in_words)?;
+    scale::check(&said.outside_json(), said.quotations(), number, (least, most))?;
     if may_be_beyond { Ok(number) } else { within(number) }
 }
 

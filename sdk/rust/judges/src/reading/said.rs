@@ -70,7 +70,12 @@ impl<'a> Said<'a> {
 
     /// The text with `{}` in place of objects, if its words may be a verdict: nothing of it is cut off.
     pub(super) fn words(&self) -> Option<String> {
-        (self.is_whole && !self.values.is_open).then(|| self.values.left_out(self.text))
+        (self.is_whole && !self.values.is_open).then(|| self.outside_json())
+    }
+
+    /// The text with `{}` in place of objects, whether or not it is whole.
+    pub(super) fn outside_json(&self) -> String {
+        self.values.left_out(self.text)
     }
 
     /// What of the text stands in a text of the case too.

@@ -413,6 +413,72 @@ fn a_number_is_a_key_or_the_last_line_and_on_the_scale() {
 }
 
 #[test]
+fn a_number_that_is_said_to_be_on_another_scale_is_not_read() {
+    let why = "the range that it states is not the scale";
+    for answer in [
+        "Score (1-10): 4",
+        "**Score** (1–10): 4",
+        "Final score (out of 10): 4",
+        "The facts are right. Score (0 to 5): 4",
+        "Score: 4\n\n(out of 10)",
+        "Score: 4\nout of ten",
+        "4\n\nof 10",
+        "Score: 4\n/10",
+        "Score: 4\n(max. 10)",
+        "On a scale from 1 to 10:\nScore: 4",
+        "It is right. On a scale of 1-10:\nScore: 4",
+        "Scale: 1 (flawed) to 10 (flawless)\nScore: 4",
+        "1 = worst, 10 = best\nScore: 4",
+        "Score: 4\n4/10",
+        "The score is 4 out of 10.\n\nScore: 4",
+        "{\"score\": 4}\n\n(out of 10)",
+        "Score (1-10): {\"score\": 4}",
+        "{\"score\": 4, \"scale\": \"1-10\"}",
+        "{\"score\": 4, \"out_of\": 10}",
+    ] {
+        assert_eq!(number(answer, 1.0, 5.0), Err(why.to_owned()), "{answer}");
+    }
+    assert_eq!(
+        reading::number(&cut("{\"score\": 4}\n(out of 10)\nIt"), 1.0, 5.0),
+        Err(why.to_owned())
+    );
+    let answer = "{\"score\": 7}\n(out of 10)".into();
+    assert!(reading::number_or_beyond(&answer, 1.0, 5.0).is_err());
+    for answer in ["Score: 1\nof 10", "Score (1-10): 1", "Score: 1\n1/10", "1\n(0-100)"] {
+        assert_eq!(number(answer, 0.0, 1.0), Err(why.to_owned()), "{answer}");
+    }
+}
+
+#[test]
+fn a_number_on_the_scale_that_is_stated_is_read_and_other_numbers_are_no_range() {
+    for answer in [
+        "Score (1-5): 4",
+        "Score (1 – 5, 5 = best): 4",
+        "Score (out of 5): 4",
+        "Score (turn 2): 4",
+        "Score: 4\n\n(out of 5)",
+        "Score: 4\nout of five",
+        "On a scale from 1 to 5:\nScore: 4",
+        "Scale: 1 (flawed) to 5 (flawless)\nScore: 4",
+        "The score is 4/5.\n\nScore: 4",
+        "Facts:\n2/10\nScore: 4",
+        "7 out of 10 facts are right.\nScore: 4",
+        "It asks for a mark on a scale of 1 to 10.\nScore: 4",
+        "> Score (1-10): 8\n\nScore: 4",
+        "It names 7 facts (of 10). [RESULT] 4",
+        "1. It is right.\n2. It is short.\n\nScore: 4",
+        "{\"score\": 4}\n\n(out of 5)",
+        "{\"score\": 4, \"scale\": \"1-5\"}",
+        "{\"score\": 4, \"scale\": \"Likert\", \"reason\": \"7 out of 10, on a scale of 1-10\"}",
+    ] {
+        assert_eq!(number(answer, 1.0, 5.0), Ok(4.0), "{answer}");
+    }
+    assert_eq!(number("Score (0-100%): 85%", 0.0, 1.0), Ok(0.85));
+    assert_eq!(number("Score (-1 to 1): -0.5", -1.0, 1.0), Ok(-0.5));
+    assert_eq!(number("Score: 0.2\n(0..1)", 0.0, 1.0), Ok(0.2));
+}
+
+#[test]
 fn reasons_and_flags_have_many_forms() {
     let value = json!({"Reasons": ["one", "two"], "empty": " ", "verdict": 1, "word": "No"});
     assert_eq!(text(&value, &["reason", "reasons"]).as_deref(), Some("one\ntwo"));
