@@ -1,6 +1,6 @@
 //! Why a run did not start, or did not end well.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::{
     advice::{Advice, Advised, Form},
@@ -23,7 +23,7 @@ pub enum RunError {
         /// Where the suite names it.
         location: Option<Location>,
         /// The suite file that says what it uses, if one does.
-        suite: Option<PathBuf>,
+        suite: Option<Box<Path>>,
         /// Why not.
         error: RegistryError,
     },

@@ -160,7 +160,8 @@ impl Found {
     fn of(scorer: &SuiteScorer, registry: &Registry) -> Found {
         let resolved = |uses: &Reference, location: Option<&Location>| {
             let location = location.cloned();
-            let suite = scorer.uses_location.as_ref().map(|location| location.file.clone());
+            let suite =
+                scorer.uses_location.as_ref().map(|location| location.file.as_path().into());
             registry.resolve(uses).map_err(|error| RunError::NotFound { location, suite, error })
         };
         let condition = scorer.condition.as_ref().map(|condition| {
