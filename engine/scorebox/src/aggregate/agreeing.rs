@@ -297,7 +297,7 @@ impl Reading {
         let erring = self.pairs.iter().zip(binary.labels()).map(|(pair, yes)| {
             let (score, label) = (number(binary.passes(pair.score)?), number(yes));
             let error = score - label;
-            Some(Erring { value: pair.by, case: pair.case, score, label, error })
+            Some(Erring { value: pair.by, case: pair.case, score, label, error, size: 1.0 })
         });
         erring.collect()
     }
@@ -313,21 +313,25 @@ impl Reading {
             scores.add(pair.score);
             labels.add(label);
         }
-        let standing = |number: f64, of: &Mean| {
-            let stddev = of.sample_stddev().filter(|stddev| *stddev > 0.0);
-            stddev.zip(of.get()).map_or(0.0, |(stddev, mean)| (number - mean) / stddev)
-        };
+        let stddev = |of: &Mean| of.sample_stddev().filter(|stddev| *stddev > 0.0);
+        let in_stddevs = |number: f64, of: &Mean| stddev(of).map_or(0.0, |stddev| number / stddev);
+        let standing =
+            |number: f64, of: &Mean| of.get().map_or(0.0, |mean| in_stddevs(number - mean, of));
         let erring = pairs.map(|(pair, label)| {
-            let error = match same_scale {
-                true => pair.score - label,
-                false => standing(pair.score, &scores) - standing(label, &labels),
+            let (error, size) = match same_scale {
+                true => (pair.score - label, pair.score.abs().max(label.abs())),
+                false => (
+                    standing(pair.score, &scores) - standing(label, &labels),
+                    in_stddevs(pair.score, &scores).abs().max(in_stddevs(label, &labels).abs()),
+                ),
             };
             // Of lower scores, which are better, a lower one is in favour.
             let error = match policy.direction() {
                 Direction::HigherIsBetter => error,
                 Direction::LowerIsBetter => -error,
             };
-            Erring { value: pair.by, case: pair.case, score: pair.score, label, error }
+            let (value, case, score) = (pair.by, pair.case, pair.score);
+            Erring { value, case, score, label, error, size }
         });
         let unit = if same_scale { BiasUnit::Score } else { BiasUnit::StandardDeviations };
         (unit, erring.collect())

@@ -1,8 +1,11 @@
 //! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them, but for
 //! throws that can be counted; here is only what is asked of it.
 
-use statrs::distribution::{
-    Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
+use statrs::{
+    distribution::{
+        Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
+    },
+    function::factorial::ln_binomial,
 };
 
 use super::fair_coin;
@@ -69,6 +72,11 @@ pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
         false => Binomial::new(0.5, trials).map_or(f64::NAN, |throws| throws.cdf(fewer)),
     };
     (2.0 * at_most).min(1.0)
+}
+
+/// The logarithm of the number of ways to choose `some` of `all`.
+pub(super) fn log_ways(all: u64, some: u64) -> f64 {
+    ln_binomial(all, some)
 }
 
 #[cfg(test)]
