@@ -68,32 +68,32 @@ fn fewer_first(one: Vec<f64>, other: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// The sum of products is what rho rises with. How far it is from what it is on average.
-struct Distance {
+struct Products {
     average: f64,
     short: f64,
 }
 
-impl Distance {
-    fn of(few: &[f64], many: &[f64]) -> Distance {
+impl Products {
+    fn of(few: &[f64], many: &[f64]) -> Products {
         let sum: f64 = few.iter().sum();
         let largest = many.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
         let short = SHORT * largest * few.iter().map(|it| it.abs()).sum::<f64>();
-        Distance { average: sum * many.iter().sum::<f64>() / many.len() as f64, short }
+        Products { average: sum * many.iter().sum::<f64>() / many.len() as f64, short }
     }
 
-    fn from_average(&self, few: &[f64], many: &[f64]) -> f64 {
+    fn distance_of(&self, few: &[f64], many: &[f64]) -> f64 {
         let products: f64 = few.iter().zip(many).map(|(a, b)| a * b).sum();
         (products - self.average).abs()
     }
 }
 
 fn counted(few: &[f64], mut many: Vec<f64>) -> f64 {
-    let distance = Distance::of(few, &many);
-    let far = distance.from_average(few, &many) - distance.short;
+    let products = Products::of(few, &many);
+    let far = products.distance_of(few, &many) - products.short;
     let (mut all, mut beyond) = (0_u64, 0_u64);
     orders(&mut many, 0, few.len(), &mut |many| {
         all += 1;
-        beyond += u64::from(distance.from_average(few, many) >= far);
+        beyond += u64::from(products.distance_of(few, many) >= far);
     });
     beyond as f64 / all as f64
 }
@@ -112,8 +112,8 @@ fn orders(numbers: &mut [f64], from: usize, first: usize, each: &mut impl FnMut(
 
 /// Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9 (2010).
 fn drawn(few: &[f64], mut many: Vec<f64>) -> f64 {
-    let distance = Distance::of(few, &many);
-    let far = distance.from_average(few, &many) - distance.short;
+    let products = Products::of(few, &many);
+    let far = products.distance_of(few, &many) - products.short;
     let mut random = Random::new(SEED);
     let mut beyond = 1;
     for _ in 0..DRAWS {
@@ -121,7 +121,7 @@ fn drawn(few: &[f64], mut many: Vec<f64>) -> f64 {
             let other = place + random.below((many.len() - place) as u64) as usize;
             many.swap(place, other);
         }
-        beyond += u32::from(distance.from_average(few, &many) >= far);
+        beyond += u32::from(products.distance_of(few, &many) >= far);
     }
     f64::from(beyond) / f64::from(DRAWS + 1)
 }
