@@ -206,6 +206,10 @@ impl Reading {
         if self.cases == self.without_score {
             return Err(AgreementError::NoScores { scorer_id });
         }
+        if let Some(what) = self.unreadable_is {
+            let (with, labels) = (with.to_owned(), self.unreadable + self.elsewhere);
+            return Err(AgreementError::UnreadableLabels { scorer_id, with, labels, what });
+        }
         let keys = self.keys.clone().unwrap_or_default();
         Err(AgreementError::NoLabels { scorer_id, with: with.to_owned(), keys })
     }
@@ -233,7 +237,10 @@ impl Reading {
         let binary: Option<Vec<bool>> = positives.into_iter().collect();
         if numbers.is_none() && categorized.is_none() && binary.is_none() {
             let (with, words) = (with.to_owned(), self.some_labels());
-            return Err(AgreementError::WhichArePositive { with, words });
+            return Err(match self.other_categories() {
+                Some(categories) => AgreementError::OtherWords { with, words, categories },
+                None => AgreementError::WhichArePositive { with, words },
+            });
         }
         let binary = binary.zip(rule).map(|(yes, rule)| {
             let cases = self.pairs.iter().zip(yes).map(|(pair, yes)| (pair.score, yes));
