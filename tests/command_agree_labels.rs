@@ -372,3 +372,51 @@ fn errors_by_a_group_need_to_know_which_words_are_positive() {
     assert!(said.contains("scorer `s` has points without a threshold"), "{said}");
     folder.sh(&format!("{by} --threshold 5")).exits_with(0);
 }
+
+#[test]
+fn labels_that_are_there_and_cannot_be_read_are_not_said_to_be_missing() {
+    let script = "export default () => ({ score: 1 }); export const info = { severity: 'soft' };";
+    let long = format!("\"{}\"", "x".repeat(300));
+    for (label, what) in [("[1,0]", "a list"), (long.as_str(), "a text of more than 256 bytes")] {
+        let folder = run_of(script, |_| format!(r#""metadata":{{"label":{label}}}"#));
+        let said = folder.sh("scorebox agree s --with /label").exits_with(2).stderr;
+        let error = "no case with a score of `s` has a label at `/label` that can be read: of ";
+        assert!(said.contains(error) && said.contains(&format!("the first is {what}, ")), "{said}");
+    }
+}
+
+#[test]
+fn categories_that_are_no_labels_are_not_compared_with_them() {
+    let script = "export default ({ output }) => ({ score: output.length / 40, label: output.length % 2 ? 'odd' : 'even' }); export const info = { severity: 'soft' };";
+    let folder =
+        run_of(script, |n| format!(r#""metadata":{{"word":"{}"}}"#, ["Even", "Odd"][n % 2]));
+    let said = folder.sh("scorebox agree s --with /word").exits_with(2).stderr;
+    let error = "the labels at `/word` are other words than the scorer's categories: `Even`, `Odd`; it names ";
+    assert!(said.contains(error) && said.contains("`--positive"), "{said}");
+    let named = agree(&folder, "--with /word --positive Even");
+    assert!(named["categories"].is_null() && named["binary"].is_object(), "{named}");
+}
+
+/// Which answer came first should not matter: the same cases in both orders, one a little higher each time.
+#[test]
+fn cases_in_both_orders_are_compared_with_themselves() {
+    let folder = Folder::new();
+    let mut lines = String::new();
+    for case in 0..40 {
+        for (order, more) in [("AB", 10), ("BA", 0)] {
+            let output = "x".repeat(case + 10 + more);
+            lines.push_str(&format!(
+                "{{\"id\":\"{case}\",\"attempt\":{},\"output\":\"{output}\",\"metadata\":{{\"label\":0.5,\"order\":\"{order}\"}}}}\n",
+                u8::from(more == 0) + 1
+            ));
+        }
+    }
+    folder.write("cases.jsonl", lines);
+    folder.write("s.js", "export default (input) => input.output.length / 100;");
+    folder.write("suite.toml", "version = 1\n[scorers.s]\nuse = \"./s.js\"\nseverity = \"soft\"\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(0);
+    let said = folder.sh("scorebox agree s --with /label --by /order").exits_with(0);
+    assert!(said.stdout.contains("+0.1000                -   <0.0001"), "{}", said.stdout);
+    let favours = "it favours `AB`: errors are 0.1000 higher than for others";
+    assert!(said.stderr.contains(favours), "{}", said.stderr);
+}

@@ -206,6 +206,10 @@ impl Reading {
         if self.cases == self.without_score {
             return Err(AgreementError::NoScores { scorer_id });
         }
+        if let Some(what) = self.unreadable_is {
+            let (with, labels) = (with.to_owned(), self.unreadable + self.elsewhere);
+            return Err(AgreementError::UnreadableLabels { scorer_id, with, labels, what });
+        }
         let keys = self.keys.clone().unwrap_or_default();
         Err(AgreementError::NoLabels { scorer_id, with: with.to_owned(), keys })
     }
@@ -233,7 +237,10 @@ impl Reading {
         let binary: Option<Vec<bool>> = positives.into_iter().collect();
         if numbers.is_none() && categorized.is_none() && binary.is_none() {
             let (with, words) = (with.to_owned(), self.some_labels());
-            return Err(AgreementError::WhichArePositive { with, words });
+            return Err(match self.other_categories() {
+                Some(categories) => AgreementError::OtherWords { with, words, categories },
+                None => AgreementError::WhichArePositive { with, words },
+            });
         }
         let binary = binary.zip(rule).map(|(yes, rule)| {
             let cases = self.pairs.iter().zip(yes).map(|(pair, yes)| (pair.score, yes));
@@ -297,7 +304,7 @@ impl Reading {
         let erring = self.pairs.iter().zip(binary.labels()).map(|(pair, yes)| {
             let (score, label) = (number(binary.passes(pair.score)?), number(yes));
             let error = score - label;
-            Some(Erring { value: pair.by, case: pair.case, score, label, error })
+            Some(Erring { value: pair.by, case: pair.case, score, label, error, size: 1.0 })
         });
         erring.collect()
     }
@@ -313,21 +320,25 @@ impl Reading {
             scores.add(pair.score);
             labels.add(label);
         }
-        let standing = |number: f64, of: &Mean| {
-            let stddev = of.sample_stddev().filter(|stddev| *stddev > 0.0);
-            stddev.zip(of.get()).map_or(0.0, |(stddev, mean)| (number - mean) / stddev)
-        };
+        let stddev = |of: &Mean| of.sample_stddev().filter(|stddev| *stddev > 0.0);
+        let in_stddevs = |number: f64, of: &Mean| stddev(of).map_or(0.0, |stddev| number / stddev);
+        let standing =
+            |number: f64, of: &Mean| of.get().map_or(0.0, |mean| in_stddevs(number - mean, of));
         let erring = pairs.map(|(pair, label)| {
-            let error = match same_scale {
-                true => pair.score - label,
-                false => standing(pair.score, &scores) - standing(label, &labels),
+            let (error, size) = match same_scale {
+                true => (pair.score - label, pair.score.abs().max(label.abs())),
+                false => (
+                    standing(pair.score, &scores) - standing(label, &labels),
+                    in_stddevs(pair.score, &scores).abs().max(in_stddevs(label, &labels).abs()),
+                ),
             };
             // Of lower scores, which are better, a lower one is in favour.
             let error = match policy.direction() {
                 Direction::HigherIsBetter => error,
                 Direction::LowerIsBetter => -error,
             };
-            Erring { value: pair.by, case: pair.case, score: pair.score, label, error }
+            let (value, case, score) = (pair.by, pair.case, pair.score);
+            Erring { value, case, score, label, error, size }
         });
         let unit = if same_scale { BiasUnit::Score } else { BiasUnit::StandardDeviations };
         (unit, erring.collect())

@@ -318,6 +318,20 @@ pub enum AgreementError {
         /// The keys of the first case's metadata, its unknown keys, and those of its ground truth.
         keys: Vec<String>,
     },
+    /// Cases have labels, of which none can be read.
+    #[error(
+        "no case with a score of `{scorer_id}` has a label at `{with}` that can be read: of {labels} the first is {what}, and a label is a number, a text of up to 256 bytes, `true` or `false`"
+    )]
+    UnreadableLabels {
+        /// The scorer.
+        scorer_id: String,
+        /// Where the labels are.
+        with: String,
+        /// How many there are.
+        labels: u64,
+        /// What the first of them is.
+        what: &'static str,
+    },
     /// No case with a score and a label has what they are to be grouped by.
     #[error("no case with a score and a label has a number or a short text at `{by}`{}", keys_there(.keys))]
     NoGroups {
@@ -370,6 +384,20 @@ pub enum AgreementError {
         /// Some of the labels.
         words: Vec<String>,
     },
+    /// Labels are words, and so are the scorer's categories, but other ones.
+    #[error(
+        "the labels at `{with}` are other words than the scorer's categories: {}; it names {}",
+        listed(.words),
+        listed(.categories)
+    )]
+    OtherWords {
+        /// Where the labels are.
+        with: String,
+        /// Some of the labels.
+        words: Vec<String>,
+        /// Some of the categories.
+        categories: Vec<String>,
+    },
     /// No label is one of the positive ones.
     #[error("no label at `{with}` is one of the positive labels that you named; the labels are {}", listed(.labels))]
     NonePositive {
@@ -413,10 +441,12 @@ impl Advised for AgreementError {
                 Some(Advice::Name(Thing::PositiveLabels))
             }
             AgreementError::WhichArePositive { .. }
+            | AgreementError::OtherWords { .. }
             | AgreementError::ErrorsOfWords { .. }
             | AgreementError::NonePositive { .. } => Some(Advice::Name(Thing::PositiveWords)),
             AgreementError::NoScores { .. }
             | AgreementError::NoLabels { .. }
+            | AgreementError::UnreadableLabels { .. }
             | AgreementError::NoGroups { .. }
             | AgreementError::NoRaters { .. }
             | AgreementError::Threshold { .. }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::labels::{Value, Words};
 use crate::stats::{
     Mean,
-    agreement::{GroupDifference, group_difference, rank_trend},
+    agreement::{CaseErrors, GroupDifference, group_difference, rank_trend, without_rounding},
     paired::holm,
 };
 
@@ -76,10 +76,11 @@ pub struct BiasGroup {
     pub mean_label: f64,
     /// The mean error.
     pub mean_error: f64,
-    /// How much more the scorer favours it than all others: the errors of several attempts at a case are one, their mean. `None` if there are too few cases, and if errors do not vary.
+    /// How much more the scorer favours it than all others: the errors of several attempts at a case are one, their mean, and a case
+    /// that is in the group and out of it is compared with itself. `None` if there are too few cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_others: Option<GroupDifference>,
-    /// The p value of that, corrected for the number of groups (Holm).
+    /// The p value of that, corrected for the number of groups (Holm); two groups are one test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
 }
@@ -93,6 +94,8 @@ pub(super) struct Erring {
     pub(super) score: f64,
     pub(super) label: f64,
     pub(super) error: f64,
+    /// The size of the numbers that the error is a difference of, in its unit.
+    pub(super) size: f64,
 }
 
 /// A group in the making.
@@ -116,18 +119,20 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
     let trend = numbers.as_ref().and_then(|numbers| {
         let all: Vec<usize> = (0..with.len()).collect();
         let of_cases = |of: &dyn Fn(usize) -> f64| attempts.means(&all, of);
-        rank_trend(&of_cases(&|index| numbers[index]), &of_cases(&|index| with[index].error))
+        let errors = of_cases(&|index| with[index].error);
+        let sizes = of_cases(&|index| with[index].size);
+        let errors: Vec<(f64, f64)> = errors.into_iter().zip(sizes).collect();
+        rank_trend(&of_cases(&|index| numbers[index]), &without_rounding(&errors))
     });
     let groups = match &numbers {
         Some(numbers) if different(numbers) > MOST_VALUES => quarters(numbers),
         _ => by_value(&with, words),
     };
+    let differences = differences(&groups, &with, &attempts);
     let mut groups: Vec<BiasGroup> =
-        groups.into_iter().map(|group| against_others(group, &with, &attempts)).collect();
-    let p_values: Vec<Option<f64>> =
-        groups.iter().map(|group| group.against_others.map(|it| it.p)).collect();
-    for (group, p) in groups.iter_mut().zip(holm(&p_values)) {
-        group.p_corrected = p;
+        groups.into_iter().map(|group| figures(group, &with)).collect();
+    for (group, (difference, p)) in groups.iter_mut().zip(differences) {
+        (group.against_others, group.p_corrected) = (difference, p);
     }
     Bias {
         by,
@@ -139,28 +144,54 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
     }
 }
 
-/// What is said of a group, whose errors are compared with those of all other cases.
-fn against_others(group: Group, cases: &[Erring], attempts: &Attempts) -> BiasGroup {
+/// How much the errors of each group differ from those of all others, with the corrected p value. Of two groups, that is one
+/// question.
+fn differences(
+    groups: &[Group],
+    cases: &[Erring],
+    attempts: &Attempts,
+) -> Vec<(Option<GroupDifference>, Option<f64>)> {
+    let asked = if groups.len() == 2 { 1 } else { groups.len() };
+    let found = groups.iter().take(asked).map(|group| against_others(group, cases, attempts));
+    let found: Vec<Option<GroupDifference>> = found.collect();
+    let p_values: Vec<Option<f64>> = found.iter().map(|it| it.map(|it| it.p)).collect();
+    let mut found: Vec<_> = found.into_iter().zip(holm(&p_values)).collect();
+    if let ([(difference, p)], true) = (found.as_slice(), groups.len() == 2) {
+        found.push((difference.map(GroupDifference::mirrored), *p));
+    }
+    found
+}
+
+/// How much the errors of a group differ from those of all others.
+fn against_others(group: &Group, cases: &[Erring], attempts: &Attempts) -> Option<GroupDifference> {
+    let is_other = |index: &usize| group.indices.binary_search(index).is_err();
+    let others: Vec<usize> = (0..cases.len()).filter(is_other).collect();
+    let all: Vec<usize> = (0..cases.len()).collect();
+    let errors = |indices: &[usize]| attempts.by_case(indices, &|index| cases[index].error);
+    let sizes = attempts.by_case(&all, &|index| cases[index].size);
+    let sides = errors(&group.indices).into_iter().zip(errors(&others)).zip(sizes);
+    let sides = sides.map(|((group, others), size)| CaseErrors {
+        group,
+        others,
+        size: size.unwrap_or_default(),
+    });
+    group_difference(&sides.collect::<Vec<_>>())
+}
+
+/// What is said of a group alone.
+fn figures(group: Group, cases: &[Erring]) -> BiasGroup {
     let Group { name, indices } = group;
     let mean = |of: fn(&Erring) -> f64| {
         let mut mean = Mean::default();
         indices.iter().filter_map(|index| cases.get(*index)).for_each(|case| mean.add(of(case)));
         mean.get().unwrap_or_default()
     };
-    let errors = |indices: &[usize]| {
-        let mut mean = Mean::default();
-        let errors = attempts.means(indices, &|index| cases[index].error);
-        errors.into_iter().for_each(|error| mean.add(error));
-        mean
-    };
-    let is_other = |index: &usize| indices.binary_search(index).is_err();
-    let others: Vec<usize> = (0..cases.len()).filter(is_other).collect();
     BiasGroup {
         cases: indices.len() as u64,
         mean_score: mean(|case| case.score),
         mean_label: mean(|case| case.label),
         mean_error: mean(|case| case.error),
-        against_others: group_difference(&errors(&indices), &errors(&others)),
+        against_others: None,
         p_corrected: None,
         name,
     }
@@ -189,9 +220,19 @@ impl Attempts {
         if self.cases == self.case_of.len() {
             return indices.iter().map(|index| of(*index)).collect();
         }
+        self.by_case(indices, of).into_iter().flatten().collect()
+    }
+
+    /// The same, with `None` for cases that have no attempt at these indices.
+    fn by_case(&self, indices: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<Option<f64>> {
+        if self.cases == self.case_of.len() {
+            let mut numbers = vec![None; self.cases];
+            indices.iter().for_each(|index| numbers[*index] = Some(of(*index)));
+            return numbers;
+        }
         let mut means = vec![Mean::default(); self.cases];
         indices.iter().for_each(|index| means[self.case_of[*index]].add(of(*index)));
-        means.iter().filter_map(Mean::get).collect()
+        means.iter().map(Mean::get).collect()
     }
 }
 
@@ -258,6 +299,7 @@ mod tests {
             score: 0.0,
             label: 0.0,
             error: (case * 7 % 11) as f64 / 10.0 + (case % 2) as f64 / 4.0,
+            size: 1.0,
         };
         let cases: Vec<Erring> =
             (0..20).flat_map(|n| std::iter::repeat_n(case(n), attempts)).collect();
@@ -279,28 +321,71 @@ mod tests {
         }
     }
 
+    fn attempt(case: u64, group: f64, error: f64) -> Erring {
+        let value = Some(Value::Number(group));
+        Erring { value, case, score: 0.0, label: 0.0, error, size: 1.0 }
+    }
+
+    fn bias_of(attempts: &[Erring]) -> Bias {
+        bias("/by".to_owned(), BiasUnit::Score, attempts, &Words::default())
+    }
+
+    fn against(bias: &Bias, group: usize) -> GroupDifference {
+        bias.groups[group].against_others.unwrap()
+    }
+
+    /// Cases differ far more than the two orders of one do, so that only the pairs show it.
     #[test]
-    fn a_case_with_attempts_in_two_groups_counts_once_in_each() {
-        let attempt = |case: u64, group: f64, error: f64| Erring {
-            value: Some(Value::Number(group)),
-            case,
-            score: 0.0,
-            label: 0.0,
-            error,
-        };
-        let attempts: Vec<Erring> = (0..6)
+    fn a_case_with_attempts_in_two_groups_is_compared_with_itself() {
+        let attempts: Vec<Erring> = (0..12)
             .flat_map(|case| {
                 let error = case as f64;
-                [(0.0, error), (0.0, error + 0.5), (1.0, error), (1.0, error + 0.5)]
+                let higher = error + 0.1 + error / 100.0;
+                [(0.0, error), (0.0, error + 0.5), (1.0, higher), (1.0, higher + 0.5)]
                     .map(|(group, error)| attempt(case, group, error))
             })
             .collect();
-        let found = bias("/by".to_owned(), BiasUnit::Score, &attempts, &Words::default());
-        let mean = |shift: f64| {
-            let mut mean = Mean::default();
-            (0..6).for_each(|case| mean.add(f64::from(case) + shift));
-            mean
-        };
-        assert_eq!(found.groups[0].against_others, group_difference(&mean(0.25), &mean(0.25)),);
+        let found = against(&bias_of(&attempts), 1);
+        assert!((found.difference - 0.155).abs() < 1e-12, "{found:?}");
+        // All of 12 are higher: so are they in two ways of 2^12.
+        assert!((found.p - 2.0 / 4096.0).abs() < 1e-12, "{found:?}");
+        assert!(found.low.unwrap() > 0.0 && found.high.unwrap() < 0.3, "{found:?}");
+    }
+
+    #[test]
+    fn two_groups_are_one_question() {
+        let attempts: Vec<Erring> = (0..24)
+            .map(|case| attempt(case, (case % 2) as f64, (case * 7 % 11) as f64 / 10.0))
+            .collect();
+        let found = bias_of(&attempts);
+        let (one, other) = (against(&found, 0), against(&found, 1));
+        assert_eq!(other, one.mirrored());
+        assert_eq!([0, 1].map(|group| found.groups[group].p_corrected), [Some(one.p); 2]);
+        assert!(one.low < Some(one.difference) && Some(one.difference) < one.high);
+    }
+
+    #[test]
+    fn a_group_that_is_always_wrong_is_found_among_groups_that_never_are() {
+        let attempts: Vec<Erring> = (0..80)
+            .map(|case| attempt(case, (case % 4) as f64, f64::from(u8::from(case % 4 == 0))))
+            .collect();
+        let found = bias_of(&attempts);
+        let wrong = found.groups.iter().find(|group| group.name == "0").unwrap();
+        let against = wrong.against_others.unwrap();
+        assert_eq!((against.difference, against.low, against.high), (1.0, None, None));
+        assert!(wrong.p_corrected.unwrap() < 1e-15, "{wrong:?}");
+    }
+
+    #[test]
+    fn what_rounding_leaves_is_no_difference_and_no_trend() {
+        let attempts: Vec<Erring> = (0..40)
+            .map(|case| {
+                let label = (case % 8) as f64 / 10.0;
+                attempt(case, (case % 2) as f64, label + 0.2 - label)
+            })
+            .collect();
+        let found = bias_of(&attempts);
+        assert_eq!((found.rho, found.p), (None, None));
+        assert_eq!((against(&found, 0).difference, against(&found, 0).p), (0.0, 1.0));
     }
 }

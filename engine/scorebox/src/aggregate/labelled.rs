@@ -1,12 +1,14 @@
 //! The cases of a run that have a score and a label, and what their labels are: numbers, words, positive or not. Computes no figure.
 
+use std::collections::HashSet;
+
 use super::{
     agreement::{AgreementError, AgreementOptions, MOST_PAIRS},
     bias::{By, MOST_VALUES, different},
     categorized::{Categorized, MOST_CATEGORIES},
     labels::{
         Found, LOOKUPS, LabelPlace, Positive, PositiveRule, Value, With, Words, at, is_truth,
-        keys_of, number_in, read, score,
+        keys_of, number_in, read, score, what_is,
     },
 };
 use crate::{
@@ -61,6 +63,8 @@ pub(super) struct Reading {
     pub(super) unreadable: u64,
     /// Cases with a score that have a label, but not where those of the others are.
     pub(super) elsewhere: u64,
+    /// What the first label is that cannot be read.
+    pub(super) unreadable_is: Option<&'static str>,
     /// Which of [`LOOKUPS`] finds the labels.
     lookup: Option<usize>,
     /// Whether any label is `true` or `false`.
@@ -154,12 +158,16 @@ impl Reading {
         let raw = self.lookup.and_then(|index| LOOKUPS[index].raw(pointer, case));
         let found = raw.map_or(Found::Nothing, |raw| read(raw, &mut self.words));
         match found {
-            Found::Nothing if LOOKUPS.iter().any(|it| it.finds(pointer, case)) => {
-                self.elsewhere += 1;
+            Found::Nothing => {
+                if let Some(lookup) = LOOKUPS.iter().find(|it| it.finds(pointer, case)) {
+                    self.elsewhere += 1;
+                    let raw = lookup.raw(pointer, case);
+                    self.unreadable_is = self.unreadable_is.or(raw.map(what_is));
+                }
             }
             Found::Value(Value::Word(index)) => self.has_truths |= is_truth(self.words.word(index)),
             Found::Value(Value::Number(_)) => self.has_truths |= raw.is_some_and(is_truth),
-            Found::Nothing | Found::Unreadable => {}
+            Found::Unreadable => self.unreadable_is = self.unreadable_is.or(raw.map(what_is)),
         }
         found
     }
@@ -282,17 +290,40 @@ impl Reading {
         shown
     }
 
-    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case.
+    /// The categories that the scorer names, with the labels; `None` if it does not name one of each case.
+    fn words_of_both(&self) -> Option<Vec<(usize, usize)>> {
+        let words = self.pairs.iter().map(|pair| match pair.label {
+            Value::Word(label) => Some((label, pair.category?)),
+            Value::Number(_) => None,
+        });
+        words.collect()
+    }
+
+    /// Some of the categories that the scorer names, if it names one of each case and none of them is a label.
+    pub(super) fn other_categories(&self) -> Option<Vec<String>> {
+        const SHOWN: usize = 10;
+        let pairs = self.words_of_both()?;
+        let labels: HashSet<usize> = pairs.iter().map(|(label, _)| *label).collect();
+        let mut shown: Vec<String> = Vec::new();
+        for (_, category) in pairs {
+            if labels.contains(&category) {
+                return None;
+            }
+            let word = self.words.word(category);
+            if shown.len() < SHOWN && shown.iter().all(|it| it != word) {
+                shown.push(word.to_owned());
+            }
+        }
+        Some(shown)
+    }
+
+    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case, and if none of them is
+    /// a label.
     pub(super) fn categories_of_words(&self) -> Option<Categorized> {
-        let pairs: Option<Vec<(usize, usize)>> = self
-            .pairs
-            .iter()
-            .map(|pair| match pair.label {
-                Value::Word(label) => Some((label, pair.category?)),
-                Value::Number(_) => None,
-            })
-            .collect();
-        let pairs = pairs?;
+        let pairs = self.words_of_both()?;
+        if self.other_categories().is_some() {
+            return None;
+        }
         let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         used.sort_unstable_by_key(|index| self.words.word(*index));
         used.dedup();

@@ -248,6 +248,17 @@ impl Lookup {
     }
 }
 
+/// What the JSON of a value is that cannot be read.
+pub(super) fn what_is(raw: &str) -> &'static str {
+    match raw.bytes().next() {
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        Some(b'"') if raw.len() > MOST_BYTES => "a text of more than 256 bytes",
+        Some(b'"') => "one text too many",
+        _ => "a number that is too large",
+    }
+}
+
 /// The value of a label's JSON.
 pub(super) fn read(raw: &str, words: &mut Words) -> Found {
     match raw {

@@ -1,8 +1,11 @@
 //! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them, but for
 //! throws that can be counted; here is only what is asked of it.
 
-use statrs::distribution::{
-    Beta, Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
+use statrs::{
+    distribution::{
+        Beta, Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
+    },
+    function::factorial::ln_binomial,
 };
 
 use super::fair_coin;
@@ -82,6 +85,11 @@ pub(super) fn chance_for_at_least(successes: u64, trials: u64, probability: f64)
     let others = trials.saturating_sub(successes) + 1;
     let chances = Beta::new(successes as f64, others as f64);
     chances.map_or(f64::NAN, |chances| chances.inverse_cdf(probability))
+}
+
+/// The logarithm of the number of ways to choose `some` of `all`.
+pub(super) fn log_ways(all: u64, some: u64) -> f64 {
+    ln_binomial(all, some)
 }
 
 #[cfg(test)]

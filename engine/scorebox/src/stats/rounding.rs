@@ -1,4 +1,4 @@
-//! The difference of two numbers, which is 0 if it may be rounding alone. Knows nothing of what they measure.
+//! Numbers that differ by what may be rounding alone, which count as equal. Knows nothing of what they measure.
 
 /// What is rounding in a difference, as a part of the numbers that it is of.
 const ROUNDING: f64 = 1e-12;
@@ -11,9 +11,14 @@ const ROUNDING: f64 = 1e-12;
 /// assert_eq!(difference(1.0, 0.5), -0.5);
 /// ```
 pub fn difference(first: f64, second: f64) -> f64 {
+    difference_of_size(first, second, first.abs().max(second.abs()))
+}
+
+/// Second less first, of finite numbers that come of numbers of this size; 0 if rounding may be all that there is.
+pub(super) fn difference_of_size(first: f64, second: f64, size: f64) -> f64 {
     // Only of opposite numbers at the ends of what can be had.
     let difference = (second - first).clamp(f64::MIN, f64::MAX);
-    match difference.abs() <= rounding_of(first, second) {
+    match difference.abs() <= ROUNDING * size {
         true => 0.0,
         false => difference,
     }
@@ -22,4 +27,26 @@ pub fn difference(first: f64, second: f64) -> f64 {
 /// How far two numbers may be apart if only rounding is between them.
 pub(super) fn rounding_of(first: f64, second: f64) -> f64 {
     ROUNDING * first.abs().max(second.abs())
+}
+
+/// Finite numbers, each with the size of the numbers that it comes of: those that only rounding may be between become the lowest
+/// of them. In the order in which they come.
+///
+/// ```
+/// # use scorebox::stats::agreement::without_rounding;
+/// assert_eq!(without_rounding(&[(0.7 - 0.5, 0.7), (0.5, 0.5), (0.2, 0.2)]), [0.7 - 0.5, 0.5, 0.7 - 0.5]);
+/// ```
+pub fn without_rounding(numbers: &[(f64, f64)]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|a, b| numbers[*a].0.total_cmp(&numbers[*b].0));
+    let mut rounded: Vec<f64> = numbers.iter().map(|(number, _)| number + 0.0).collect();
+    let mut lowest: Option<(f64, f64)> = None;
+    for index in order {
+        let (number, size) = numbers[index];
+        match lowest {
+            Some((low, of)) if number - low <= ROUNDING * size.max(of) => rounded[index] = low,
+            _ => lowest = Some((number + 0.0, size)),
+        }
+    }
+    rounded
 }

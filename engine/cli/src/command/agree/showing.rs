@@ -185,7 +185,7 @@ pub(crate) fn bias(bias: &Bias) -> Table {
             score(group.mean_label),
             difference(group.mean_error),
             or_none(against.map(|it| difference(it.difference))),
-            or_none(against.map(|it| between(it.low, it.high))),
+            or_none(against.and_then(|it| Some(between(it.low?, it.high?)))),
             or_none(group.p_corrected.map(chance)),
         ]);
     }
@@ -218,6 +218,11 @@ pub(crate) fn bias_words(bias: &Bias) -> Vec<String> {
                 "all cases are of one group by {by}, `{}`: there is nothing to compare",
                 one_line(&all.name, 48)
             ),
+            groups if groups.iter().all(|group| group.against_others.is_none()) => {
+                format!(
+                    "no group by {by} can be compared: that takes two cases in it and two others"
+                )
+            }
             _ => format!("no difference by {by} that these cases can show"),
         });
     }

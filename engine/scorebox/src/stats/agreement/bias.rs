@@ -1,54 +1,150 @@
-//! Whether the error of scores depends on something that it should not depend on: a group that cases are of, or a number such as
-//! their length. Knows neither.
+//! Whether the error of scores depends on the group that cases are of. Knows no case and no group by name.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
 use serde::Serialize;
 
-use super::correlation::spearman;
+use super::regrouped::{Standing, Strata, regrouped};
 use crate::stats::{
     Mean,
     distributions::{CONFIDENCE, student_beyond, student_quantile},
+    paired::TestMethod,
+    rounding::{difference_of_size, without_rounding},
 };
+
+/// The error of a case in a group and out of it; attempts at it may be on both sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CaseErrors {
+    /// The mean error of its attempts that are of the group.
+    pub group: Option<f64>,
+    /// The mean error of the others.
+    pub others: Option<f64>,
+    /// The size of the numbers that the errors are differences of: it says what may be rounding.
+    pub size: f64,
+}
 
 /// How much higher the errors of a group are than those of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GroupDifference {
     /// The mean error of the group less that of the others.
     pub difference: f64,
-    /// The lower end of its 95 % interval.
-    pub low: f64,
+    /// The lower end of its 95 % interval; `None`, as the upper one, if the errors of a side do not vary or are too few.
+    pub low: Option<f64>,
     /// The upper end.
-    pub high: f64,
+    pub high: Option<f64>,
     /// The two-sided p value.
     pub p: f64,
+    /// How it was computed.
+    pub method: TestMethod,
 }
 
-/// Compares the errors of a group with those of all others, which may vary more or less: Welch, "The generalization of
-/// 'Student's' problem when several different population variances are involved", Biometrika 34 (1947). `None` with fewer
-/// than two numbers on one side, and if neither side varies.
-pub fn group_difference(group: &Mean, others: &Mean) -> Option<GroupDifference> {
-    let part = |side: &Mean| Some(side.sample_stddev()?.powi(2) / side.count() as f64);
-    let (one, other) = (part(group)?, part(others)?);
-    let difference = group.get()? - others.get()?;
-    let error = (one + other).sqrt();
-    let freedom = (one + other).powi(2)
-        / (one.powi(2) / (group.count() as f64 - 1.0)
-            + other.powi(2) / (others.count() as f64 - 1.0));
-    if !(error > 0.0 && freedom.is_finite() && difference.is_finite()) {
-        return None;
+impl GroupDifference {
+    /// How much higher the errors of the others are.
+    #[must_use]
+    pub fn mirrored(self) -> GroupDifference {
+        let negative = |number: f64| 0.0 - number;
+        let (low, high) = (self.high.map(negative), self.low.map(negative));
+        GroupDifference { difference: negative(self.difference), low, high, ..self }
     }
-    let half = error * student_quantile(f64::midpoint(1.0, CONFIDENCE), freedom);
-    let p = student_beyond(difference / error, freedom);
-    Some(GroupDifference { difference, low: difference - half, high: difference + half, p })
 }
 
-/// Whether errors rise with a number: Spearman's rho and its two-sided p value, by Student's t with n - 2 degrees of freedom
-/// (Kendall and Stuart, "The advanced theory of statistics" 2, section 31.19). `None` with fewer than three pairs, and if one side does not vary.
-pub fn rank_trend(numbers: &[f64], errors: &[f64]) -> Option<(f64, f64)> {
-    let rho = spearman(numbers, errors)?;
-    let freedom = numbers.len().checked_sub(2).filter(|freedom| *freedom > 0)? as f64;
-    let t = rho * (freedom / ((1.0 - rho) * (1.0 + rho))).sqrt();
-    let p = if t.is_finite() { student_beyond(t, freedom) } else { 0.0 };
-    Some((rho, p))
+/// Compares the errors of a group with those of all others. A case on both sides is compared with itself, one on a single side with
+/// those on the other; if there are cases of both kinds, the two differences count by what each would be known to if all errors
+/// varied alike, n/2 for n pairs and k l / (k + l) for k cases and l others. `None` with fewer than two pairs and fewer than two
+/// cases on one side.
+///
+/// The test permutes the groups: within a case that is on both sides, and over the cases on a single one. What is compared is the
+/// difference in its standard errors, which holds although a side varies more than the other (Janssen, "Studentized permutation tests for
+/// non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", Statistics and Probability Letters 36, 1997; Chung and
+/// Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41, 2013). The interval has the differences that
+/// the same permutations would not reject, with that standard error. Where cases are too many to permute, both are [`welch`]'s.
+pub fn group_difference(cases: &[CaseErrors]) -> Option<GroupDifference> {
+    let strata = strata(cases)?;
+    let Some((strata, unit)) = strata.in_units() else {
+        let (difference, p) = (0.0, 1.0);
+        return Some(GroupDifference {
+            difference,
+            low: None,
+            high: None,
+            p,
+            method: TestMethod::Exact,
+        });
+    };
+    let observed = strata.observed();
+    let (p, method, quantile) = match regrouped(&strata) {
+        Some(permuted) => (permuted.p(&observed), permuted.method, permuted.quantile()),
+        None => {
+            let (p, quantile) = welch(&observed, &strata);
+            (p, TestMethod::StudentT, Some(quantile))
+        }
+    };
+    let half = quantile.filter(|_| strata.vary()).map(|quantile| quantile * observed.error());
+    // An end at 0 is 0: the test and the interval say the same.
+    let end = |half: f64| {
+        let end = difference_of_size(half, observed.difference, half.abs()) * unit;
+        Some(end).filter(|end| end.is_finite())
+    };
+    let (low, high) = (half.and_then(end), half.and_then(|half| end(-half)));
+    let difference = observed.difference * unit;
+    difference.is_finite().then_some(GroupDifference { difference, low, high, p, method })
+}
+
+/// Which errors are compared with which.
+fn strata(cases: &[CaseErrors]) -> Option<Strata> {
+    let (mut pairs, mut single) = (Vec::new(), Vec::new());
+    for case in cases {
+        match (case.group, case.others) {
+            (Some(group), Some(others)) => {
+                pairs.push((difference_of_size(others, group, case.size), case.size));
+            }
+            (Some(error), None) => single.push((true, (error, case.size))),
+            (None, Some(error)) => single.push((false, (error, case.size))),
+            (None, None) => {}
+        }
+    }
+    let distances: Vec<(f64, f64)> = pairs.iter().map(|(it, size)| (it.abs(), *size)).collect();
+    let distances = without_rounding(&distances).into_iter();
+    let pairs = distances.zip(&pairs).map(|(distance, (it, _))| match *it == 0.0 {
+        true => 0.0,
+        false => distance.copysign(*it),
+    });
+    let errors: Vec<(f64, f64)> = single.iter().map(|(_, error)| *error).collect();
+    let (mut group, mut others) = (Vec::new(), Vec::new());
+    for (error, (is_group, _)) in without_rounding(&errors).into_iter().zip(&single) {
+        if *is_group { group.push(error) } else { others.push(error) }
+    }
+    Strata::of(pairs.collect(), group, others)
+}
+
+/// The two-sided p value of Student's t with the degrees of freedom of Welch, "The generalization of 'Student's' problem when several
+/// different population variances are involved", Biometrika 34 (1947), and the standard errors within which 95 % are. A side that does not
+/// vary is taken to vary as both together do.
+fn welch(observed: &Standing, strata: &Strata) -> (f64, f64) {
+    let parts = strata.parts();
+    let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
+    let below: f64 = parts.iter().map(|(variance, freedom)| variance.powi(2) / freedom).sum();
+    let freedom = variance.powi(2) / below;
+    let t = observed.difference / variance.sqrt();
+    if !(t.is_finite() && freedom.is_finite()) {
+        return (0.0, 0.0);
+    }
+    (student_beyond(t, freedom), student_quantile(f64::midpoint(1.0, CONFIDENCE), freedom))
+}
+
+/// [`welch`] of two groups, whose errors vary: the p value and the ends of the interval.
+#[cfg(test)]
+pub(in crate::stats) fn welch_test(group: Vec<f64>, others: Vec<f64>) -> (f64, f64, f64) {
+    let strata = Strata::of(Vec::new(), group, others).unwrap();
+    let observed = strata.observed();
+    let (p, quantile) = welch(&observed, &strata);
+    let half = quantile * observed.error();
+    (p, observed.difference - half, observed.difference + half)
+}
+
+/// The variance of the mean of these numbers, and its degrees of freedom.
+pub(super) fn variance_of_mean(numbers: &[f64]) -> (f64, f64) {
+    let mut mean = Mean::default();
+    numbers.iter().for_each(|number| mean.add(*number));
+    let variance = mean.sample_stddev().unwrap_or(0.0).powi(2);
+    (variance / numbers.len() as f64, numbers.len() as f64 - 1.0)
 }

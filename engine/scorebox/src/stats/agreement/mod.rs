@@ -9,7 +9,9 @@
 //! | `errors.rs`      | how far numbers are from each other: mean error, mean absolute error, RMSE    |
 //! | `separation.rs`  | how well scores keep yes and no apart: ROC AUC, the best threshold           |
 //! | `calibration.rs` | scores as probabilities: Brier, bins                                         |
-//! | `bias.rs`        | whether the error of scores depends on something else                        |
+//! | `bias.rs`        | whether the error of scores depends on a group                               |
+//! | `regrouped.rs`   | what that would be like if the groups were put together at random            |
+//! | `trend.rs`       | whether the error of scores rises with a number                              |
 //!
 //! Invariant: what is not defined, because scores or labels do not vary, is `None`, never a number.
 
@@ -20,9 +22,12 @@ mod confusion;
 mod correlation;
 mod errors;
 mod raters;
+mod regrouped;
 mod separation;
+mod trend;
 
-pub use bias::{GroupDifference, group_difference, rank_trend};
+pub use super::rounding::without_rounding;
+pub use bias::{CaseErrors, GroupDifference, group_difference};
 pub use calibration::{Bin, Calibration};
 pub use categories::{Categories, Weights};
 pub use confusion::Confusion;
@@ -30,6 +35,9 @@ pub use correlation::{Correlations, correlations};
 pub use errors::Errors;
 pub use raters::Raters;
 pub use separation::{BestThreshold, best_threshold, roc_auc};
+pub use trend::rank_trend;
+#[cfg(test)]
+pub(super) use {bias::welch_test, trend::student_trend};
 
 #[cfg(test)]
 mod tests;

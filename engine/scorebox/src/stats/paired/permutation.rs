@@ -28,15 +28,15 @@ pub const MOST_PERMUTED: usize = 20_000;
 /// What is rounding, as a part of the sum of all distances.
 const ROUNDING: f64 = 1e-12;
 
-/// How a test was computed.
+/// How a permutation test was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestMethod {
-    /// All swaps were counted.
+    /// All ways were counted.
     Exact,
-    /// Swaps were drawn, 9999 times, with a fixed seed.
+    /// Ways were drawn, 9999 times, with a fixed seed.
     Seeded,
-    /// Student's t for paired differences, of more than 20 000 cases.
+    /// Student's t in its place, of very many cases.
     StudentT,
 }
 

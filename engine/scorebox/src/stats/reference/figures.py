@@ -5,6 +5,7 @@ the numbers that they are of to figures.json, which the room's tests compare.
     venv/bin/python figures.py
 """
 
+import itertools
 import json
 import math
 from importlib.metadata import version
@@ -274,6 +275,119 @@ def biases():
     return made
 
 
+# SciPy compares no infinite numbers.
+INFINITE = 1e9
+
+
+def welch_statistic(group, others, axis=-1):
+    """The absolute difference of means in standard errors; without variance, any difference is infinitely many."""
+    group, others = np.asarray(group), np.asarray(others)
+    difference = np.abs(group.mean(axis=axis) - others.mean(axis=axis))
+    variance = group.var(axis=axis, ddof=1) / group.shape[axis] + others.var(axis=axis, ddof=1) / others.shape[axis]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = difference / np.sqrt(variance)
+    t = np.where(variance < 1e-14, INFINITE, t)
+    return np.where(difference < 1e-12, 0.0, np.round(t, 9))
+
+
+def interval_of(ways, difference, error):
+    """The differences that the permutations do not reject: within the highest t that 5 % of the ways reach."""
+    ways = np.sort(ways)[::-1]
+    t = ways[math.ceil(0.05 * len(ways) - 1e-9) - 1]
+    if t == INFINITE or error == 0.0:
+        return None
+    return [float(difference - t * error), float(difference + t * error)]
+
+
+def regrouped():
+    """Permutation tests of the difference of two groups in standard errors. SciPy counts all ways if `n_resamples` allows; the
+    others are drawn."""
+    random = np.random.default_rng(23)
+    made = []
+    for group, others, exact in (
+        (round_some(random.normal(0.6, 0.3, 6), 2), round_some(random.normal(0, 0.2, 9), 2), True),
+        (round_some(random.normal(0.1, 0.3, 2), 2), round_some(random.normal(0, 0.2, 30), 2), True),
+        ([1.0, 1.0, 0.0, 1.0, -1.0, 1.0], [0.0] * 7 + [1.0, -1.0], True),
+        ([1.0] * 4, [0.0] * 8, True),
+        (round_some(random.normal(0.2, 0.5, 12), 3), round_some(random.normal(0, 0.2, 25), 3), False),
+        (round_some(random.normal(0.1, 0.2, 40), 3), round_some(random.normal(0, 0.3, 60), 3), False),
+    ):
+        answer = stats.permutation_test(
+            (np.array(group), np.array(others)),
+            welch_statistic,
+            permutation_type="independent",
+            alternative="greater",
+            vectorized=True,
+            n_resamples=np.inf if exact else 200_000,
+            batch=5_000,
+            rng=np.random.default_rng(4),
+        )
+        error = math.sqrt(np.var(group, ddof=1) / len(group) + np.var(others, ddof=1) / len(others))
+        varies = len(set(group)) > 1 and len(set(others)) > 1
+        interval = interval_of(answer.null_distribution, np.mean(group) - np.mean(others), error if varies else 0.0)
+        made.append({"group": group, "others": others, "p": float(answer.pvalue), "interval": interval, "exact": exact})
+    return made
+
+
+def regrouped_pairs():
+    """Cases on both sides, whose signs are thrown, and cases on one side, which are put into groups at random: all ways, one by one.
+    Both differences together weigh n/2 and k l / (k + l)."""
+    random = np.random.default_rng(29)
+    made = []
+    for count, k, l in ((9, 0, 0), (6, 3, 4), (5, 4, 2)):
+        pairs = round_some(random.normal(0.3, 0.3, count), 2)
+        group, others = round_some(random.normal(0.3, 0.3, k), 2), round_some(random.normal(0, 0.3, l), 2)
+        weights = (count / 2, k * l / (k + l) if k else 0.0)
+        share = weights[0] / sum(weights)
+
+        def standing(pairs, group, others):
+            difference, variance = share * np.mean(pairs), share**2 * np.var(pairs, ddof=1) / count
+            if k:
+                difference += (1 - share) * (np.mean(group) - np.mean(others))
+                variance += (1 - share) ** 2 * (np.var(group, ddof=1) / k + np.var(others, ddof=1) / l)
+            return difference, math.sqrt(variance)
+
+        ways, single = [], group + others
+        for chosen in itertools.combinations(range(k + l), k):
+            one = [single[place] for place in chosen]
+            other = [single[place] for place in range(k + l) if place not in chosen]
+            for signs in itertools.product((1, -1), repeat=count):
+                difference, error = standing(np.multiply(pairs, signs), one, other)
+                ways.append(round(abs(difference) / error, 9))
+        difference, error = standing(pairs, group, others)
+        p = np.mean(np.array(ways) >= round(abs(difference) / error, 9))
+        interval = interval_of(np.array(ways), difference, error)
+        made.append({"pairs": pairs, "group": group, "others": others, "difference": float(difference), "p": float(p), "interval": interval})
+    return made
+
+
+def rank_trends():
+    """Permutation tests of Spearman's rho. SciPy counts all orders if `n_resamples` allows; the others are drawn."""
+    random = np.random.default_rng(31)
+    made = []
+    for numbers, errors, exact in (
+        ([1.0, 2.0, 3.0], [0.1, 0.2, 0.3], True),
+        (round_some(random.random(7), 2), round_some(random.random(7), 2), True),
+        ([1.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0], [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0], True),
+        (round_some(np.arange(40), 0), round_some(np.arange(40) * 0.02 + random.random(40), 2), False),
+        (round_some(np.arange(150), 0), [1.0 if place in (147, 149) else 0.0 for place in range(150)], False),
+    ):
+        ranks = stats.rankdata(numbers)
+        answer = stats.permutation_test(
+            (stats.rankdata(errors),),
+            lambda errors, axis: np.round(np.abs(((errors - errors.mean()) * (ranks - ranks.mean())).sum(axis=axis)), 9),
+            permutation_type="pairings",
+            alternative="greater",
+            vectorized=True,
+            n_resamples=np.inf if exact else 200_000,
+            batch=5_000,
+            rng=np.random.default_rng(5),
+        )
+        rho = float(stats.spearmanr(numbers, errors).statistic)
+        made.append({"numbers": numbers, "errors": errors, "rho": rho, "p": float(answer.pvalue), "exact": exact})
+    return made
+
+
 def drawn():
     """Percentile intervals of SciPy, of pairs that are drawn together, with Hesterberg's percentiles as above."""
     figures = {
@@ -319,6 +433,9 @@ figures = {
     "ratings": ratings(),
     "correlations": correlations(),
     "biases": biases(),
+    "regrouped": regrouped(),
+    "regroupedPairs": regrouped_pairs(),
+    "rankTrends": rank_trends(),
     "drawn": drawn(),
 }
 lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in figures.items())

@@ -3,11 +3,13 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
+mod bias;
+
 use super::{
     ClusteredMean, ENOUGH_TO_DRAW, IntervalMethod, Mean, Rate,
     agreement::{
-        Calibration, Categories, Confusion, Weights, best_threshold, correlations,
-        group_difference, rank_trend, roc_auc,
+        Calibration, Categories, Confusion, Weights, best_threshold, correlations, rank_trend,
+        roc_auc, student_trend,
     },
     bootstrap::{bootstrap, bootstrapped_intervals},
     distributions::{coin_beyond, normal_below, normal_quantile, student_beyond, student_quantile},
@@ -355,7 +357,10 @@ fn correlations_are_those_of_scipy_and_krippendorff() {
         let (first, second): (Vec<f64>, Vec<f64>) = expected.pairs.into_iter().unzip();
         let (rho, p) = rank_trend(&first, &second).unwrap();
         close(rho, expected.spearman);
-        close(p, expected.spearman_p);
+        close(student_trend(rho, first.len()), expected.spearman_p);
+        if first.len() > 30 {
+            close(p, expected.spearman_p);
+        }
     }
 }
 
@@ -392,25 +397,5 @@ fn drawn_intervals_of_agreement_are_those_of_scipy_but_for_chance() {
             within(found_low, low, 0.25 * error);
             within(found_high, high, 0.25 * error);
         }
-    }
-}
-
-#[derive(Deserialize)]
-struct Bias {
-    group: Vec<f64>,
-    others: Vec<f64>,
-    p: f64,
-    low: f64,
-    high: f64,
-}
-
-#[test]
-fn differences_of_groups_are_those_of_scipy() {
-    for expected in figures::<Vec<Bias>>("biases") {
-        let found =
-            group_difference(&mean_of(&expected.group), &mean_of(&expected.others)).unwrap();
-        close(found.p, expected.p);
-        close(found.low, expected.low);
-        close(found.high, expected.high);
     }
 }
