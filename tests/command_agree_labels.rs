@@ -405,10 +405,13 @@ fn cases_in_both_orders_are_compared_with_themselves() {
     for case in 0..40 {
         for (order, more) in [("AB", 10), ("BA", 0)] {
             let output = "x".repeat(case + 10 + more);
-            lines.push_str(&format!(
-                "{{\"id\":\"{case}\",\"attempt\":{},\"output\":\"{output}\",\"metadata\":{{\"label\":0.5,\"order\":\"{order}\"}}}}\n",
-                u8::from(more == 0) + 1
-            ));
+            let attempt = u8::from(more == 0) + 1;
+            let metadata = format!(r#"{{"label":0.5,"order":"{order}"}}"#);
+            writeln!(
+                lines,
+                r#"{{"id":"{case}","attempt":{attempt},"output":"{output}","metadata":{metadata}}}"#
+            )
+            .unwrap();
         }
     }
     folder.write("cases.jsonl", lines);
