@@ -419,7 +419,7 @@ fn cases_in_both_orders_are_compared_with_themselves() {
     folder.write("suite.toml", "version = 1\n[scorers.s]\nuse = \"./s.js\"\nseverity = \"soft\"\n");
     folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(0);
     let said = folder.sh("scorebox agree s --with /label --by /order").exits_with(0);
-    assert!(said.stdout.contains("+0.1000                -   <0.0001"), "{}", said.stdout);
+    assert!(said.stdout.contains("+0.1000              -   <0.0001"), "{}", said.stdout);
     let favours = "it favours `AB`: errors are 0.1000 higher than for others";
     assert!(said.stderr.contains(favours), "{}", said.stderr);
 }

@@ -153,7 +153,7 @@ fn few_cases_show_no_difference_and_say_which_they_could_show() {
     right         0.0000  1.0000     +1.0000  c005
                   0.0000  1.0000     +1.0000  c006
     [stderr]
-    right: no difference that these 10 cases can show; 80 times of 100, they show one of 0.4156 or more, and a difference of 0.2000 takes 37 cases
+    right: no difference that these 10 cases can show; 80 times of 100, they show one of 0.6732 or more, and a difference of 0.2000 takes 39 cases
     A before, B after: 10 cases in both
     p is that of a permutation test
     [exit code 0]

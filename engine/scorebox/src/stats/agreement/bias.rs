@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::regrouped::{Standing, Strata, regrouped};
 use crate::stats::{
-    Mean,
     distributions::{CONFIDENCE, student_beyond, student_quantile},
     paired::TestMethod,
     rounding::{difference_of_size, without_rounding},
@@ -139,12 +138,4 @@ pub(in crate::stats) fn welch_test(group: Vec<f64>, others: Vec<f64>) -> (f64, f
     let (p, quantile) = welch(&observed, &strata);
     let half = quantile * observed.error();
     (p, observed.difference - half, observed.difference + half)
-}
-
-/// The variance of the mean of these numbers, and its degrees of freedom.
-pub(super) fn variance_of_mean(numbers: &[f64]) -> (f64, f64) {
-    let mut mean = Mean::default();
-    numbers.iter().for_each(|number| mean.add(*number));
-    let variance = mean.sample_stddev().unwrap_or(0.0).powi(2);
-    (variance / numbers.len() as f64, numbers.len() as f64 - 1.0)
 }

@@ -1,7 +1,6 @@
 //! How far apart the errors of two groups would be if cases were put into them at random: all ways are counted if they are few, else
 //! some are drawn. Knows nothing of what the groups are.
 
-use super::bias::variance_of_mean;
 use crate::stats::{
     Mean,
     distributions::{CONFIDENCE, log_ways},
@@ -184,6 +183,14 @@ impl Strata {
         let all = Sums { sum: group.sum + others.sum, squares: group.squares + others.squares };
         Single { all, group: self.group.len() as f64, others: self.others.len() as f64 }
     }
+}
+
+/// The variance of the mean of these numbers, and its degrees of freedom.
+fn variance_of_mean(numbers: &[f64]) -> (f64, f64) {
+    let mut mean = Mean::default();
+    numbers.iter().for_each(|number| mean.add(*number));
+    let variance = mean.sample_stddev().unwrap_or(0.0).powi(2);
+    (variance / numbers.len() as f64, numbers.len() as f64 - 1.0)
 }
 
 /// The sum of numbers and that of their squares.

@@ -1,4 +1,5 @@
-//! The room's figures against those of SciPy, statsmodels, scikit-learn and krippendorff, which `figures.py` asked once.
+//! The room's figures against those of SciPy, statsmodels, scikit-learn and krippendorff, which `figures.py` asked once; `bias.rs` has those of
+//! groups and trends.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
