@@ -18,6 +18,7 @@ use super::{
     JudgeErrorKind, JudgeSettings, Load, MOST_COST_USD, Meter, Provider, Recording, Recordings,
     TokenUsage,
     budget::Beyond,
+    expected::Size,
     in_flight::{Ended, InFlight},
     permit::Permit,
     provider::answer_of,
@@ -332,7 +333,8 @@ impl Judges {
             .collect();
         let permit = {
             let _waiting = Waiting::new(&self.0.counts.waiting);
-            Permit::wait(&judge.places, &meters, (name, behalf.scorer), behalf.stop).await?
+            let size = Size::of(name, &call.question);
+            Permit::wait(&judge.places, size, &meters, (name, behalf.scorer), behalf.stop).await?
         };
         let stop = behalf.stop.clone();
         let answered = answer_of(&**provider, &call.question, behalf.within, stop);
