@@ -134,7 +134,8 @@ mod tests {
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         first.ended(Some(0.25), TokenUsage::default(), Beyond::Nothing);
         second.await.unwrap().ended(Some(0.75), TokenUsage::default(), Beyond::Nothing);
-        let spent = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        let spent =
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
         assert_eq!((run.consumed().calls, scorer.consumed().calls), (2, 2));
     }
@@ -144,10 +145,12 @@ mod tests {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
         for beyond in [Beyond::Nothing, Beyond::Unknown] {
-            let permit = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
+            let permit =
+                Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
             permit.ended(None, TokenUsage::default(), beyond);
         }
-        let unknown = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        let unknown =
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(
             unknown.message,
             "the run: what a question cost is not known, because its tokens are not counted or have no price: a budget of 1 US dollars cannot be kept"
@@ -164,11 +167,13 @@ mod tests {
             (None, Beyond::Unanswered),
             (Some(0.125), Beyond::Unanswered),
         ] {
-            let permit = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
+            let permit =
+                Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
             permit.ended(cost, TokenUsage::default(), beyond);
         }
         assert_eq!(run.consumed().cost_usd, 0.5);
-        let spent = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        let spent =
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(
             spent.message,
             "the run: 1.000000 US dollars are spent, of a budget of 1; 0.500000 of them are what failed attempts may have cost, for each question as much as the dearest one"
