@@ -15,6 +15,8 @@ use super::{
 /// What calls have consumed of a budget. Calls that were answered from a recording consume nothing.
 pub struct Meter {
     budget: Budget,
+    /// What of the budget was consumed before; it is not part of what this counts.
+    before: Consumed,
     used: Mutex<Used>,
     /// A call has ended.
     ended: Notify,
@@ -41,11 +43,6 @@ impl Used {
         if let Some(cost) = cost_usd.filter(|cost| *cost > 0.0) {
             self.dearest_usd = Some(self.dearest_usd.map_or(cost, |dearest| dearest.max(cost)));
         }
-    }
-
-    /// What is gone of a budget of money.
-    fn spent_usd(&self) -> f64 {
-        self.consumed.cost_usd + self.guessed_usd
     }
 }
 
@@ -130,7 +127,13 @@ fn of_guesses(guessed: f64) -> String {
 impl Meter {
     /// Nothing consumed yet.
     pub fn new(budget: Budget) -> Meter {
-        Meter { budget, used: Mutex::default(), ended: Notify::new() }
+        let before = Consumed::default();
+        Meter { budget, before, used: Mutex::default(), ended: Notify::new() }
+    }
+
+    /// The same, with so much of the budget consumed before.
+    pub(super) fn after(self, before: Consumed) -> Meter {
+        Meter { before, ..self }
     }
 
     /// The budget.
@@ -157,7 +160,7 @@ impl Meter {
             left => left?,
         }
         if let Some(budget) = self.budget.cost_usd {
-            let left = budget - used.spent_usd();
+            let left = budget - self.spent_usd(&used);
             if !used.alike.has_room(size, left) {
                 return Ok(false);
             }
@@ -173,10 +176,11 @@ impl Meter {
     }
 
     fn must_have_left(&self, used: &Used) -> Result<(), Spent> {
-        if let Some(most) = self.budget.calls.filter(|most| used.consumed.calls >= *most) {
+        let calls = used.consumed.calls.saturating_add(self.before.calls);
+        if let Some(most) = self.budget.calls.filter(|most| calls >= *most) {
             return Err(Spent::Calls(most));
         }
-        let spent = used.spent_usd();
+        let spent = self.spent_usd(used);
         match self.budget.cost_usd {
             Some(budget) if spent >= budget => {
                 Err(Spent::Cost { used: spent, guessed: used.guessed_usd, budget })
@@ -184,6 +188,11 @@ impl Meter {
             Some(budget) if used.is_cost_unknown => Err(Spent::CostUnknown(budget)),
             _ => Ok(()),
         }
+    }
+
+    /// What is gone of the budget of money.
+    fn spent_usd(&self, used: &Used) -> f64 {
+        self.before.cost_usd + used.consumed.cost_usd + used.guessed_usd
     }
 
     /// The end of a call, from this moment on.
@@ -265,6 +274,19 @@ mod tests {
         assert_eq!(meter.begin(&SIZE), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
         let consumed = meter.consumed();
         assert_eq!((consumed.calls, consumed.input_tokens, consumed.output_tokens), (2, 20, 4));
+    }
+
+    #[test]
+    fn what_was_consumed_before_is_gone_and_not_counted_again() {
+        let mut before = Consumed { calls: 2, cost_usd: 0.75, ..Consumed::default() };
+        let meter = Meter::new(Budget::default().with_cost_usd(1.0)).after(before);
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+        meter.end(&SIZE, Some(0.25), TokenUsage::default(), Beyond::Nothing);
+        assert_eq!(meter.begin(&SIZE), Err(Spent::Cost { used: 1.0, guessed: 0.0, budget: 1.0 }));
+        assert_eq!((meter.consumed().calls, meter.consumed().cost_usd), (1, 0.25));
+        before.calls = 3;
+        let of_calls = Meter::new(Budget::default().with_calls(3)).after(before);
+        assert_eq!(of_calls.begin(&SIZE), Err(Spent::Calls(3)));
     }
 
     #[test]
