@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::Folder,
-    judge_fixture::{ONE, RUN, entry, folder, sh},
+    judge_fixture::{ONE, RUN, entry, folder, rows, sh},
     model_server::{CHARGED_ELSEWHERE, FAILS, ModelServer, REFUSES, REFUSES_UNCOUNTED, UNCOUNTED},
 };
 
@@ -81,6 +81,65 @@ fn a_spent_budget_of_a_scorer_names_it() {
     );
     let run = sh(&folder, RUN).exits_with(1);
     assert!(run.stderr.contains("scorer `one`: its budget of 1 call is used up"), "{run}");
+}
+
+#[test]
+fn a_cheap_question_first_and_dear_ones_after_it_at_once_keep_a_budget_in_dollars() {
+    // A long question costs 0.01 dollars, and is under way until all that may begin with it have begun.
+    let program = "if [ $(wc -c) -gt 5000 ]; then sleep 0.2; cost=0.01; else cost=0.0001; fi; \
+                   echo >>asked; echo \"{\\\"text\\\": \\\"1\\\", \\\"costUsd\\\": $cost}\"";
+    let folder = folder("", &[], "");
+    let command = json!(["sh", "-c", program]);
+    let judge = format!(
+        "[judges.default]\nprovider = \"command\"\ncommand = {command}\nconcurrency = 100\n"
+    );
+    folder.write("suite.toml", format!("{judge}{ONE}"));
+    let long = "x".repeat(10_000);
+    let cases = (0..100).map(|at| {
+        let output = if at == 0 { "a".to_owned() } else { format!("{at} {long}") };
+        json!({"id": format!("c{at}"), "output": output}).to_string() + "\n"
+    });
+    folder.write("cases.jsonl", cases.collect::<String>());
+    let run = folder.sh(&format!("{RUN} -j 1 --judge-budget usd=0.035")).exits_with(1);
+    let asked = fs::read_to_string(folder.path("asked")).unwrap().lines().count();
+    assert!((4..=7).contains(&asked), "{asked}: {run}");
+    // Without those that were under way when the first call found it spent, it would be less.
+    let spent = format!(
+        "{:.6} US dollars are spent, of a budget of 0.035",
+        (asked - 1) as f64 * 0.01 + 0.0001
+    );
+    assert!(run.stderr.contains(&spent), "{spent}: {run}");
+}
+
+#[test]
+fn live_says_how_many_lines_a_spent_budget_leaves_and_how_to_score_them() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = folder(&server.base_url(), &["a", "b", "c"], ONE);
+    let live = "scorebox live suite.toml --run-id r -j 1 -q --judge-budget calls=1";
+    let stopped = sh(&folder, &format!("cat cases.jsonl | {live}")).exits_with(1);
+    let hint = "hint: if it may cost more, raise that budget: `budget` of the judge or of the scorer in the suite, or --judge-budget\n";
+    assert!(stopped.stderr.contains(hint), "{stopped}");
+    let again = "came through it, resume with:\n  scorebox run suite.toml LINES --resume r\n";
+    assert!(stopped.stderr.contains(again), "{stopped}");
+    assert!(stopped.stderr.contains(" read and not scored, and what the pipe held"), "{stopped}");
+    sh(&folder, "scorebox run suite.toml cases.jsonl --resume r").exits_with(0);
+    assert_eq!(rows(&folder).len(), 3);
+}
+
+#[test]
+fn a_followed_run_has_one_budget_however_often_it_is_started() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = folder(&server.base_url(), &["a", "b", "c", "d"], ONE);
+    let follow = "scorebox live suite.toml --follow cases.jsonl -q --judge-budget calls=";
+    for _ in 0..3 {
+        let stopped = sh(&folder, &format!("{follow}2")).exits_with(1);
+        assert!(stopped.stderr.contains("its budget of 2 calls is used up"), "{stopped}");
+        let again = "read and not scored: with a larger budget, the same command scores them";
+        assert!(stopped.stderr.contains(again), "{stopped}");
+    }
+    assert_eq!(server.asked().len(), 2);
+    sh(&folder, &format!("{follow}3")).exits_with(1);
+    assert_eq!((server.asked().len(), rows(&folder).len()), (3, 3));
 }
 
 #[test]

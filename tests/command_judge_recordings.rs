@@ -7,6 +7,49 @@ use crate::{
     judge_fixture::{rows, scores_of_a_program},
 };
 
+/// What the database has of an earlier file, or of an earlier answer to the same question, is not what this file says.
+#[test]
+fn a_judge_of_a_file_answers_from_that_file_whatever_the_database_has() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"id\": \"a\", \"input\": \"Where?\", \"output\": \"There.\"}\n");
+    folder.write("suite.json", scores_of_a_program(1, "huge").to_string());
+    let run = || folder.sh("scorebox run cases.jsonl --suite suite.json -q");
+    run().exits_with(0);
+    let recorded = folder.sh("scorebox calls --format jsonl --limit 0").exits_with(0).stdout;
+    // The answers of two files to one question.
+    let better = recorded.replace("\\\"score\\\":1}", "\\\"score\\\":0}");
+    assert_ne!(better, recorded);
+    folder.write("first.jsonl", &recorded);
+    let later: Vec<String> = better
+        .lines()
+        .map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("replyDigest");
+            line.to_string() + "\n"
+        })
+        .collect();
+    folder.write("second.jsonl", later.concat());
+    folder.sh("rm scorebox.db").exits_with(0);
+    let judged_by = |file: &str| {
+        let judge = json!({"provider": "recorded", "file": file, "model": "huge"});
+        let scorers = json!({"r": {"use": "relevancy", "grants": ["judge"]}});
+        let suite = json!({"judges": {"default": judge}, "scorers": scorers});
+        folder.write("suite.json", suite.to_string());
+        run().exits_with(0);
+        rows(&folder)
+    };
+    let (first, second) = (judged_by("first.jsonl"), judged_by("second.jsonl"));
+    assert_ne!(first, second);
+    assert_eq!(judged_by("first.jsonl"), first);
+    folder.write("empty.jsonl", "");
+    let judge = json!({"provider": "recorded", "file": "empty.jsonl", "model": "huge"});
+    let scorers = json!({"r": {"use": "relevancy", "grants": ["judge"]}});
+    folder
+        .write("suite.json", json!({"judges": {"default": judge}, "scorers": scorers}).to_string());
+    let missing = run().exits_with(1);
+    assert!(missing.stderr.contains("not recorded"), "{missing}");
+}
+
 /// A program needs no model, so its recordings may name none.
 #[test]
 fn recordings_of_a_program_without_a_model_answer_a_judge_without_one() {

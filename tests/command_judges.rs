@@ -320,6 +320,16 @@ fn each_judge_of_a_suite_is_asked_once_to_check_it() {
 }
 
 #[test]
+fn a_judge_that_answers_without_a_text_does_not_pass_its_check() {
+    let server = ModelServer::saying(|_| " \n".into());
+    let folder = folder(&server.base_url(), &[], ONE);
+    let checked = sh(&folder, "scorebox judges check suite.toml --format json").exits_with(1);
+    let judge = &checked.json()[0];
+    assert_eq!(judge["error"], "it answered without a text", "{checked}");
+    assert!(judge["structured"].is_null() && judge["inputTokens"].is_number(), "{checked}");
+}
+
+#[test]
 fn a_model_for_vectors_is_asked_to_check_it() {
     let server = ModelServer::saying(|_| r#"{"answer": "yes"}"#.into());
     let other = "embedding_model = \"vectors\"\n";

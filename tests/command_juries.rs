@@ -179,6 +179,22 @@ fn a_juror_whose_answers_cannot_be_read_is_counted_and_named() {
 }
 
 #[test]
+fn a_juror_whose_model_another_judge_has_too_is_named_with_its_judge() {
+    let well = ModelServer::saying(|_| "1".into());
+    let ill = ModelServer::answering(|_| (404, "no such model".into()));
+    let of = |name: &str, server: &ModelServer, warmth: &str| {
+        judge(name, server, &format!("model = \"same\"\ntemperature = {warmth}\n"))
+    };
+    let entries = jury("both", "{ judges = [\"one\", \"two\", \"three\"] }");
+    let judges = [of("one", &well, "0"), of("two", &ill, "0"), of("three", &well, "1")].concat();
+    let folder = folder(&well.base_url(), &["a"], &entries);
+    folder.write("suite.toml", format!("{judges}{entries}"));
+    let run = sh(&folder, RUN).exits_with(0);
+    let warning = "warning: juror `same` (judge `two`) of `both` has no vote in 1 of 1 score";
+    assert!(run.stderr.contains(warning), "{run}");
+}
+
+#[test]
 fn two_names_of_one_model_are_one_juror() {
     let server = by_model();
     let of = |name: &str, keys: &str| judge(name, &server, keys);

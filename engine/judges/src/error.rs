@@ -17,7 +17,7 @@ pub enum ConnectError {
     #[error("{0}")]
     Extra(String),
     /// The environment variable of this name is to name a proxy, and does not.
-    #[error("the environment variable `{0}` does not have the address of a proxy")]
+    #[error("the environment variable `{0}` does not have the address of an HTTP proxy")]
     Proxy(&'static str),
     /// A command without a program.
     #[error("`command` names no program")]

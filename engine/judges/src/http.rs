@@ -1,7 +1,7 @@
 //! One exchange with a server: a JSON document there, one back, within bounds of time and size. Follows no redirect, tries
 //! nothing again, and does not know what the documents say.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -41,7 +41,8 @@ pub(crate) struct Server {
     base_url: String,
     headers: HeaderMap,
     timeout: Duration,
-    key: Option<Key>,
+    /// The key, and what the proxy is shown.
+    secrets: Vec<Key>,
     /// ` through the proxy HOST:PORT`, or nothing.
     through: String,
 }
@@ -67,27 +68,33 @@ impl Server {
             // The certificates of the machine, which may have none, are not needed then.
             builder = builder.tls_certs_only([]);
         }
-        let mut through = String::new();
+        let (mut through, mut secrets) = (String::new(), Vec::from_iter(key));
         if is_this_machine(&base_url) {
             builder = builder.no_proxy();
         } else if let Some(proxy) = proxy::of(&base_url)? {
-            through = format!(" through the proxy {proxy}");
+            through = format!(" through the proxy {}", proxy.place);
+            secrets.extend(proxy.secrets);
         }
         let client =
             builder.build().map_err(|error| ConnectError::Prepare(cause(&error.without_url())))?;
-        Ok(Server { client, base_url, headers, timeout: settings.timeout, key, through })
+        Ok(Server { client, base_url, headers, timeout: settings.timeout, secrets, through })
     }
 
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The text without the key.
+    /// The text without the key, and without the password of the proxy.
     pub(crate) fn conceal(&self, text: String) -> String {
-        match &self.key {
-            Some(key) => key.conceal(&text).into_owned(),
-            None => text,
-        }
+        self.secrets.iter().fold(text, |text, secret| match secret.conceal(&text) {
+            Cow::Owned(concealed) => concealed,
+            Cow::Borrowed(_) => text,
+        })
+    }
+
+    /// The same of the beginning of a longer text.
+    fn conceal_cut(&self, text: String) -> String {
+        self.secrets.iter().fold(text, |text, secret| secret.conceal_cut(&text))
     }
 
     /// Sends a document, and gives the answer's bytes, at most so many.
@@ -138,9 +145,16 @@ impl Server {
             )));
         }
         if let Some(other) = other_than_json(response) {
+            let (body, is_whole) = beginning(response).await;
+            let text = String::from_utf8_lossy(&body).into_owned();
+            let text = if is_whole { self.conceal(text) } else { self.conceal_cut(text) };
+            let said = match quote(&text) {
+                said if said.is_empty() => said,
+                said => format!(": {said}"),
+            };
+            let other = self.foreign(&other);
             return Err(Failure::unavailable(format!(
-                "{base_url} answered with `{}` instead of JSON",
-                self.foreign(&other)
+                "{base_url} answered with `{other}` instead of JSON{said}"
             )));
         }
         let too_large = || {
@@ -166,12 +180,9 @@ impl Server {
         }
     }
 
-    /// What others wrote, for a message: without the key, short, and on one line.
+    /// What others wrote, for a message: without secrets, short, and on one line.
     pub(crate) fn foreign(&self, text: &str) -> String {
-        match &self.key {
-            Some(key) => quote(&key.conceal(text)),
-            None => quote(text),
-        }
+        quote(&self.conceal(text.to_owned()))
     }
 
     fn timed_out(&self) -> Failure {
@@ -243,28 +254,10 @@ impl Server {
     /// An answer that is an error, with the server's own message.
     async fn refusal(&self, mut response: Response, path: &str) -> Failure {
         let status = response.status();
-        let (mut body, mut is_whole) = (Vec::new(), false);
-        let reading = async {
-            while let Ok(part) = response.chunk().await {
-                let Some(part) = part else {
-                    is_whole = true;
-                    break;
-                };
-                let room = MOST_ERROR_BYTES - body.len();
-                body.extend_from_slice(&part[..part.len().min(room)]);
-                if body.len() == MOST_ERROR_BYTES {
-                    break;
-                }
-            }
-        };
-        // What has come by then says enough, or nothing.
-        let _ = tokio::time::timeout(MOST_ERROR_TIME, reading).await;
+        let (body, is_whole) = beginning(&mut response).await;
         let (text, code) = stated_error(&body);
         // Before it is cut: what is left of a key is not recognised.
-        let mut text = match &self.key {
-            Some(key) if !is_whole => key.conceal_cut(&text),
-            _ => self.conceal(text),
-        };
+        let mut text = if is_whole { self.conceal(text) } else { self.conceal_cut(text) };
         text.truncate(text.floor_char_boundary(MOST_REFUSAL_BYTES));
         let remedy = retry::remedy(status, code.as_deref(), response.headers());
         let said = match quote(&text) {
@@ -288,6 +281,27 @@ impl Server {
             false => Failure { remedy, ..Failure::unavailable(message) },
         }
     }
+}
+
+/// The beginning of an answer that is not what was asked for, and whether it is the whole.
+async fn beginning(response: &mut Response) -> (Vec<u8>, bool) {
+    let (mut body, mut is_whole) = (Vec::new(), false);
+    let reading = async {
+        while let Ok(part) = response.chunk().await {
+            let Some(part) = part else {
+                is_whole = true;
+                break;
+            };
+            let room = MOST_ERROR_BYTES - body.len();
+            body.extend_from_slice(&part[..part.len().min(room)]);
+            if body.len() == MOST_ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    // What has come by then says enough, or nothing.
+    let _ = tokio::time::timeout(MOST_ERROR_TIME, reading).await;
+    (body, is_whole)
 }
 
 /// Whether the server fails because it does not know how a form is asked for: llama-cpp-python says so with status 500.

@@ -216,7 +216,11 @@ async fn refused_certificate(identity: [&'static [u8]; 2]) -> (String, String) {
 #[tokio::test]
 async fn an_error_quotes_what_came_in_short_and_on_one_line() {
     for (body, kind, quoted) in [
-        ("<html>\u{1b}]0;x\u{7}</html>", "text/html", "answered with `text/html` instead of JSON"),
+        (
+            "<html>\u{1b}]0;x\u{7}</html>",
+            "text/html",
+            "answered with `text/html` instead of JSON: <html>\\u{1b}]0;x\\u{7}</html>",
+        ),
         ("{\"choices\": [\u{202e}", "application/json", "\\u{202e}"),
         ("{\"choices\": 1\n}", "application/json", "{\"choices\": 1\\n}"),
     ] {

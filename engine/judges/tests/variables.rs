@@ -7,7 +7,7 @@ use scorebox_judges::{ConnectError, Key};
 
 use crate::{
     asking::{KEY, LONG, asked, question, says, settings},
-    server::{SIGNED, Server},
+    server::{Answer, SIGNED, Server},
 };
 
 /// The variable with the address to ask; in the child only.
@@ -18,6 +18,7 @@ const WRONG_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_WRONG_ADDRESS";
 
 /// The address that cannot be asked; in the child only.
 const VAIN_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_VAIN_ADDRESS";
+const CONCEALED_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_CONCEALED_ADDRESS";
 
 /// The address for which no judge can be made; in the child only.
 const REFUSED_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_REFUSED_ADDRESS";
@@ -55,6 +56,17 @@ async fn names_the_proxy_in_a_child() {
     let message = judge.ask(&question("Is it?"), LONG).await.unwrap_err().message;
     let expected = "cannot connect to http://judge.test/v1 through the proxy 127.0.0.1:1: ";
     assert!(message.starts_with(expected) && !message.contains("secret"), "{message}");
+}
+
+/// Does nothing unless the tests below start it.
+#[tokio::test]
+async fn conceals_the_proxy_in_a_child() {
+    let Ok(address) = env::var(CONCEALED_ADDRESS) else { return };
+    let mut settings = settings(address);
+    settings.retries = 0;
+    let judge = scorebox_judges::connect(&settings, None).unwrap();
+    let message = judge.ask(&question("Is it?"), LONG).await.unwrap_err().message;
+    assert!(message.ends_with(": Basic [key] is [key], or [key]"), "{message}");
 }
 
 /// Does nothing unless the tests below start it.
@@ -108,6 +120,16 @@ async fn an_error_names_the_proxy_without_its_password() {
     let variable = ("HTTP_PROXY", "http://user:secret@127.0.0.1:1");
     let address = (VAIN_ADDRESS, "http://judge.test/v1");
     assert!(in_a_child("names_the_proxy", address, variable).await);
+}
+
+#[tokio::test]
+async fn what_a_proxy_repeats_has_no_password_in_it() {
+    let said = "Basic dXNlcjphLXNlY3JldC13b3Jk is user:a-secret-word, or a-secret-word";
+    let proxy = Server::start(move |_| Some(Answer::status(407, said))).await;
+    let named = proxy.url("").replace("http://", "http://user:a-secret-word@");
+    let address = (CONCEALED_ADDRESS, "http://judge.test/v1");
+    assert!(in_a_child("conceals_the_proxy", address, ("HTTP_PROXY", &named)).await);
+    assert_eq!(proxy.count(), 1);
 }
 
 #[tokio::test]

@@ -57,8 +57,8 @@ pub(super) fn raise(limit: Limit) -> Option<String> {
             format!("if that many are wanted, raise the limit: {}", setting(limit)?)
         }
         Limit::JudgeBudget => {
-            "if it may cost more, raise that budget, and resume the run: `budget` of the judge or of the scorer in \
-             the suite, --judge-budget of the run"
+            "if it may cost more, raise that budget: `budget` of the judge or of the scorer in the suite, or \
+             --judge-budget"
                 .into()
         }
         Limit::JudgeTimeout => {

@@ -4,7 +4,9 @@
 use std::{path::Path, sync::Arc};
 
 use scorebox::{
-    judge::{Budget, JudgeSettings, Judges, Jury, ProviderSettings, RecordedFile, RecordingUse},
+    judge::{
+        Budget, Consumed, JudgeSettings, Judges, Jury, ProviderSettings, RecordedFile, RecordingUse,
+    },
     sandbox::Grant,
     store::CallStore,
     suite::{Suite, SuiteJudge},
@@ -32,8 +34,8 @@ pub(crate) struct JudgeArguments {
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
 
-    /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it the run
-    /// stops, and can be resumed
+    /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it nothing is
+    /// asked, and a run stops, with the scores so far kept
     #[arg(long, value_name = "BUDGET", value_parser = parse_budget)]
     judge_budget: Option<Budget>,
 
@@ -130,6 +132,16 @@ impl JudgeArguments {
         suite: &mut Suite,
         database: Option<&Path>,
     ) -> Result<Judges, Failure> {
+        self.judges_after(suite, database, Consumed::default())
+    }
+
+    /// The same, where so much of the budget was consumed before.
+    pub(crate) fn judges_after(
+        &self,
+        suite: &mut Suite,
+        database: Option<&Path>,
+        before: Consumed,
+    ) -> Result<Judges, Failure> {
         self.must_agree()?;
         self.name_model(suite)?;
         let asked: Vec<String> = asked(suite).map(str::to_owned).collect();
@@ -137,6 +149,7 @@ impl JudgeArguments {
         self.must_know_costs(suite.judges.iter().filter(|(name, _)| is_asked(name)))?;
         let mut builder = Judges::builder()
             .budget(self.judge_budget.unwrap_or_default())
+            .consumed_before(before)
             .recording_use(self.recording_use().into());
         for (name, judge) in suite.judges.iter().filter(|(name, _)| is_asked(name)) {
             let settings = judge.settings.clone();

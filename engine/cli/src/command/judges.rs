@@ -22,6 +22,9 @@ use crate::{
 const QUESTION: &str = "Is the sky blue on a clear day? Answer with a JSON object.";
 /// The form of its answer.
 const FORM: &str = r#"{"type":"object","properties":{"answer":{"type":"string","enum":["yes","no"]}},"required":["answer"],"additionalProperties":false}"#;
+/// What is wrong with an answer of nothing that is a text.
+const NO_TEXT: &str = "it answered without a text";
+const NO_ROOM: &str = "it answered without a text: all of the tokens that an answer may have went into something else, such as its reasoning";
 
 /// Work with the judges of a suite
 #[derive(Debug, clap::Args)]
@@ -173,6 +176,11 @@ async fn asked(
 }
 
 fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Checked {
+    let error = match &answer.reply {
+        Reply::Text { text, truncated: true } if text.trim().is_empty() => Some(NO_ROOM),
+        Reply::Text { text, .. } if text.trim().is_empty() => Some(NO_TEXT),
+        _ => None,
+    };
     let has_form = match &answer.reply {
         Reply::Text { text, .. } => {
             let json = serde_json::from_str::<serde_json::Value>(text);
@@ -181,12 +189,14 @@ fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Chec
         // Vectors have no form.
         _ => None,
     };
+    let has_form = has_form.filter(|_| error.is_none());
     // What attempts before it cost may be a part of it.
     let stated_usd = answer.cost_usd.filter(|_| !answer.is_uncounted);
     Checked {
         model: answer.model.clone(),
         latency_ms: Some(answer.latency.as_secs_f64() * 1000.0),
         structured: has_form,
+        error: error.map(str::to_owned),
         attempts: Some(answer.attempts),
         input_tokens: answer.usage.input_tokens,
         output_tokens: answer.usage.output_tokens,

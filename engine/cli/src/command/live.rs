@@ -12,6 +12,7 @@ use std::{
 use scorebox::{
     advice::Advised as _,
     case::{CaseReader, Follow, FollowPosition, Mapping, ReadError, Source, SourceError},
+    judge::Consumed,
     run::{
         Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Sink as _, Stop,
         WhichRun, fresh_id,
@@ -32,7 +33,7 @@ use crate::{
     input::typed_input,
     lock_file::{Locks, locks_while},
     locked, output,
-    report::{counted, summaries},
+    report::{counted, shell_word, summaries},
     run_end::{self, stopped},
     setup,
     signals::Signalled,
@@ -108,7 +109,12 @@ impl Live {
         let before_a_case = input.keeper.clone();
         let jobs = self.scoring.jobs.count();
         let slots = setup::slots(jobs, &suite);
-        let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
+        let before = self.asked_before(&input.which)?;
+        let judges = self.scoring.judges.judges_after(
+            &mut suite,
+            Some(&self.scoring.database.path),
+            before,
+        )?;
         let capabilities = self.scoring.workspace.capabilities()?.with_judges(judges);
         let (sandbox, locks) =
             locks_while(&suite.scorers, || self.scoring.sandbox.open(slots, capabilities))?;
@@ -234,6 +240,45 @@ impl Live {
         }
     }
 
+    /// What earlier sessions of a run asked its judges, as far as their scores are stored.
+    fn asked_before(&self, which: &WhichRun) -> Result<Consumed, Failure> {
+        let mut before = Consumed::default();
+        let WhichRun::Resume(id) = which else { return Ok(before) };
+        let store = self.scoring.database.read()?;
+        for counts in store.call_counts(store.run(id.as_str())?.key)? {
+            before.calls += counts.calls.saturating_sub(counts.recorded);
+            before.cost_usd += counts.cost_usd.unwrap_or_default();
+        }
+        Ok(before)
+    }
+
+    /// What ended before its input did, and what is left to be scored.
+    fn say_stop(&self, stop: &Stop, report: &RunReport) -> Exit {
+        let progress = &report.progress;
+        let settled = progress.cases_done + progress.cases_finished_before;
+        let left = progress.cases_read.saturating_sub(settled);
+        let lines = match left {
+            1 => "1 line was read and not scored".to_owned(),
+            more => format!("{} were read and not scored", counted(more, "line", "lines")),
+        };
+        let exit = stopped::say(stop, None);
+        let suite = shell_word(&self.suite);
+        let run = format!("{suite} LINES --resume {}", report.run);
+        let command = self.scoring.database.command("run", &run);
+        words::say(&match (&self.follow, stop) {
+            (Some(_), Stop::OverBudget { .. }) => {
+                format!(
+                    "{lines}: with a larger budget, the same command scores them, and continues there."
+                )
+            }
+            (Some(_), _) => format!("{lines}: the same command scores them, and continues there."),
+            (None, _) => format!(
+                "{lines}, and what the pipe held then was not read. If there is a file with all that came through it, resume with:\n  {command}"
+            ),
+        });
+        exit
+    }
+
     async fn request(
         &self,
         suite: Suite,
@@ -327,7 +372,7 @@ impl Live {
             Some(Stop::Interrupted) => {
                 Ok(if exit == Exit::BrokenRequirement { exit } else { signalled.exit() })
             }
-            Some(stop) => Ok(stopped::say(stop, None)),
+            Some(stop) => Ok(self.say_stop(stop, &report)),
         }
     }
 }

@@ -217,8 +217,11 @@ pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
         let says = |juror: &SilentJuror| -> Vec<String> {
             let scores = counted(juror.scores, "score", "scores");
             let name = match juror.model.as_str() {
-                "" => one_line(&juror.judge, 64),
-                model => one_line(model, 64),
+                "" => format!("`{}`", one_line(&juror.judge, 64)),
+                model if juror.shares_model => {
+                    format!("`{}` (judge `{}`)", one_line(model, 64), one_line(&juror.judge, 64))
+                }
+                model => format!("`{}`", one_line(model, 64)),
             };
             let each = [
                 (juror.without_vote, "has no vote"),
@@ -228,7 +231,7 @@ pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
             let line = |(number, what): &(u64, &str)| {
                 let number = count(*number);
                 format!(
-                    "juror `{name}` of `{scorer}` {what} in {number} of {scores}: `scorebox scores` has the reasons in `meta`"
+                    "juror {name} of `{scorer}` {what} in {number} of {scores}: `scorebox scores` has the reasons in `meta`"
                 )
             };
             happened.map(line).collect()

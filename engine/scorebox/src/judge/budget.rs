@@ -7,11 +7,16 @@ use std::{
 
 use tokio::sync::{Notify, futures::Notified};
 
-use super::{Budget, TokenUsage};
+use super::{
+    Budget, TokenUsage,
+    expected::{Expected, Size},
+};
 
 /// What calls have consumed of a budget. Calls that were answered from a recording consume nothing.
 pub struct Meter {
     budget: Budget,
+    /// What of the budget was consumed before; it is not part of what this counts.
+    before: Consumed,
     used: Mutex<Used>,
     /// A call has ended.
     ended: Notify,
@@ -20,10 +25,8 @@ pub struct Meter {
 #[derive(Default)]
 struct Used {
     consumed: Consumed,
-    /// Calls that have ended, with an answer or without.
-    ended: u64,
-    /// Calls that began and have not ended.
-    under_way: u64,
+    /// What is known of the calls that are alike, and which of them are under way.
+    alike: Expected,
     /// What the dearest call cost whose cost is known.
     dearest_usd: Option<f64>,
     /// What attempts that failed may have cost, for each call at most as much as the dearest one.
@@ -33,29 +36,13 @@ struct Used {
 }
 
 impl Used {
-    /// A call ends.
-    fn end(&mut self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.under_way = self.under_way.saturating_sub(1);
-        self.ended += 1;
+    /// A call of this size ends.
+    fn end(&mut self, size: &Size, cost_usd: Option<f64>, usage: TokenUsage) {
+        self.alike.end(size, cost_usd);
         self.consumed.add(cost_usd, usage);
         if let Some(cost) = cost_usd.filter(|cost| *cost > 0.0) {
             self.dearest_usd = Some(self.dearest_usd.map_or(cost, |dearest| dearest.max(cost)));
         }
-    }
-
-    /// What is gone of a budget of money.
-    fn spent_usd(&self) -> f64 {
-        self.consumed.cost_usd + self.guessed_usd
-    }
-
-    /// Whether one more call is within the budget if it and those under way cost as much as those before.
-    fn has_room(&self, budget: f64) -> bool {
-        if self.under_way == 0 {
-            return true;
-        }
-        // Counts of calls are far below 2^53.
-        let (ended, coming) = (self.ended as f64, (self.under_way + 1) as f64);
-        self.ended > 0 && self.spent_usd() * (1.0 + coming / ended) <= budget
     }
 }
 
@@ -140,7 +127,13 @@ fn of_guesses(guessed: f64) -> String {
 impl Meter {
     /// Nothing consumed yet.
     pub fn new(budget: Budget) -> Meter {
-        Meter { budget, used: Mutex::default(), ended: Notify::new() }
+        let before = Consumed::default();
+        Meter { budget, before, used: Mutex::default(), ended: Notify::new() }
+    }
+
+    /// The same, with so much of the budget consumed before.
+    pub(super) fn after(self, before: Consumed) -> Meter {
+        Meter { before, ..self }
     }
 
     /// The budget.
@@ -153,21 +146,27 @@ impl Meter {
         self.lock().consumed
     }
 
-    /// Counts a call that is about to be sent. `false`, and nothing is counted, if those under way might spend the rest: then
-    /// wait until one has ended, and try again.
+    /// Counts a call of this size that is about to be sent. `false`, and nothing is counted, if those under way might spend the
+    /// rest, or have spent it and may still add to that: then wait until one has ended, and try again.
     ///
     /// The first call is under way alone, since nobody knows before what calls cost.
     ///
     /// # Errors
-    /// The budget is spent.
-    pub fn begin(&self) -> Result<bool, Spent> {
+    /// The budget is spent. One of money says so once no call is under way, so that what is spent is all of it.
+    pub(super) fn begin(&self, size: &Size) -> Result<bool, Spent> {
         let mut used = self.lock();
-        self.must_have_left(&used)?;
-        if self.budget.cost_usd.is_some_and(|budget| !used.has_room(budget)) {
-            return Ok(false);
+        match self.must_have_left(&used) {
+            Err(Spent::Cost { .. }) if !used.alike.is_idle() => return Ok(false),
+            left => left?,
+        }
+        if let Some(budget) = self.budget.cost_usd {
+            let left = budget - self.spent_usd(&used);
+            if !used.alike.has_room(size, left) {
+                return Ok(false);
+            }
         }
         used.consumed.calls += 1;
-        used.under_way += 1;
+        used.alike.begin(size);
         Ok(true)
     }
 
@@ -177,10 +176,11 @@ impl Meter {
     }
 
     fn must_have_left(&self, used: &Used) -> Result<(), Spent> {
-        if let Some(most) = self.budget.calls.filter(|most| used.consumed.calls >= *most) {
+        let calls = used.consumed.calls.saturating_add(self.before.calls);
+        if let Some(most) = self.budget.calls.filter(|most| calls >= *most) {
             return Err(Spent::Calls(most));
         }
-        let spent = used.spent_usd();
+        let spent = self.spent_usd(used);
         match self.budget.cost_usd {
             Some(budget) if spent >= budget => {
                 Err(Spent::Cost { used: spent, guessed: used.guessed_usd, budget })
@@ -190,34 +190,35 @@ impl Meter {
         }
     }
 
+    /// What is gone of the budget of money.
+    fn spent_usd(&self, used: &Used) -> f64 {
+        self.before.cost_usd + used.consumed.cost_usd + used.guessed_usd
+    }
+
     /// The end of a call, from this moment on.
     pub(super) fn ended(&self) -> Notified<'_> {
         self.ended.notified()
     }
 
     /// Takes back a call that was counted and not sent.
-    pub fn not_sent(&self) {
+    pub(super) fn not_sent(&self, size: &Size) {
         let mut used = self.lock();
         used.consumed.calls = used.consumed.calls.saturating_sub(1);
-        used.under_way = used.under_way.saturating_sub(1);
+        used.alike.not_sent(size);
         drop(used);
         self.ended.notify_waiters();
     }
 
-    /// Counts a call that was sent and has no answer, and what it consumed nevertheless.
-    pub fn failed(&self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.consume(cost_usd, usage);
-    }
-
-    /// Counts what an answer consumed.
-    pub fn consume(&self, cost_usd: Option<f64>, usage: TokenUsage) {
-        self.end(cost_usd, usage, Beyond::Nothing);
-    }
-
     /// Counts what a call consumed, with what it may have consumed beyond that. Calls that wait see both or neither.
-    pub(super) fn end(&self, cost_usd: Option<f64>, usage: TokenUsage, beyond: Beyond) {
+    pub(super) fn end(
+        &self,
+        size: &Size,
+        cost_usd: Option<f64>,
+        usage: TokenUsage,
+        beyond: Beyond,
+    ) {
         let mut used = self.lock();
-        used.end(cost_usd, usage);
+        used.end(size, cost_usd, usage);
         match (beyond, used.dearest_usd) {
             (Beyond::Nothing, _) => {}
             (Beyond::Unanswered, Some(dearest)) => used.guessed_usd += dearest,
@@ -246,6 +247,8 @@ impl fmt::Debug for Meter {
 mod tests {
     use super::*;
 
+    const SIZE: Size = Size::new(0, 1000);
+
     fn tokens(input: u64, output: u64) -> TokenUsage {
         TokenUsage { input_tokens: Some(input), output_tokens: Some(output) }
     }
@@ -253,11 +256,11 @@ mod tests {
     #[test]
     fn a_budget_of_calls_lets_exactly_so_many_begin() {
         let meter = Meter::new(Budget::default().with_calls(2));
-        assert_eq!((meter.begin(), meter.begin()), (Ok(true), Ok(true)));
-        assert_eq!(meter.begin(), Err(Spent::Calls(2)));
+        assert_eq!((meter.begin(&SIZE), meter.begin(&SIZE)), (Ok(true), Ok(true)));
+        assert_eq!(meter.begin(&SIZE), Err(Spent::Calls(2)));
         assert!(meter.is_spent());
-        meter.not_sent();
-        assert_eq!(meter.begin(), Ok(true));
+        meter.not_sent(&SIZE);
+        assert_eq!(meter.begin(&SIZE), Ok(true));
         assert_eq!(meter.consumed().calls, 2);
     }
 
@@ -265,65 +268,92 @@ mod tests {
     fn a_budget_of_money_ends_with_the_call_that_spends_it() {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
         for _ in 0..2 {
-            assert_eq!(meter.begin(), Ok(true));
-            meter.consume(Some(0.25), tokens(10, 2));
+            assert_eq!(meter.begin(&SIZE), Ok(true));
+            meter.end(&SIZE, Some(0.25), tokens(10, 2), Beyond::Nothing);
         }
-        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
+        assert_eq!(meter.begin(&SIZE), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
         let consumed = meter.consumed();
         assert_eq!((consumed.calls, consumed.input_tokens, consumed.output_tokens), (2, 20, 4));
     }
 
     #[test]
+    fn what_was_consumed_before_is_gone_and_not_counted_again() {
+        let mut before = Consumed { calls: 2, cost_usd: 0.75, ..Consumed::default() };
+        let meter = Meter::new(Budget::default().with_cost_usd(1.0)).after(before);
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+        meter.end(&SIZE, Some(0.25), TokenUsage::default(), Beyond::Nothing);
+        assert_eq!(meter.begin(&SIZE), Err(Spent::Cost { used: 1.0, guessed: 0.0, budget: 1.0 }));
+        assert_eq!((meter.consumed().calls, meter.consumed().cost_usd), (1, 0.25));
+        before.calls = 3;
+        let of_calls = Meter::new(Budget::default().with_calls(3)).after(before);
+        assert_eq!(of_calls.begin(&SIZE), Err(Spent::Calls(3)));
+    }
+
+    #[test]
     fn what_calls_cost_is_found_out_by_the_first_alone() {
         let meter = Meter::new(Budget::default().with_cost_usd(1.0));
-        assert_eq!((meter.begin(), meter.begin()), (Ok(true), Ok(false)));
-        meter.not_sent();
-        assert_eq!(meter.begin(), Ok(true));
-        meter.failed(None, TokenUsage::default());
-        assert_eq!((meter.begin(), meter.begin()), (Ok(true), Ok(true)));
+        assert_eq!((meter.begin(&SIZE), meter.begin(&SIZE)), (Ok(true), Ok(false)));
+        meter.not_sent(&SIZE);
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+        meter.end(&SIZE, None, TokenUsage::default(), Beyond::Nothing);
+        assert_eq!((meter.begin(&SIZE), meter.begin(&SIZE)), (Ok(true), Ok(true)));
         assert_eq!(meter.consumed().calls, 3);
     }
 
     #[test]
     fn calls_under_way_count_as_much_as_those_before_them() {
         let meter = Meter::new(Budget::default().with_cost_usd(1.0));
-        assert_eq!(meter.begin(), Ok(true));
-        meter.consume(Some(0.25), TokenUsage::default());
-        (0..3).for_each(|_| assert_eq!(meter.begin(), Ok(true)));
-        assert_eq!(meter.begin(), Ok(false));
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+        meter.end(&SIZE, Some(0.25), TokenUsage::default(), Beyond::Nothing);
+        (0..3).for_each(|_| assert_eq!(meter.begin(&SIZE), Ok(true)));
+        assert_eq!(meter.begin(&SIZE), Ok(false));
         // Cheaper than thought: there is room again.
-        meter.consume(Some(0.0), TokenUsage::default());
-        assert_eq!(meter.begin(), Ok(true));
+        meter.end(&SIZE, Some(0.0), TokenUsage::default(), Beyond::Nothing);
+        assert_eq!(meter.begin(&SIZE), Ok(true));
         assert!(!meter.is_spent());
     }
 
     #[test]
     fn a_budget_of_money_ends_with_an_answer_of_unknown_cost() {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
-        assert_eq!(meter.begin(), Ok(true));
-        meter.end(None, TokenUsage::default(), Beyond::Unknown);
-        assert_eq!(meter.begin(), Err(Spent::CostUnknown(0.5)));
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+        meter.end(&SIZE, None, TokenUsage::default(), Beyond::Unknown);
+        assert_eq!(meter.begin(&SIZE), Err(Spent::CostUnknown(0.5)));
         let of_calls = Meter::new(Budget::default().with_calls(9));
-        of_calls.end(None, TokenUsage::default(), Beyond::Unknown);
-        assert_eq!(of_calls.begin(), Ok(true));
+        of_calls.end(&SIZE, None, TokenUsage::default(), Beyond::Unknown);
+        assert_eq!(of_calls.begin(&SIZE), Ok(true));
     }
 
     #[test]
     fn what_a_call_without_an_answer_consumed_counts() {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
-        assert_eq!(meter.begin(), Ok(true));
-        meter.failed(Some(0.5), tokens(10, 2));
-        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+        meter.end(&SIZE, Some(0.5), tokens(10, 2), Beyond::Nothing);
+        assert_eq!(meter.begin(&SIZE), Err(Spent::Cost { used: 0.5, guessed: 0.0, budget: 0.5 }));
         assert_eq!(meter.consumed().input_tokens, 10);
     }
 
     #[test]
     fn without_a_budget_there_is_always_more() {
         let meter = Meter::new(Budget::default());
-        (0..1000).for_each(|_| assert_eq!(meter.begin(), Ok(true)));
-        meter.consume(None, tokens(0, u64::MAX));
-        meter.consume(Some(1e9), tokens(0, 1));
+        (0..1000).for_each(|_| assert_eq!(meter.begin(&SIZE), Ok(true)));
+        meter.end(&SIZE, None, tokens(0, u64::MAX), Beyond::Nothing);
+        meter.end(&SIZE, Some(1e9), tokens(0, 1), Beyond::Nothing);
         assert_eq!(meter.consumed().output_tokens, u64::MAX);
-        assert_eq!(meter.begin(), Ok(true));
+        assert_eq!(meter.begin(&SIZE), Ok(true));
+    }
+
+    #[test]
+    fn a_budget_of_money_says_what_is_spent_once_no_call_is_under_way() {
+        let meter = Meter::new(Budget::default().with_cost_usd(1.0));
+        meter.begin(&SIZE).unwrap();
+        meter.end(&SIZE, Some(0.25), TokenUsage::default(), Beyond::Nothing);
+        assert_eq!((meter.begin(&SIZE), meter.begin(&SIZE)), (Ok(true), Ok(true)));
+        meter.end(&SIZE, Some(1.0), TokenUsage::default(), Beyond::Nothing);
+        // The other one has yet to be paid for.
+        assert_eq!(meter.begin(&SIZE), Ok(false));
+        assert!(meter.is_spent());
+        meter.end(&SIZE, Some(1.0), TokenUsage::default(), Beyond::Nothing);
+        assert_eq!(meter.begin(&SIZE), Err(Spent::Cost { used: 2.25, guessed: 0.0, budget: 1.0 }));
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Budget, JudgeSettings, Judges, Meter, Provider, RecordingUse, Recordings,
+    Budget, Consumed, JudgeSettings, Judges, Meter, Provider, RecordingUse, Recordings,
     in_flight::InFlight,
     judges::{Counts, Judge, Shared},
 };
@@ -16,6 +16,7 @@ pub struct JudgesBuilder {
     recordings: Option<Arc<dyn Recordings>>,
     recording_use: RecordingUse,
     budget: Budget,
+    before: Consumed,
 }
 
 impl JudgesBuilder {
@@ -68,14 +69,21 @@ impl JudgesBuilder {
         self
     }
 
+    /// What of that budget was consumed before, by earlier sessions of the same run.
+    #[must_use]
+    pub fn consumed_before(mut self, consumed: Consumed) -> JudgesBuilder {
+        self.before = consumed;
+        self
+    }
+
     /// The judges.
     pub fn build(self) -> Judges {
-        let JudgesBuilder { judges, recordings, recording_use, budget } = self;
+        let JudgesBuilder { judges, recordings, recording_use, budget, before } = self;
         Judges(Arc::new(Shared {
             judges,
             recordings,
             recording_use,
-            meter: Some(Meter::new(budget)),
+            meter: Some(Meter::new(budget).after(before)),
             in_flight: InFlight::default(),
             counts: Counts::default(),
             began_at_ms: now_ms(),

@@ -18,6 +18,7 @@ use super::{
     JudgeErrorKind, JudgeSettings, Load, MOST_COST_USD, Meter, Provider, Recording, Recordings,
     TokenUsage,
     budget::Beyond,
+    expected::Size,
     in_flight::{Ended, InFlight},
     permit::Permit,
     provider::answer_of,
@@ -237,22 +238,48 @@ impl Judges {
         behalf: Behalf<'_>,
     ) -> Result<Asked, JudgeError> {
         let digest = call.digest();
-        if let Some(recording) = self.recorded(digest)? {
-            self.0.counts.recorded.fetch_add(1, Ordering::Relaxed);
-            return Ok(Asked { recording, is_recorded: true });
-        }
-        let from_a_file = self.judge(name).is_some_and(|judge| judge.recorded.is_some());
-        if self.0.recording_use == RecordingUse::Only && !from_a_file {
-            return Err(not_recorded(name, call, digest));
-        }
-        let (recording, is_answered_now) = self.asked_once(name, call, behalf).await;
-        let asked_now = is_answered_now && !from_a_file;
+        let file = self.judge(name).and_then(|judge| judge.recorded.as_ref());
+        let (recording, is_asked_now) = match file {
+            Some(file) => (self.of_file(name, &**file, call).await, false),
+            None => match self.recorded(digest)? {
+                Some(recording) => (Ok(recording), false),
+                None if self.0.recording_use == RecordingUse::Only => {
+                    return Err(not_recorded(name, call, digest));
+                }
+                None => self.asked_once(name, call, behalf).await,
+            },
+        };
         if recording.is_err() {
             self.0.counts.failed.fetch_add(1, Ordering::Relaxed);
-        } else if !asked_now {
+        } else if !is_asked_now {
             self.0.counts.recorded.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(Asked { recording: recording?, is_recorded: !asked_now })
+        Ok(Asked { recording: recording?, is_recorded: !is_asked_now })
+    }
+
+    /// The answer of a judge that is a file of recordings: that of the file, whatever else is recorded. One that it does not
+    /// have may be replayed where nobody is asked anyway.
+    async fn of_file(
+        &self,
+        name: &str,
+        file: &dyn Recordings,
+        call: &Call,
+    ) -> Result<Arc<Recording>, JudgeError> {
+        let digest = call.digest();
+        let Some(recording) = file.find(digest).map_err(unreadable)? else {
+            let replayed = match self.0.recording_use {
+                RecordingUse::Only => self.recorded(digest)?,
+                _ => None,
+            };
+            return replayed.ok_or_else(|| not_recorded(name, call, digest));
+        };
+        let stored = self.0.recordings.as_ref().filter(|_| self.records());
+        let stored = stored.map(|stored| stored.find(digest)).transpose().map_err(unreadable)?;
+        // It is there already, most of the time.
+        if stored.flatten().is_none_or(|stored| stored.reply != recording.reply) {
+            self.keep(&recording).await?;
+        }
+        Ok(recording)
     }
 
     /// What is answered to a call now, which is asked once, however many ask it at this moment; and whether this one did.
@@ -312,13 +339,6 @@ impl Judges {
         };
         let judge =
             self.judge(name).ok_or_else(|| unavailable("there is no such judge".to_owned()))?;
-        if let Some(recorded) = &judge.recorded {
-            let digest = call.digest();
-            let found = recorded.find(digest).map_err(unreadable)?;
-            let recording = found.ok_or_else(|| not_recorded(name, call, digest))?;
-            self.keep(&recording).await?;
-            return Ok(recording);
-        }
         let provider = judge
             .provider
             .as_ref()
@@ -332,7 +352,8 @@ impl Judges {
             .collect();
         let permit = {
             let _waiting = Waiting::new(&self.0.counts.waiting);
-            Permit::wait(&judge.places, &meters, (name, behalf.scorer), behalf.stop).await?
+            let size = Size::of(name, &call.question);
+            Permit::wait(&judge.places, size, &meters, (name, behalf.scorer), behalf.stop).await?
         };
         let stop = behalf.stop.clone();
         let answered = answer_of(&**provider, &call.question, behalf.within, stop);

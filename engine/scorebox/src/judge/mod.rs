@@ -9,6 +9,7 @@
 //! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
 //! - `recorded`: the recordings of a file as a judge.
 //! - `budget`: what calls have consumed.
+//! - `expected`: what a call may cost, before it is sent.
 //! - `halt`: what ends the waiting of calls that nobody wants any more.
 //! - `permit`: the right to send one call: a place, and room in all budgets.
 //! - `request`: what a scorer asks, checked.
@@ -27,6 +28,7 @@ mod budget;
 mod builder;
 mod choice;
 mod error;
+mod expected;
 mod extras;
 mod halt;
 mod identity;

@@ -4,7 +4,9 @@ use std::pin::pin;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{BudgetOf, Halt, JudgeError, Meter, TokenUsage, budget::Beyond, error::Names};
+use super::{
+    BudgetOf, Halt, JudgeError, Meter, TokenUsage, budget::Beyond, error::Names, expected::Size,
+};
 
 /// The budgets that a call counts in.
 pub(super) type Meters<'a> = [(BudgetOf, &'a Meter)];
@@ -13,6 +15,7 @@ pub(super) type Meters<'a> = [(BudgetOf, &'a Meter)];
 pub(super) struct Permit<'a> {
     /// Empty once it is known what the call consumed.
     meters: &'a Meters<'a>,
+    size: Size,
     _place: Option<SemaphorePermit<'a>>,
 }
 
@@ -24,11 +27,12 @@ impl<'a> Permit<'a> {
     /// A budget is spent, or `stop` is ordered.
     pub(super) async fn wait(
         places: &'a Semaphore,
+        size: Size,
         meters: &'a Meters<'a>,
         names: Names<'_>,
         stop: &Halt,
     ) -> Result<Permit<'a>, JudgeError> {
-        let permit = stop.unless_ordered(Permit::waited_for(places, meters, names)).await;
+        let permit = stop.unless_ordered(Permit::waited_for(places, size, meters, names)).await;
         match permit.transpose()? {
             Some(permit) if !stop.is_ordered() => Ok(permit),
             had => {
@@ -40,32 +44,35 @@ impl<'a> Permit<'a> {
 
     async fn waited_for(
         places: &'a Semaphore,
+        size: Size,
         meters: &'a Meters<'a>,
         names: Names<'_>,
     ) -> Result<Permit<'a>, JudgeError> {
         // Fails only if the semaphore is closed, which nothing does.
         let place = places.acquire().await.ok();
-        while let Some(full) = begin(meters, names)? {
+        while let Some(full) = begin(size, meters, names)? {
             let mut ended = pin!(full.ended());
             // A call may have ended since it was full: what ends from here on is noticed.
             ended.as_mut().enable();
-            match begin(meters, names)? {
+            match begin(size, meters, names)? {
                 Some(full_still) if std::ptr::eq(full, full_still) => ended.await,
                 Some(_) => {}
                 None => break,
             }
         }
-        Ok(Permit { meters, _place: place })
+        Ok(Permit { meters, size, _place: place })
     }
 
     /// Nothing was sent.
     pub(super) fn not_sent(mut self) {
-        self.settle().iter().for_each(|(_, meter)| meter.not_sent());
+        let size = self.size;
+        self.settle().iter().for_each(|(_, meter)| meter.not_sent(&size));
     }
 
     /// There is an answer, or none will come.
     pub(super) fn ended(mut self, cost_usd: Option<f64>, usage: TokenUsage, beyond: Beyond) {
-        self.settle().iter().for_each(|(_, meter)| meter.end(cost_usd, usage, beyond));
+        let size = self.size;
+        self.settle().iter().for_each(|(_, meter)| meter.end(&size, cost_usd, usage, beyond));
     }
 
     fn settle(&mut self) -> &'a Meters<'a> {
@@ -75,18 +82,23 @@ impl<'a> Permit<'a> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.settle().iter().for_each(|(_, meter)| meter.failed(None, TokenUsage::default()));
+        let (size, usage) = (self.size, TokenUsage::default());
+        self.settle().iter().for_each(|(_, meter)| meter.end(&size, None, usage, Beyond::Nothing));
     }
 }
 
 /// Counts a call in all budgets; in none, if one of them has no room for it now: that one.
-fn begin<'a>(meters: &Meters<'a>, names: Names<'_>) -> Result<Option<&'a Meter>, JudgeError> {
+fn begin<'a>(
+    size: Size,
+    meters: &Meters<'a>,
+    names: Names<'_>,
+) -> Result<Option<&'a Meter>, JudgeError> {
     for (index, (whose, meter)) in meters.iter().enumerate() {
-        let begun = meter.begin();
+        let begun = meter.begin(&size);
         if begun == Ok(true) {
             continue;
         }
-        meters[..index].iter().for_each(|(_, before)| before.not_sent());
+        meters[..index].iter().for_each(|(_, before)| before.not_sent(&size));
         return match begun {
             Err(spent) => Err(JudgeError::spent(*whose, names, &spent)),
             Ok(_) => Ok(Some(meter)),
@@ -105,6 +117,7 @@ mod tests {
 
     use super::*;
 
+    const SIZE: Size = Size::new(0, 1000);
     const NAMES: Names<'_> = ("j", Some("s"));
 
     fn dollar() -> Meter {
@@ -115,13 +128,14 @@ mod tests {
     async fn a_call_waits_until_it_is_known_what_calls_cost() {
         let (places, run, scorer) = (Semaphore::new(9), dollar(), Meter::new(Budget::default()));
         let meters = [(BudgetOf::Run, &run), (BudgetOf::Scorer, &scorer)];
-        let first = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+        let first = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
         let stop = Halt::default();
-        let mut second = pin!(Permit::wait(&places, &meters, NAMES, &stop));
+        let mut second = pin!(Permit::wait(&places, SIZE, &meters, NAMES, &stop));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         first.ended(Some(0.25), TokenUsage::default(), Beyond::Nothing);
         second.await.unwrap().ended(Some(0.75), TokenUsage::default(), Beyond::Nothing);
-        let spent = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        let spent =
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(spent.message, "the run: 1.000000 US dollars are spent, of a budget of 1");
         assert_eq!((run.consumed().calls, scorer.consumed().calls), (2, 2));
     }
@@ -131,10 +145,12 @@ mod tests {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
         for beyond in [Beyond::Nothing, Beyond::Unknown] {
-            let permit = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+            let permit =
+                Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
             permit.ended(None, TokenUsage::default(), beyond);
         }
-        let unknown = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        let unknown =
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(
             unknown.message,
             "the run: what a question cost is not known, because its tokens are not counted or have no price: a budget of 1 US dollars cannot be kept"
@@ -151,11 +167,13 @@ mod tests {
             (None, Beyond::Unanswered),
             (Some(0.125), Beyond::Unanswered),
         ] {
-            let permit = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+            let permit =
+                Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
             permit.ended(cost, TokenUsage::default(), beyond);
         }
         assert_eq!(run.consumed().cost_usd, 0.5);
-        let spent = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.err().unwrap();
+        let spent =
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.err().unwrap();
         assert_eq!(
             spent.message,
             "the run: 1.000000 US dollars are spent, of a budget of 1; 0.500000 of them are what failed attempts may have cost, for each question as much as the dearest one"
@@ -166,7 +184,7 @@ mod tests {
     async fn a_spent_budget_says_whose_it_is() {
         let (places, none) = (Semaphore::new(9), Meter::new(Budget::default().with_calls(0)));
         let said = async |whose, names: Names<'_>| {
-            Permit::wait(&places, &[(whose, &none)], names, &Halt::default())
+            Permit::wait(&places, SIZE, &[(whose, &none)], names, &Halt::default())
                 .await
                 .err()
                 .unwrap()
@@ -183,9 +201,9 @@ mod tests {
     async fn a_call_that_is_given_up_lets_the_next_one_begin() {
         let (places, run) = (Semaphore::new(9), dollar());
         let meters = [(BudgetOf::Run, &run)];
-        let first = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+        let first = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
         let stop = Halt::default();
-        let mut second = pin!(Permit::wait(&places, &meters, NAMES, &stop));
+        let mut second = pin!(Permit::wait(&places, SIZE, &meters, NAMES, &stop));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         drop(first);
         second.await.unwrap();
@@ -195,10 +213,10 @@ mod tests {
     async fn a_budget_is_asked_about_calls_that_have_a_place() {
         let (places, run) = (Semaphore::new(1), Meter::new(Budget::default().with_calls(5)));
         let meters = [(BudgetOf::Run, &run)];
-        let first = Permit::wait(&places, &meters, NAMES, &Halt::default()).await.unwrap();
+        let first = Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()).await.unwrap();
         let second = timeout(
             Duration::from_millis(1),
-            Permit::wait(&places, &meters, NAMES, &Halt::default()),
+            Permit::wait(&places, SIZE, &meters, NAMES, &Halt::default()),
         )
         .await;
         assert!(second.is_err());
@@ -211,13 +229,13 @@ mod tests {
     async fn a_call_that_is_stopped_while_it_waits_is_not_sent_and_costs_nothing() {
         let (places, run) = (Semaphore::new(1), Meter::new(Budget::default()));
         let (meters, stop) = ([(BudgetOf::Run, &run)], Halt::default());
-        let first = Permit::wait(&places, &meters, NAMES, &stop).await.unwrap();
-        let mut second = pin!(Permit::wait(&places, &meters, NAMES, &stop));
+        let first = Permit::wait(&places, SIZE, &meters, NAMES, &stop).await.unwrap();
+        let mut second = pin!(Permit::wait(&places, SIZE, &meters, NAMES, &stop));
         assert!(timeout(Duration::from_millis(1), &mut second).await.is_err());
         stop.order();
         // Nor if a place is free at the same moment.
         first.ended(None, TokenUsage::default(), Beyond::Nothing);
-        for waits in [second.await, Permit::wait(&places, &meters, NAMES, &stop).await] {
+        for waits in [second.await, Permit::wait(&places, SIZE, &meters, NAMES, &stop).await] {
             assert_eq!(waits.err().unwrap().kind, JudgeErrorKind::Stopped);
         }
         assert_eq!((run.consumed().calls, places.available_permits()), (1, 1));

@@ -53,6 +53,9 @@ pub struct SilentJuror {
     pub judge: String,
     /// The model that is asked.
     pub model: String,
+    /// Whether another juror has the same model from another judge, so that the model does not name this one.
+    #[serde(skip)]
+    pub shares_model: bool,
     /// Scores of the jury.
     pub scores: u64,
     /// Those in which it has no vote.
@@ -154,18 +157,27 @@ impl Store {
                      AND json_type(meta_json, '$.jury.votes') = 'array') AS scored,
                  json_each(scored.meta_json, '$.jury.votes') AS vote
              WHERE vote.type = 'object'
-             GROUP BY 1, 2 HAVING without > 0 OR unreadable > 0 ORDER BY 1, 2",
+             GROUP BY 1, 2 ORDER BY 1, 2",
         )?;
         let jurors = query.query_map(params![first, last, scorer], |row| {
             Ok(SilentJuror {
                 judge: row.get(0)?,
                 model: row.get(1)?,
+                shares_model: false,
                 scores: count(row, 2)?,
                 without_vote: count(row, 3)?,
                 unreadable: count(row, 4)?,
             })
         })?;
-        jurors.collect()
+        let jurors = jurors.collect::<rusqlite::Result<Vec<SilentJuror>>>()?;
+        let mut of_model: BTreeMap<&str, usize> = BTreeMap::new();
+        jurors.iter().for_each(|juror| *of_model.entry(&juror.model).or_default() += 1);
+        let is_silent = |juror: &&SilentJuror| juror.without_vote > 0 || juror.unreadable > 0;
+        let named = |juror: &SilentJuror| SilentJuror {
+            shares_model: of_model[juror.model.as_str()] > 1,
+            ..juror.clone()
+        };
+        Ok(jurors.iter().filter(is_silent).map(named).collect())
     }
 
     /// The outcomes of one scorer's rows.
