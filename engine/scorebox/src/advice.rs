@@ -199,16 +199,6 @@ impl Advice {
         all
     }
 
-    /// The same advice about a scorer that this suite file uses.
-    pub(crate) fn in_suite(self, suite: Option<&Path>) -> Advice {
-        let suite = suite.map(Box::from);
-        match self {
-            Advice::Lock { address, .. } => Advice::Lock { address, suite },
-            Advice::Fetch { .. } => Advice::Fetch { suite },
-            other => other,
-        }
-    }
-
     /// `DidYouMean`, if some of `names` are close to `wanted`: for a program with documents or names of its own.
     pub fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<Advice> {
         Advice::did_you_mean(&crate::suggest::closest(wanted, names))

@@ -107,6 +107,16 @@ pub enum RunError {
     Broken(String),
 }
 
+/// The same advice about a scorer that this suite file uses.
+fn in_suite(advice: Advice, suite: Option<&Path>) -> Advice {
+    let suite = suite.map(Box::from);
+    match advice {
+        Advice::Lock { address, .. } => Advice::Lock { address, suite },
+        Advice::Fetch { .. } => Advice::Fetch { suite },
+        other => other,
+    }
+}
+
 impl Advised for RunError {
     fn advice(&self) -> Option<Advice> {
         match self {
@@ -116,7 +126,7 @@ impl Advised for RunError {
                 ..
             } => Some(Advice::Write(Form::PathInSuite)),
             RunError::NotFound { suite, error, .. } => {
-                error.advice().map(|advice| advice.in_suite(suite.as_deref()))
+                error.advice().map(|advice| in_suite(advice, suite.as_deref()))
             }
             RunError::Scorer { error, .. } | RunError::Condition { error, .. } => error.advice(),
             RunError::Unusable(errors) => errors.first()?.advice(),
