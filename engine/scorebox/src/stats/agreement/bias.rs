@@ -56,7 +56,7 @@ impl GroupDifference {
 /// difference in its standard errors, which holds although a side varies more than the other (Janssen, "Studentized permutation tests for
 /// non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", Statistics and Probability Letters 36, 1997; Chung and
 /// Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41, 2013). The interval has the differences that
-/// the same permutations would not reject, with that standard error. Where cases are too many to permute, both are [`welch`]'s.
+/// the same permutations would not reject, with that standard error. Where cases are too many to permute, both are those of Student's t with Welch's degrees of freedom.
 pub fn group_difference(cases: &[CaseErrors]) -> Option<GroupDifference> {
     let strata = strata(cases)?;
     let Some((strata, unit)) = strata.in_units() else {

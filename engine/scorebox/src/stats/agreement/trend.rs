@@ -23,7 +23,7 @@ const SHORT: f64 = 1e-12;
 ///
 /// The p value is that of the permutation test (Spearman's rho in each order of the errors: Kendall and Stuart, "The advanced theory
 /// of statistics" 2, section 31.19): of up to 9 cases, all orders are counted. Of more, they are drawn if on one side at
-/// most 30 cases have something else than the commonest number; the observed order counts as drawn too. Otherwise it is [`student_trend`].
+/// most 30 cases have something else than the commonest number; the observed order counts as drawn too. Otherwise it is that of Student's t with n - 2 degrees of freedom.
 pub fn rank_trend(numbers: &[f64], errors: &[f64]) -> Option<(f64, f64)> {
     let rho = spearman(numbers, errors)?;
     if numbers.len() < 3 {
