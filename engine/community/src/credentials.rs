@@ -12,8 +12,8 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::{
+    credential_helper::{self, AN_IDENTITY_TOKEN},
     error::Unusable,
-    helper::{self, AN_IDENTITY_TOKEN},
 };
 
 /// A user's name and password, or a token in its place. Its memory is wiped when it is dropped.
@@ -48,7 +48,7 @@ impl Credentials {
         let helper = configuration["credHelpers"][registry].as_str().map(str::to_owned);
         let store = configuration["credsStore"].as_str().map(str::to_owned);
         let asked = |name: &str| {
-            let login = helper::login_of(name, registry).map_err(Unusable::Helper)?;
+            let login = credential_helper::login_of(name, registry).map_err(Unusable::Helper)?;
             Ok(login.map(|(user, password)| Credentials { user, password }))
         };
         if let Some(helper) = helper.filter(|helper| !helper.is_empty()) {

@@ -123,7 +123,7 @@ pub enum Failed {
     /// It sends other bytes than those of the digest that it was asked for.
     #[error("it sends other bytes than those with the digest {0}")]
     OtherBytes(Digest),
-    /// What it keeps under this digest is damaged. It took the right bytes, and goes on sending the damaged ones.
+    /// What it keeps under this digest is damaged. It accepted the right bytes, and still sends the damaged ones.
     #[error(
         "what it keeps under the digest {0} is damaged, and uploading it again changed nothing"
     )]

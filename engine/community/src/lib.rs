@@ -12,7 +12,7 @@
 //! - `signing`: signatures of components.
 //! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked again.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
-//! - `credentials`: the logins that Docker keeps; `helper`: a program that knows them.
+//! - `credentials`: the logins that Docker keeps; `credential_helper`: a program that knows them.
 //! - `error`: why something failed, as data.
 //!
 //! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate `oci-client`, because that
@@ -30,10 +30,10 @@ mod address;
 mod artifact;
 mod bundle;
 mod components;
+mod credential_helper;
 mod credentials;
 mod error;
 mod exchange;
-mod helper;
 mod index;
 mod lock;
 mod login;

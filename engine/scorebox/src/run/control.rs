@@ -271,7 +271,7 @@ impl Control {
         self.cases_read.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A case that was counted as read is none of the run: its id is taken.
+    /// A case that was counted as read does not belong to the run: its id is taken.
     pub(super) fn forget_read(&self) {
         self.cases_read.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Whether the error of scores depends on the group that cases are of. Knows no case and no group by name.
+//! Whether the error of scores depends on the group that cases are of. Knows neither cases nor groups by name.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
