@@ -172,7 +172,11 @@ fn where_b_lacks_what_a_has_nothing_shows_that_it_is_not_worse() {
             "skipped",
             "B has no score of `right` for 20 cases that have one in A; no case has a score in both runs",
         ),
-        ("gated", "all", "B does not have the scorer `polite`, which decides in A"),
+        (
+            "gated",
+            "all",
+            "B does not have the scorer `polite`, which has a threshold or a gate in A",
+        ),
     ] {
         folder.sh(&format!("scorebox compare {a} {b}")).exits_with(0);
         let compared = folder.sh(&format!("scorebox compare {a} {b} --fail-if-worse"));

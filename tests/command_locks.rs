@@ -1,6 +1,10 @@
 //! `scorebox.lock`, and `scorebox fetch`: what a run uses, whatever a registry, a folder of components or a hand makes of it.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    io::{BufRead as _, BufReader},
+    process,
+};
 
 use insta::{allow_duplicates, assert_snapshot};
 use scorebox::digest::Digest;
@@ -388,6 +392,25 @@ fn a_lock_that_is_a_pipe_is_refused_at_once() {
         let refused = sh(&folder, &format!("timeout 60 scorebox {line}")).exits_with(2);
         assert!(refused.stderr.contains("`scorebox.lock` is not a regular file"), "{refused}");
     }
+}
+
+#[test]
+fn who_waits_for_another_command_sees_for_which_in_a_pipe_too() {
+    let folder = crate::scorer_desk::folder();
+    folder.write("suite.toml", SUITE);
+    let held = File::open(folder.path("")).unwrap();
+    held.lock().unwrap();
+    let mut removing = folder.spawn("scorebox remove words");
+    let mut said = String::new();
+    let mut stderr = BufReader::new(removing.stderr.take().unwrap());
+    stderr.read_line(&mut said).unwrap();
+    let waiting = "waiting for another command that changes suites and scorebox.lock in `.`";
+    let holder = format!("(process {}: ", process::id());
+    assert!(said.starts_with(waiting) && said.contains(&holder), "{said}");
+    drop(held);
+    stderr.read_line(&mut said).unwrap();
+    assert!(said.contains("no scorer `words`"), "{said}");
+    assert_eq!(removing.wait().unwrap().code(), Some(2));
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the folder of the suite file at `suite`; a user at a terminal sees for whom. Where folders cannot be locked, nobody waits.
+    /// Waits for the folder of the suite file at `suite`; a user who waits sees for whom. Where folders cannot be locked, nobody waits.
     pub(crate) fn take(suite: &Path) -> Turn {
         let path = suite.parent().filter(|folder| !folder.as_os_str().is_empty());
         let path = path.unwrap_or(Path::new("."));
@@ -50,7 +50,7 @@ fn is_locked(folder: &File, path: &Path) -> bool {
     match folder.try_lock() {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => {
-            let _waiting = Waiting::on(waiting_for(folder, path));
+            let _waiting = Waiting::for_another(waiting_for(folder, path));
             folder.lock().is_ok()
         }
         Err(TryLockError::Error(_)) => false,

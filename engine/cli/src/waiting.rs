@@ -1,5 +1,5 @@
 //! What a user at a terminal sees while they wait: what is being done, and how far it is. Nothing at first, and
-//! nothing in a pipe.
+//! nothing in a pipe, but for one line where another process may keep this one waiting for ever.
 
 use std::{
     borrow::Cow,
@@ -15,6 +15,8 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::words;
+
 /// What is done within this is not worth a word.
 const PATIENCE: Duration = Duration::from_millis(700);
 
@@ -24,6 +26,9 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// Why loading a scorer takes long.
 pub(crate) const COMPILING: &str =
     "compiling the scorer (once for all its configurations; cached afterwards)";
+
+/// What is done, and for how long.
+const FOR_HOW_LONG: &str = "{spinner} {msg}, {elapsed}";
 
 /// What is being done, in words that may change meanwhile.
 type What = Arc<Mutex<Cow<'static, str>>>;
@@ -45,7 +50,18 @@ struct Shown {
 impl Waiting {
     /// `rewriting the database`.
     pub(crate) fn on(what: impl Into<Cow<'static, str>>) -> Waiting {
-        Waiting::new(what.into(), "{spinner} {msg}, {elapsed}", None, Arc::default())
+        Waiting::new(what.into(), FOR_HOW_LONG, None, Arc::default())
+    }
+
+    /// `waiting for another command`, which in a pipe is one plain line.
+    pub(crate) fn for_another(what: String) -> Waiting {
+        match io::stderr().is_terminal() {
+            true => Waiting::on(what),
+            false => {
+                let shown = Some(Shown::after_patience(move |_| words::say(&what)));
+                Waiting { what: What::default(), position: Arc::default(), shown }
+            }
+        }
     }
 
     /// `removing cases: 1,200 of 3,000`; [`Waiting::at`] sets how far it is.
@@ -80,16 +96,23 @@ impl Waiting {
     ) -> Waiting {
         let what = What::new(Mutex::new(what));
         let shown = io::stderr().is_terminal().then(|| {
-            let (end, ended) = mpsc::channel();
             let (what, position) = (Arc::clone(&what), Arc::clone(&position));
-            let drawing = thread::spawn(move || {
-                if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    draw(&what, template, total, &position, &ended);
-                }
-            });
-            Shown { end, drawing }
+            Shown::after_patience(move |ended| draw(&what, template, total, &position, ended))
         });
         Waiting { what, position, shown }
+    }
+}
+
+impl Shown {
+    /// What `show` does, unless the end comes first; it hears of the end.
+    fn after_patience(show: impl FnOnce(&mpsc::Receiver<()>) + Send + 'static) -> Shown {
+        let (end, ended) = mpsc::channel();
+        let drawing = thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                show(&ended);
+            }
+        });
+        Shown { end, drawing }
     }
 }
 

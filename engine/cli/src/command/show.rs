@@ -1,12 +1,12 @@
 //! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say about it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scorebox::{
     aggregate::{Decisive, VerdictOptions, decides, verdicts},
-    contract::{Field, Parts},
+    contract::{Direction, Field, Parts},
     row::{Answer, Json},
-    store::{CaseContent, CaseKey, ScoreFilter, ScoreRecord, Store},
+    store::{CaseContent, CaseKey, ScoreFilter, ScoreRecord, ScorerSpec, Store},
     verdict::{CaseVerdict, ShownVerdict, Standing},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
@@ -73,6 +73,9 @@ struct Shown {
     /// Which value of the case is judged in place of the output, by scorer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     on: BTreeMap<String, String>,
+    /// The scorers of which a lower score is better.
+    #[serde(skip)]
+    lower_is_better: BTreeSet<String>,
 }
 
 /// A scorer that decided against the case, as `cases` has it.
@@ -161,11 +164,17 @@ impl Show {
             true
         })?;
         let mut scores = scores(store, filter)?;
-        let on: BTreeMap<String, String> = store
-            .scorers(store.run(run)?.key)?
-            .into_iter()
-            .filter_map(|it| Some((it.spec.scorer_id, it.spec.output_from?)))
-            .collect();
+        let (mut on, mut lower_is_better) = (BTreeMap::new(), BTreeSet::new());
+        for ScorerSpec { scorer_id, output_from, direction, .. } in
+            store.scorers(store.run(run)?.key)?.into_iter().map(|it| it.spec)
+        {
+            if direction == Direction::LowerIsBetter {
+                lower_is_better.insert(scorer_id.clone());
+            }
+            if let Some(from) = output_from {
+                on.insert(scorer_id, from);
+            }
+        }
         let cases = decided.into_iter().map(|case| {
             let (own, others) =
                 scores.drain(..).partition(|record: &ScoreRecord| record.cursor.case() == case.key);
@@ -187,6 +196,7 @@ impl Show {
                 content,
                 scores: own,
                 on: on.clone(),
+                lower_is_better: lower_is_better.clone(),
             })
         });
         cases.collect()
@@ -227,7 +237,7 @@ fn write_case(out: &mut Out<'_>, case: &Shown) -> std::io::Result<()> {
     }
     for record in &case.scores {
         writeln!(out)?;
-        write_score(out, record, &case.against, case.on.get(&record.row.scorer_id))?;
+        write_score(out, record, case)?;
     }
     Ok(())
 }
@@ -243,12 +253,7 @@ fn content(content: &CaseContent) -> Vec<(&'static str, &str)> {
     all
 }
 
-fn write_score(
-    out: &mut Out<'_>,
-    record: &ScoreRecord,
-    against: &[Against],
-    on: Option<&String>,
-) -> std::io::Result<()> {
+fn write_score(out: &mut Out<'_>, record: &ScoreRecord, case: &Shown) -> std::io::Result<()> {
     let answer = &record.row.answer;
     let id = report::one_line(&record.row.scorer_id, 64);
     let score = match answer.score {
@@ -259,14 +264,19 @@ fn write_score(
         .threshold
         .map(|threshold| format!(", threshold {}", report::score_beside(threshold, answer.score)));
     let severity = record.severity.as_str();
-    let on = on.map(|on| format!(", on {}", report::one_line(on, 64)));
+    let direction = match case.lower_is_better.contains(&record.row.scorer_id) {
+        true => ", lower is better",
+        false => "",
+    };
+    let on =
+        case.on.get(&record.row.scorer_id).map(|on| format!(", on {}", report::one_line(on, 64)));
     writeln!(
         out,
-        "{id}: {score} ({severity}{}{})",
+        "{id}: {score} ({severity}{}{direction}{})",
         threshold.unwrap_or_default(),
         on.unwrap_or_default()
     )?;
-    let decided = against.iter().find(|against| against.scorer_id == record.row.scorer_id);
+    let decided = case.against.iter().find(|against| against.scorer_id == record.row.scorer_id);
     let decisive = decided.into_iter().flat_map(|against| &against.assertions);
     let decisive: Vec<String> = decisive.map(verdict::decisive).collect();
     let decisive = (!decisive.is_empty()).then(|| decisive.join("\n"));

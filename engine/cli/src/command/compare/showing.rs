@@ -342,7 +342,9 @@ pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
         let name = one_line(scorer_id, NAME);
         lines.push(match comparison.incomparable.contains(scorer_id) {
             true => format!("`{name}` has another scale or direction in B"),
-            false => format!("B does not have the scorer `{name}`, which decides in A"),
+            false => {
+                format!("B does not have the scorer `{name}`, which has a threshold or a gate in A")
+            }
         });
     }
     if comparison.figures().all(|scores| scores.pairs == 0) {
