@@ -85,3 +85,18 @@ fn a_script_with_a_key_that_is_required_is_built_and_one_with_a_mistake_is_not()
     assert!(broken.stderr.starts_with("error: script `broken.js`: "), "{broken}");
     assert!(!folder.path("broken.wasm").exists());
 }
+
+#[test]
+fn a_scorer_that_needs_more_than_the_defaults_to_load_is_built_with_the_limits_that_are_named() {
+    let folder = Folder::new();
+    folder.write(
+        "large.js",
+        "const table = new Uint8Array(90e6).fill(1); export default () => table[1];\n",
+    );
+    let refused = folder.sh("scorebox build large.js").exits_with(2);
+    assert!(refused.stderr.contains("out-of-memory"), "{refused}");
+    assert!(refused.stderr.contains("or --memory"), "{refused}");
+    folder.sh("scorebox build large.js --memory 200MiB").exits_with(0);
+    let scored = "scorebox score large.wasm --output 1 --memory 200MiB --format json";
+    assert_eq!(folder.sh(scored).exits_with(0).json()["score"], 1.0);
+}

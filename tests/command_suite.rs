@@ -31,6 +31,33 @@ fn all_mistakes_are_reported_at_once_each_with_its_hint() {
 }
 
 #[test]
+fn a_suite_without_a_scorer_and_what_is_no_suite_are_named() {
+    let folder = Folder::new();
+    folder.write("empty.toml", "name = \"x\"\n");
+    let commands = ["suite check empty.toml", "run empty.toml answers.jsonl"];
+    let said = commands.map(|command| folder.sh(&format!("scorebox {command}")).to_string());
+    assert_eq!(said[0], said[1]);
+    assert_snapshot!(said[0], @r"
+    [stderr]
+    error: `empty.toml` names no scorer
+    hint: a suite has one: `[scorers.NAME]`; what takes a file of judges alone is `score --judges FILE` and `judges check FILE`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox suite check answers.jsonl"), @r"
+    [stderr]
+    error: `answers.jsonl` is JSON Lines, and a suite is TOML or JSON
+    hint: if these are the cases, name the suite before them: scorebox run SUITE answers.jsonl
+    [exit code 2]
+    ");
+    folder.write("suite.json", "{\"scorers\": {\"a\": {\"use\": \"length\"},}}");
+    assert_snapshot!(folder.sh("scorebox suite check suite.json"), @r"
+    [stderr]
+    error: suite.json:1:37: trailing comma
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn mistakes_of_the_file_and_those_that_only_loading_finds_are_reported_together() {
     let folder = Folder::new();
     folder.write(

@@ -233,14 +233,19 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     must_not_be_else(path)?;
     match bundled::is_bundle(path) {
         true => bundled::suite(path),
-        false => Suite::read_with(path, &variable).map_err(|error| match error {
-            SuiteError::NoScorers => Failure::new(format!(
-                "`{}` names no scorer",
-                report::printable(&path.display().to_string())
-            ))
-            .hint("a suite has one: `[scorers.NAME]`; what takes a file of judges alone is `score --judges FILE` and `judges check FILE`"),
-            error => error.into(),
-        }),
+        false => Suite::read_with(path, &variable).map_err(|error| no_suite(path, error)),
+    }
+}
+
+/// Why the file is no suite.
+fn no_suite(path: &Path, error: SuiteError) -> Failure {
+    match error {
+        SuiteError::NoScorers => Failure::new(format!(
+            "`{}` names no scorer",
+            report::printable(&path.display().to_string())
+        ))
+        .hint("a suite has one: `[scorers.NAME]`; what takes a file of judges alone is `score --judges FILE` and `judges check FILE`"),
+        error => error.into(),
     }
 }
 
@@ -256,6 +261,11 @@ pub(crate) fn judges(path: &Path) -> Result<BTreeMap<String, SuiteJudge>, Failur
 /// Refuses the file of a scorer, and YAML, where a suite is wanted; as TOML it would be full of mistakes.
 fn must_not_be_else(path: &Path) -> Result<(), Failure> {
     match scorer_not(path, "a suite") {
+        None if path.extension().is_some_and(|it| it == "jsonl" || it == "ndjson") => {
+            let file = report::printable(&path.to_string_lossy());
+            Err(Failure::new(format!("`{file}` is JSON Lines, and a suite is TOML or JSON"))
+                .hint(format!("if these are the cases, name the suite before them: scorebox run SUITE {}", report::shell_word(path))))
+        }
         None if is_yaml(path) => Err(Failure::new(format!(
             "`{}` is YAML, and a suite is TOML or JSON",
             path.display()
@@ -311,7 +321,7 @@ pub(crate) fn suite_to_load(
     let (mistakes, clear) = match Suite::read_with(path, &variable) {
         Ok(suite) => return change(suite),
         Err(SuiteError::Invalid { mistakes, clear }) => (mistakes, clear),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(no_suite(path, error)),
     };
     // The command line may name a scorer that is not clear, which is no mistake of the command line.
     let errors = change(*clear).map_or_else(|_| Vec::new(), |clear| load_errors(&clear, sandbox));

@@ -25,7 +25,7 @@ use scorebox::{
 
 use self::{samples::Samples, saved::Saved};
 use crate::{
-    arguments,
+    arguments::{self, LimitArguments},
     failure::{Exit, Failure},
     new_file::NewFile,
     report,
@@ -80,6 +80,9 @@ pub(crate) struct Build {
     check: bool,
 
     #[command(flatten)]
+    limits: LimitArguments,
+
+    #[command(flatten)]
     sandbox: SandboxArguments,
 }
 
@@ -115,7 +118,10 @@ impl Build {
         watch::watch(saved, || {
             let component = self.build()?;
             match Samples::find(self.cases.as_deref(), &folder) {
-                Some(samples) => samples.score(&component, &self.sandbox),
+                Some(samples) => {
+                    let limits = self.limits.apply(Limits::default())?;
+                    samples.score(&component, limits, &self.sandbox)
+                }
                 None => {
                     words::say(
                         "there is no test.jsonl with sample cases; --cases FILE names others",
@@ -143,7 +149,7 @@ impl Build {
         must_be_a_crate(folder)?;
         self.output.as_deref().map_or(Ok(()), must_be_replaceable)?;
         let toolchain = toolchain()?;
-        let asked = Asked::new(&self.sandbox)?;
+        let asked = Asked::new(&self.sandbox, &self.limits)?;
         let shared = self.sandbox.shared_builds();
         let (shared, output) = (shared.as_ref(), ToolOutput::Inherited);
         let built = build_guest(folder, &toolchain, shared, output, &mut |component| {
@@ -169,7 +175,7 @@ impl Build {
             }
             error => error.into(),
         })?;
-        Asked::new(&self.sandbox)?.describe(&built.bytes).map_err(|error| {
+        Asked::new(&self.sandbox, &self.limits)?.describe(&built.bytes).map_err(|error| {
             let failure = Failure::from(error);
             let message = format!("`{}` cannot say what it is: {}", built.name, failure.message);
             Failure { message, ..failure }
@@ -206,7 +212,7 @@ impl Build {
         let name = script.default_name();
         must_be_replaceable(&self.output(&name))?;
         let component = setup::registry().resolve(script)?.component;
-        let asked = Asked::new(&self.sandbox)?;
+        let asked = Asked::new(&self.sandbox, &self.limits)?;
         asked.describe_script(&component).map_err(|failure| {
             let message = format!("script `{}`: {}", self.folder.display(), failure.message);
             Failure { message, ..failure }
@@ -225,7 +231,7 @@ impl Build {
 
     fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
         let gallery = self.folder.as_path();
-        let asked = Asked::new(&self.sandbox)?;
+        let asked = Asked::new(&self.sandbox, &self.limits)?;
         let before = gallery::Manifest::read(gallery).ok();
         let built = gallery::build(
             gallery,
@@ -272,21 +278,22 @@ fn toolchain() -> Result<Toolchain, Failure> {
 /// Asks components what they are. Whatever they import is granted: there is nothing to be seen yet.
 struct Asked {
     sandbox: Sandbox,
+    limits: Limits,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Asked {
-    fn new(sandbox: &SandboxArguments) -> Result<Asked, Failure> {
+    fn new(sandbox: &SandboxArguments, limits: &LimitArguments) -> Result<Asked, Failure> {
         Ok(Asked {
             sandbox: sandbox.open(1, Capabilities::none())?,
+            limits: limits.apply(Limits::default())?,
             runtime: setup::small_runtime()?,
         })
     }
 
     fn describe(&self, component: &[u8]) -> Result<ScorerInfo, ScoreError> {
         let component = ComponentBytes::new(component.to_vec());
-        let limits = Limits::default();
-        let describing = self.sandbox.describe(&component, &limits, Self::grants());
+        let describing = self.sandbox.describe(&component, &self.limits, Self::grants());
         self.runtime.block_on(describing)
     }
 
@@ -297,9 +304,8 @@ impl Asked {
     /// Asks a script what it is. A script that needs a configuration to load has no mistake because of that.
     fn describe_script(&self, component: &ComponentBytes) -> Result<(), Failure> {
         let anatomy = Anatomy::read(component.bytes()?)?;
-        let limits = Limits::default();
-        let (sandbox, grants) = (&self.sandbox, Self::grants());
-        let describing = arguments::described(sandbox, component, &anatomy, &limits, grants);
+        let (sandbox, limits, grants) = (&self.sandbox, &self.limits, Self::grants());
+        let describing = arguments::described(sandbox, component, &anatomy, limits, grants);
         Ok(self.runtime.block_on(describing).map(drop)?)
     }
 

@@ -174,6 +174,7 @@ pub struct Control {
     /// Ends the waiting of questions that were not sent.
     asking: Halt,
     reading_ended: AtomicBool,
+    ending: AtomicBool,
     stopped_by: Mutex<Option<Stop>>,
     bad_cases: Mutex<Vec<String>>,
     cases_read: AtomicU64,
@@ -233,6 +234,17 @@ impl Control {
     /// Whether the run is to end.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Notes that no case is left: what is missing is looked for, summaries are made, and the root is.
+    pub(super) fn note_ending(&self) {
+        self.ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether every case is done, and the end of the run is not yet: its summaries and its root, for which all rows are read where the
+    /// run was resumed.
+    pub fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
     }
 
     /// Why the run ends before its last case.

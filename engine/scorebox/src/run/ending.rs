@@ -20,6 +20,7 @@ pub(super) fn end(
     runtime: &Handle,
 ) -> Result<Option<Digest>, StoreError> {
     let control = &delivering.control;
+    control.note_ending();
     if control.stopped_by().is_none()
         && let Some(stop) = completeness::what_is_missing(&mut delivering.keeper, control, source)?
     {

@@ -16,7 +16,9 @@ use crate::advice::Advice;
 
 use super::{
     ErrorKind, ScoreError,
-    compiler_process::{ASKED, COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent},
+    compiler_process::{
+        ASKED, COMPILER_OUT_OF_TIME, COMPILER_WITHOUT_A_THREAD, NotCompiled, compile_for_parent,
+    },
 };
 
 /// The exit code of a child that has no code to give, and says why on standard error.
@@ -55,12 +57,16 @@ pub fn compile_if_asked() {
     process::exit(match compile_for_parent(&arguments, &mut input, &mut output) {
         Ok(()) => 0,
         Err(NotCompiled::OutOfTime) => COMPILER_OUT_OF_TIME,
-        Err(NotCompiled::Because(why)) => {
-            // If it is not read, nothing waits for it either.
-            let _ = io::stderr().write_all(why.as_bytes());
-            NO_CODE
-        }
+        Err(NotCompiled::NoThread(why)) => saying(&why, COMPILER_WITHOUT_A_THREAD),
+        Err(NotCompiled::Because(why)) => saying(&why, NO_CODE),
     })
+}
+
+/// Says why, and is the exit code.
+fn saying(why: &str, code: i32) -> i32 {
+    // If it is not read, nothing waits for it either.
+    let _ = io::stderr().write_all(why.as_bytes());
+    code
 }
 
 /// This program, to be started again.

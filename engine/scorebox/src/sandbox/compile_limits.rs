@@ -140,6 +140,15 @@ pub(super) fn too_large(limits: &CompileLimits) -> CompileError {
     over_the_limit(message, Limit::CompileMemory)
 }
 
+/// A thread lacks room for its stack, or may not be.
+pub(super) fn no_thread(limits: &CompileLimits, why: &str) -> CompileError {
+    let bytes = limits.memory_bytes;
+    let message = format!(
+        "compiling the scorer could not begin a thread within {bytes} bytes of memory: {why}"
+    );
+    over_the_limit(message, Limit::CompileMemory)
+}
+
 fn over_the_limit(message: String, limit: Limit) -> CompileError {
     let error = ScoreError::new(ErrorKind::InvalidComponent, message);
     CompileError::OfTheMachine(error.with(Advice::Raise(limit)))

@@ -53,6 +53,9 @@ const BESIDE: &str = "beside:";
 /// The exit code of a compiler's process that used up its processor time.
 pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 
+/// The exit code of one that could not start a thread.
+pub(super) const COMPILER_WITHOUT_A_THREAD: i32 = 71;
+
 /// Has `command` compile; its answer is for `code` to read. Dropping the future kills the process.
 pub(super) async fn compile(
     mut command: Command,
@@ -79,6 +82,7 @@ pub(super) async fn compile(
             Ok(output)
         }
         Some(COMPILER_OUT_OF_TIME) => Err(compile_limits::out_of_processor_time(limits)),
+        Some(COMPILER_WITHOUT_A_THREAD) => Err(compile_limits::no_thread(limits, complaint.trim())),
         Some(_) => Err(compile_limits::does_not_compile(complaint.trim())),
         None if ended_by_the_clock(status) => Err(compile_limits::out_of_processor_time(limits)),
         None if complaint.contains(phrases::OUT_OF_MEMORY) => {
@@ -88,7 +92,7 @@ pub(super) async fn compile(
             Err(compile_limits::does_not_compile("it is nested too deep"))
         }
         // What ends processes here does not end them elsewhere.
-        None => Err(failed(format!("the compiler's process was ended by {status}"))),
+        None => Err(ended_from_outside(status)),
     }
 }
 
@@ -140,6 +144,13 @@ pub(super) fn failed(message: String) -> CompileError {
     CompileError::OfTheMachine(ScoreError::new(ErrorKind::Failed, message))
 }
 
+/// A machine that lacks memory ends processes so.
+fn ended_from_outside(status: ExitStatus) -> CompileError {
+    let message = format!("the compiler's process was ended by {status}");
+    let error = ScoreError::new(ErrorKind::Failed, message);
+    CompileError::OfTheMachine(error.with(Advice::TryLater))
+}
+
 fn stuck(longest: Duration) -> CompileError {
     let longest = longest.as_millis();
     let message = format!("the compiler's process gave no answer within {longest} ms");
@@ -174,6 +185,8 @@ fn arguments_for(
 /// Why a compiler's process has no code for its parent.
 #[derive(Debug, PartialEq)]
 pub(super) enum NotCompiled {
+    /// No thread could be started, because of this: the process must end with [`COMPILER_WITHOUT_A_THREAD`].
+    NoThread(String),
     /// Its processor time is used up: the process must end with [`COMPILER_OUT_OF_TIME`].
     OutOfTime,
     /// This, for the parent to read from standard error; the process must end with another code
@@ -233,7 +246,7 @@ pub(super) fn compile_for_parent(
         // The receiver is gone if the time was over.
         let _ = sender.send(code::compile(&engine, &bytes, way, beside));
     });
-    compiling.map_err(|error| error.to_string())?;
+    compiling.map_err(|error| NotCompiled::NoThread(error.to_string()))?;
     // Nobody is left who would end this process: it has no time any more.
     let clock = || if parent_is_gone() { Duration::MAX } else { processor_time(started) };
     let code = within(most, &compiled, clock)??;

@@ -129,6 +129,11 @@ fn of_json(text: &str) -> (Node, Vec<SyntaxError>) {
 
 fn json(text: &str) -> Result<Node, SyntaxError> {
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| {
+        // What skips over values has no words for a comma too many.
+        let same =
+            |it: &serde_json::Error| (it.line(), it.column()) == (error.line(), error.column());
+        let error =
+            serde_json::from_str::<serde_json::Value>(text).err().filter(same).unwrap_or(error);
         let start = offset(text, error.line(), error.column());
         let reason = error.to_string();
         // The location is said apart.

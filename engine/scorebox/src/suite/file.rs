@@ -224,10 +224,8 @@ impl<'r> Files<'r> {
             return Written::default();
         }
         self.is_incomplete |= !errors.is_empty();
-        for error in errors {
-            reading.wrong(&error.span, error.reason);
-        }
         let written = self.document(&mut reading, &node, path);
+        reading.not_valid(errors);
         self.is_incomplete |= self.room.is_exceeded();
         self.mistakes.append(&mut reading.into_mistakes());
         written

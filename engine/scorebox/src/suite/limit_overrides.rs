@@ -147,8 +147,9 @@ impl LimitOverrides {
         let count = || {
             value.parse().map_err(|_| {
                 bad(format!(
-                    "`{}` is not a whole number, such as 1000; it has no unit",
-                    value.escape_debug()
+                    "`{}` is not a whole number of at most {}, such as 1000; it has no unit",
+                    value.escape_debug(),
+                    u64::MAX
                 ))
             })
         };
@@ -163,7 +164,8 @@ impl LimitOverrides {
             "meta" => self.meta = bytes()?,
             "assertions" => {
                 let most = u32::try_from(count()?);
-                self.assertions = Some(most.map_err(|error| bad(error.to_string()))?);
+                let too_many = |_| bad(format!("more than {}, the most", u32::MAX));
+                self.assertions = Some(most.map_err(too_many)?);
             }
             "log" => self.log = bytes()?,
             _ => return Err(BadLimit::NoSuchLimit(name.to_owned())),

@@ -35,10 +35,14 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
     };
     let bytes = (number * factor).round();
     // Below 2^53 every whole number of bytes is exact; no limit here comes near it.
-    if !(1.0..9e15).contains(&bytes) {
-        return Err(error());
+    match bytes {
+        9e15.. => {
+            let expected = "a size here: the largest is just below 9 PB";
+            Err(NotAQuantity { written: written.to_owned(), expected })
+        }
+        1.0.. => Ok(bytes as u64),
+        _ => Err(error()),
     }
-    Ok(bytes as u64)
 }
 
 /// A memory limit: bytes as in [`parse_bytes`], at most the 4 GiB that a 32-bit memory can have.
@@ -46,10 +50,9 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
 /// # Errors
 /// If the text is not a size, or a larger one.
 pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
-    let bytes = parse_bytes(written)?;
-    match bytes <= Limits::MOST_MEMORY_BYTES {
-        true => Ok(bytes),
-        false => Err(NotAQuantity {
+    match parse_bytes(written)? {
+        bytes @ ..=Limits::MOST_MEMORY_BYTES => Ok(bytes),
+        _ => Err(NotAQuantity {
             written: written.to_owned(),
             expected: "a memory limit; the highest is `4GiB`",
         }),
@@ -77,7 +80,8 @@ pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
     };
     let seconds = number * factor;
     if seconds > MOST_SECONDS {
-        return Err(error());
+        let expected = "a time here: the longest is `720h`";
+        return Err(NotAQuantity { written: written.to_owned(), expected });
     }
     let time = Duration::try_from_secs_f64(seconds).map_err(|_| error())?;
     // What is stored, and verified, are whole milliseconds.

@@ -7,7 +7,7 @@ use crate::{advice::Advice, input_file::MOST_CONFIGURATION_BYTES};
 
 use super::{
     Environment, Location, Mistake,
-    document::{Member, Node, Value},
+    document::{Member, Node, SyntaxError, Value},
 };
 
 /// Room for the values of variables, which all files of a suite share: a long value can be named a million times in a small file.
@@ -31,6 +31,11 @@ impl Room {
         self.0.set(left);
         left.is_some()
     }
+}
+
+/// `[scorers.words]`
+fn begins_a_table(line: &str) -> bool {
+    line.trim_start().starts_with('[')
 }
 
 /// One file of a suite, while it is read.
@@ -68,6 +73,20 @@ impl<'r> Reading<'r> {
     /// Where in the file this is.
     pub(super) fn location(&self, span: &Range<usize>) -> Location {
         self.text.location(span)
+    }
+
+    /// Notes what is not valid TOML or JSON, and forgets what follows from it: below a line that should begin a table, what is read
+    /// belongs to another table, up to the next such line.
+    pub(super) fn not_valid(&mut self, errors: Vec<SyntaxError>) {
+        for SyntaxError { span, reason } in errors {
+            let line = self.location(&span).line;
+            let mut lines = self.text.text.lines().skip(line - 1);
+            if lines.next().is_some_and(begins_a_table) {
+                let below = lines.take_while(|line| !begins_a_table(line)).count();
+                self.mistakes.retain(|it| !(line..=line + below).contains(&it.location.line));
+            }
+            self.wrong(&span, reason);
+        }
     }
 
     /// Notes a mistake.
@@ -172,6 +191,10 @@ impl<'r> Reading<'r> {
         };
         if count.is_none() {
             match &node.value {
+                Value::NotJson(written) if written.bytes().all(|it| it.is_ascii_digit()) => {
+                    let most = i64::MAX;
+                    self.wrong(&node.span, format!("`{what}` is too large: at most {most}"));
+                }
                 Value::Number(_) | Value::NotJson(_) => {
                     self.wrong(&node.span, format!("`{what}` must be a whole number of 0 or more"));
                 }

@@ -12,6 +12,7 @@ use scorebox::{
     registry::Reference,
     row::{Answer, Status},
     run::{Event, RunRequest},
+    sandbox::Limits,
     suite::{ScorerId, Suite, SuiteScorer},
     verdict::Verdict,
 };
@@ -53,17 +54,19 @@ impl Samples {
         }
     }
 
-    /// Scores them with `component`, which the test's suite names itself, and shows what it says.
+    /// Scores them with `component`, within these limits, and shows what it says. A test's suite names both itself.
     pub(super) fn score(
         &self,
         component: &Path,
+        limits: Limits,
         sandbox: &SandboxArguments,
     ) -> Result<(), Failure> {
         let (suite, cases) = match self {
             Samples::Test { suite, cases } => (setup::suite_to_load(suite, sandbox, Ok)?, cases),
             Samples::Cases(cases) => {
                 let uses = Reference::File(component.to_owned());
-                let scorer = SuiteScorer::new(ScorerId::new(&uses.default_name())?, uses);
+                let id = ScorerId::new(&uses.default_name())?;
+                let scorer = SuiteScorer::new(id, uses).with_limits(limits);
                 (Suite::new("samples".to_owned(), vec![scorer])?, cases)
             }
         };

@@ -56,7 +56,7 @@ pub(super) fn progress_bar(control: Arc<Control>, judges: Judges) -> Bar {
 
 fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant) {
     let progress = control.progress();
-    let style = match progress.bytes_total {
+    let style = match progress.bytes_total.filter(|_| !control.is_ending()) {
         Some(total) => {
             let done = bytes_done(&progress).min(total);
             bar.set_length(total);
@@ -74,7 +74,11 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
     let elapsed = started.elapsed();
     let asking = report::judge::asking(&judges.counts(), elapsed);
     let asking = asking.map(|words| format!("; {words}")).unwrap_or_default();
-    bar.set_message(format!("{}{asking}", how_far(&progress, elapsed)));
+    let ending = match control.is_ending() {
+        true => "; checking what is stored, and its root",
+        false => "",
+    };
+    bar.set_message(format!("{}{asking}{ending}", how_far(&progress, elapsed)));
     bar.tick();
 }
 
@@ -96,6 +100,10 @@ fn how_far(progress: &Progress, elapsed: Duration) -> String {
         report::count(progress.scores_written),
         report::rate(progress.scores_written, elapsed)
     );
+    if progress.cases_finished_before > 0 {
+        let before = report::counted(progress.cases_finished_before, "case", "cases");
+        words = format!("{before} finished before; {words}");
+    }
     if progress.cases_bad > 0 {
         let bad = report::counted(progress.cases_bad, "bad line", "bad lines");
         words.push_str(&format!(", {bad}"));

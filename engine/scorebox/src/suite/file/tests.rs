@@ -74,6 +74,15 @@ fn what_is_not_toml_is_found_together_with_other_mistakes() {
 }
 
 #[test]
+fn what_stands_below_a_table_that_is_not_toml_is_not_taken_for_part_of_another() {
+    let text = "[scorers.a\nuse = \"length\"\nconfg = 1\n[scorers.b]\nuze = \"length\"\n";
+    let mistakes = suite(&[("s.toml", text)]).unwrap_err();
+    assert_eq!(mistakes.len(), 2, "{mistakes:?}");
+    assert!(mistakes[0].starts_with("s.toml:1:11: unclosed table"), "{mistakes:?}");
+    assert!(mistakes[1].starts_with("s.toml:5:1: unknown key `uze`"), "{mistakes:?}");
+}
+
+#[test]
 fn json_of_the_same_shape_is_the_same_suite() {
     let toml = "name = \"x\"\n[scorers.a]\nuse = \"length\"\nconfig = { max = 3, of = [1.5, true] }\n\
                 [scorers.b]\nlimits = { memory = \"1MiB\", fuel = 7 }\n";
