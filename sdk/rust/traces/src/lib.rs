@@ -111,6 +111,7 @@ pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
 };
+pub use tally::decimal;
 pub use written::Written;
 
 /// What an agent did, step by step.
