@@ -247,7 +247,7 @@ fn read_object(
     if !is_one {
         read_outcome(builder, &object);
     }
-    if let Some(tools) = list(&mut object, &["tools"]) {
+    if let Some(tools) = list(&mut object, &["tools"]).or_else(|| converse::tools(&mut object)) {
         builder.tools = tools;
     }
     if atif::is_trajectory(&object) {

@@ -231,6 +231,16 @@ fn bedrocks_answers_to_converse() {
     assert_eq!(told(calls.clone()), [user, words, done, "assistant: 21 degrees."]);
     assert_eq!(Trace::read(calls).unwrap().usage().unwrap().input_tokens, Some(60));
 
+    // A request declares its tools, and marks where the service caches what it was asked.
+    let spec =
+        json!({"toolSpec": {"name": "weather", "inputSchema": {"json": {"type": "object"}}}});
+    let tools = json!([spec, {"cachePoint": {"type": "default"}}]);
+    let request = json!({"messages": [asked], "toolConfig": {"tools": tools}});
+    assert_eq!(json!(Trace::read(request.clone()).unwrap().tools()), tools);
+    let mut exchange = request;
+    exchange["response"] = answer(&said, "end_turn");
+    assert_eq!(json!(Trace::read(exchange).unwrap().tools()), tools);
+
     for reason in ["max_tokens", "guardrail_intervened", "content_filtered", "malformed_tool_use"] {
         let outcome = Trace::read(answer(&said, reason)).unwrap().outcome().cloned();
         assert_eq!(
