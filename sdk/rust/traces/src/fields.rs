@@ -390,53 +390,6 @@ pub(super) fn cost(object: &Object, keys: &[&str]) -> Option<f64> {
     keys.iter().find_map(amount)
 }
 
-/// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size shows its
-/// unit (seconds, milliseconds, microseconds, nanoseconds).
-#[inline(never)]
-pub(super) fn time_ms(value: Option<&Value>) -> Option<f64> {
-    match value? {
-        Value::String(text) => match text.parse::<f64>() {
-            Ok(number) => Some(epoch_ms(number)),
-            Err(_) => iso_ms(text),
-        },
-        number => number.as_f64().map(epoch_ms),
-    }
-    .filter(|time| time.is_finite())
-}
-
-fn epoch_ms(number: f64) -> f64 {
-    match number.abs() {
-        size if size >= 1e17 => number / 1e6,
-        size if size >= 1e14 => number / 1e3,
-        size if size >= 1e11 => number,
-        _ => number * 1e3,
-    }
-}
-
-/// `2025-10-16T14:30:00.250Z`, with `+02:00` in place of `Z`, or neither.
-fn iso_ms(text: &str) -> Option<f64> {
-    let field = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok().map(f64::from);
-    let (year, month, day) = (field(0..4)?, field(5..7)?, field(8..10)?);
-    let (hour, minute) = (field(11..13)?, field(14..16)?);
-    let rest = text.get(17..)?;
-    let zone = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let (second, zone) = rest.split_at(zone);
-    let offset = match (zone.get(..1), zone.get(1..3), zone.get(zone.len().saturating_sub(2)..)) {
-        (Some(sign @ ("+" | "-")), Some(hours), Some(minutes)) => {
-            let minutes = hours.parse::<f64>().ok()? * 60.0 + minutes.parse::<f64>().ok()?;
-            if sign == "+" { minutes } else { -minutes }
-        }
-        _ => 0.0,
-    };
-    // Days since 1970 in the Gregorian calendar, counted from March on.
-    let (year, month) = if month > 2.0 { (year, month - 3.0) } else { (year - 1.0, month + 9.0) };
-    let leap_days = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
-    let days =
-        365.0 * year + leap_days + ((153.0 * month + 2.0) / 5.0).floor() + day - 1.0 - 719_468.0;
-    let minutes = (days * 24.0 + hour) * 60.0 + minute - offset;
-    Some(minutes * 60_000.0 + second.parse::<f64>().ok()? * 1000.0)
-}
-
 /// Whether an object has a list under one of the keys of wrappers.
 pub(super) fn holds_list(object: &Object) -> bool {
     LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))

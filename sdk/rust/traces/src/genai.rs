@@ -15,6 +15,7 @@ use crate::span_messages::{
 use crate::span_usage::usage;
 use crate::spans::{ANCESTORS, Span};
 use crate::step::{Outcome, Role, Status, StepKind, SubAgentCall, ToolCall};
+use crate::times::Time;
 
 /// What a span is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +58,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
     for (index, ends) in moments {
         let parent = parents[index];
         reader.builder.parent = ancestor(&parents, &reader.steps, parent);
-        reader.builder.start_ms = spans[index].start_ms;
+        reader.builder.start_ms = spans[index].start.map(Time::ms);
         let span = &mut spans[index];
         match (kinds[index], ends) {
             (Kind::Model, true) => reader.said(span, true),
@@ -78,8 +79,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
 
 /// The begins and ends of spans (a span's index, and whether it ends) in their order.
 fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(usize, bool)> {
-    let timed = spans.iter().all(|span| span.start_ms.is_some());
-    let count = spans.len() as f64;
+    let timed = spans.iter().all(|span| span.start.is_some());
     // Without times, a span ends after the last one inside it.
     let mut last: Vec<usize> = (0..spans.len()).collect();
     for index in (0..spans.len()).rev() {
@@ -87,11 +87,14 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
             last[parent] = last[parent].max(last[index]);
         }
     }
+    // Of what ends before the next span begins, the inner span ends first.
+    let room = spans.len() as i64 + 1;
+    let place = |index: usize, before: usize| Time(index as i64 * room - before as i64);
     let mut moments = Vec::new();
     for (index, span) in spans.iter().enumerate() {
-        let (start, end) = match (span.start_ms, span.end_ms) {
+        let (start, end) = match (span.start, span.end) {
             (Some(start), end) if timed => (start, end.unwrap_or(start).max(start)),
-            _ => (index as f64, last[index] as f64 + 1.0 - (index as f64 + 1.0) / (count + 1.0)),
+            _ => (place(index, 0), place(last[index] + 1, index + 1)),
         };
         let depth = depth(parents, index);
         moments.push((start, 1, depth, index, false));
@@ -102,9 +105,7 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
             moments.push((end, order, -depth, index, true));
         }
     }
-    moments.sort_by(|left, right| {
-        left.0.total_cmp(&right.0).then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
-    });
+    moments.sort_unstable();
     moments.into_iter().map(|(.., index, ends)| (index, ends)).collect()
 }
 
@@ -168,7 +169,7 @@ fn by_id(spans: &[Span]) -> BTreeMap<Key<'_>, usize> {
     for (index, span) in spans.iter().enumerate() {
         if let Some(key) = key(span) {
             let kept = by_id.entry(key).or_insert(index);
-            if spans[*kept].end_ms.is_none() && span.end_ms.is_some() {
+            if spans[*kept].end.is_none() && span.end.is_some() {
                 *kept = index;
             }
         }
@@ -374,7 +375,7 @@ impl Reader<'_> {
             None => self.builder.set_status(step, status),
         }
         if let Some(step) = self.builder.steps.get_mut(step) {
-            step.start_ms = span.start_ms;
+            step.start_ms = span.start.map(Time::ms);
             step.duration_ms = duration(span);
             step.parent = self.builder.parent;
         }
@@ -444,6 +445,5 @@ fn cut_off(reason: &Value) -> Option<String> {
 
 /// How long a span took; unknown if the clocks of two machines have it end before it begins.
 fn duration(span: &Span) -> Option<f64> {
-    let duration = span.end_ms? - span.start_ms?;
-    (duration >= 0.0).then_some(duration)
+    span.start?.ms_until(span.end?)
 }

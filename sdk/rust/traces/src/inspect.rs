@@ -8,6 +8,7 @@ use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::step::{InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall};
+use crate::times;
 
 /// Whether an object is an event of Inspect: these have their kind under `event`.
 pub(super) fn is_event(event: &Object) -> bool {
@@ -198,7 +199,7 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
 }
 
 fn complete_call(step: &mut Step, mut event: Object) {
-    step.start_ms = fields::time_ms(event.get("timestamp"));
+    step.start_ms = times::time_ms(event.get("timestamp"));
     step.duration_ms = seconds(&event);
     let (status, _) = fields::ending(&mut event);
     if let (StepKind::ToolCall(call), true) = (&mut step.kind, status != Status::Unknown) {
@@ -238,7 +239,7 @@ fn read_event(
         return;
     };
     builder.raw_name = Some(kind.clone());
-    builder.start_ms = fields::time_ms(event.get("timestamp"));
+    builder.start_ms = times::time_ms(event.get("timestamp"));
     match kind.as_str() {
         "model" => model(builder, conversation, event),
         "tool" => tool(builder, event),
