@@ -143,8 +143,9 @@ pub(super) fn status(word: &str) -> Status {
         "completed" | "complete" | "success" | "succeeded" | "ok" | "done" | "output-available" => {
             Status::Succeeded
         }
-        "failed" | "failure" | "error" | "errored" | "timeout" | "timed_out" | "cancelled"
-        | "canceled" | "output-error" => Status::Failed,
+        "failed" | "failure" | "fail" | "error" | "errored" | "exception" | "timeout"
+        | "timed_out" | "timedout" | "expired" | "cancelled" | "canceled" | "aborted"
+        | "interrupted" | "killed" | "crashed" | "unsuccessful" | "output-error" => Status::Failed,
         "rejected" | "denied" | "declined" | "reject" | "output-denied" => Status::Rejected,
         _ => Status::Unknown,
     }

@@ -8,6 +8,7 @@ mod inspect;
 mod left_out;
 mod matching;
 mod messages;
+mod outcomes;
 mod programs;
 mod spans;
 mod spellings;
