@@ -10,6 +10,7 @@ mod matching;
 mod messages;
 mod outcomes;
 mod programs;
+mod same_calls;
 mod spans;
 mod spellings;
 mod steps;
