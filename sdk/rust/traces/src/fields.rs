@@ -9,7 +9,7 @@ use scorebox_sdk::{Usage, excerpt};
 pub(super) type Object = Map<String, Value>;
 
 /// Where wrappers have their steps.
-pub(super) const LISTS: [&str; 18] = [
+pub(super) const LISTS: [&str; 19] = [
     "messages",
     "events",
     "trajectory",
@@ -27,6 +27,7 @@ pub(super) const LISTS: [&str; 18] = [
     "toolCalls",
     "intermediate_steps",
     "transcript",
+    "new_items",
     "output",
 ];
 

@@ -48,7 +48,7 @@
 //!
 //! # Map
 //!
-//! `answer` finds the trace in a text; `read` opens wrappers, `outcome` says how the run ended, `turns` reads lists of turns, and `item` recognizes items; `builder` gives
+//! `answer` finds the trace in a text; `read` opens wrappers, `beside` refuses calls that it would leave out, `outcome` says how the run ended, `turns` reads lists of turns, and `item` recognizes items; `builder` gives
 //! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `times` reads points in time; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
 //! `reported`, which knows the calls, and `same_request` finds spans that describe one request twice, `same_call` one call; `tally` adds up tokens and cost. For scorers: `pattern`
@@ -61,6 +61,7 @@ mod answer;
 mod argument_match;
 mod assignment;
 mod atif;
+mod beside;
 mod builder;
 mod calls;
 mod codex;

@@ -10,7 +10,9 @@ use crate::conversation::Conversation;
 use crate::fields::{self, LISTS, Object, kind, list, take, word};
 use crate::item::{CHUNKS, is_item, read_item};
 use crate::step::Outcome;
-use crate::{TraceError, atif, codex, converse, genai, inspect, logs, outcome, spans, turns};
+use crate::{
+    TraceError, atif, beside, codex, converse, genai, inspect, logs, outcome, spans, turns,
+};
 use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
@@ -308,8 +310,9 @@ fn read_object(
     }
     match inner_list(&object) {
         Some(key) if !is_one => {
-            // The Responses API keeps what was asked beside what was answered.
-            if key == "output"
+            let beside = beside::calls(&object, key);
+            // The Responses API and OpenAI's agents keep what was asked beside what was answered.
+            if matches!(key, "output" | "new_items")
                 && let Some(asked) = list(&mut object, &["input"])
             {
                 read_list(builder, asked, deeper)?;
@@ -326,7 +329,8 @@ fn read_object(
             } else {
                 builder.tally.around(usage);
             }
-            read
+            read?;
+            beside::check(builder, key, beside)
         }
         _ => match if is_one { None } else { list(&mut object, &["input"]) } {
             // A request of the Responses API, without its answer.
