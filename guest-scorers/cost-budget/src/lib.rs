@@ -3,7 +3,8 @@
 //!
 //! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost;
 //! cost = (input tokens · input price + output tokens · output price) / 1 000 000, where the tokens that were read from a
-//! cache or written to one have prices of their own, and what a total has beyond all of them is output
+//! cache or written to one have prices of their own, and what a total has beyond all of them is output; sums are those of
+//! decimals
 //!
 //! The rule is that of niceeval's `maxCost`, which is hard.
 
@@ -13,7 +14,7 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage,
     schemars,
 };
-use scorebox_sdk_traces::Trace;
+use scorebox_sdk_traces::{Trace, decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -196,7 +197,7 @@ impl Price {
             + read as f64 * self.cache_read.unwrap_or(self.input)
             + written as f64 * self.cache_write.unwrap_or(self.input)
             + output.saturating_add(uncounted(usage).unwrap_or(0)) as f64 * self.output;
-        Ok(cost / 1e6)
+        Ok(decimal(cost / 1e6))
     }
 
     /// The tokens that have no price of their own, as the end of a sentence.

@@ -70,6 +70,26 @@ fn a_table_of_prices_turns_tokens_into_cost() {
 }
 
 #[test]
+fn decimals_add_up_to_decimals() {
+    let answer = |cost: f64| json!({"role": "assistant", "content": "x", "cost": cost});
+    let of = |costs: &[f64], max: f64| {
+        let trace: Value = costs.iter().copied().map(answer).collect();
+        run(json!({"maxCost": max}), &Case::new(json!("x")).with_trace(trace)).unwrap()
+    };
+    let kept = of(&[0.1, 0.2], 0.3);
+    assert_eq!((kept.score, kept.reason.as_deref()), (Some(1.0), Some("$0.3000 of at most $0.3")));
+    assert_eq!(kept.meta_value(), Some(json!({"costUsd": 0.3, "maxCost": 0.3})));
+    assert_eq!(of(&[0.001; 1000], 1.0).score, Some(1.0));
+    assert_eq!(of(&[0.000_000_037_5; 3], 0.000_000_112_5).score, Some(1.0));
+    assert_eq!(of(&[0.1, 0.200_000_000_001], 0.3).score, Some(0.0));
+    assert_eq!(of(&[1e-15, 1e-15], 1e-15).score, Some(0.0));
+    assert_eq!(of(&[1e300, 1e300], 1e300).score, Some(0.0));
+    // 3 tokens at 0.1 dollars a million.
+    let priced = json!({"maxCost": 0.000_000_3, "prices": {"*": {"input": 0.1, "output": 0}}});
+    assert_eq!(score(priced, tokens(3, 0)).score, Some(1.0));
+}
+
+#[test]
 fn a_known_cost_comes_before_the_table() {
     let case = of_model("gpt-4o").with_usage(cost(0.1));
     assert_eq!(run(prices(), &case).unwrap().score, Some(1.0));

@@ -14,7 +14,8 @@ use serde::Deserialize;
 /// it is not waiting for a person; else 0.
 ///
 /// A run broke off if the trace says so (a status, an error beside the steps, a last answer that
-/// was cut off or blocked), or if it ends with an error. A call failed if the trace says so or, if
+/// was cut off or blocked), or if it ends with an error. One whose status says that it has not ended did not complete, and a status that is not known
+/// is an error. A call failed if the trace says so or, if
 /// its format does not mark failures, its result does (see the scorer `no-failed-actions`). Equals
 /// niceeval's `succeeded` as documented; niceeval's code ignores failed calls, which
 /// `allowFailedActions` does here.
@@ -40,10 +41,17 @@ impl Scorer for Succeeded {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
+        if let Some(Outcome::Unknown(word)) = trace.outcome() {
+            let part = if case.trace().is_some() { "trace" } else { "output" };
+            return Err(ScoreError::invalid_input(format!(
+                "`{part}` has the status `{word}`, which does not say whether the run succeeded; write `completed`, \
+                 `failed`, `waiting` or `running` in its place, or leave it out"
+            )));
+        }
         let mut checks = Checks::default();
         let (whole, reason) = match broke_off(&trace) {
             None => (true, "the run completed".to_owned()),
-            Some(why) => (false, format!("the run broke off: {}", excerpt(&why, 120))),
+            Some(why) => (false, why),
         };
         checks.add("completed", whole, reason);
         if !self.allow_failed_actions {
@@ -64,14 +72,17 @@ impl Scorer for Succeeded {
     }
 }
 
-/// Why the run broke off, if it did.
+/// Why the run did not come to its end, if it did not.
 fn broke_off(trace: &Trace) -> Option<String> {
-    match (trace.outcome(), trace.steps().last().map(|step| &step.kind)) {
-        (Some(Outcome::Failed(why)), _) => Some(why.clone().unwrap_or("failed".to_owned())),
-        (Some(_), _) => None,
-        (None, Some(StepKind::Error { message })) => Some(message.clone()),
-        (None, _) => None,
-    }
+    let why = match (trace.outcome(), trace.steps().last().map(|step| &step.kind)) {
+        (Some(Outcome::Unfinished(word)), _) => {
+            return Some(format!("the run has not ended: its status is `{word}`"));
+        }
+        (Some(Outcome::Failed(why)), _) => why.as_deref().unwrap_or("failed"),
+        (None, Some(StepKind::Error { message })) => message,
+        _ => return None,
+    };
+    Some(format!("the run broke off: {}", excerpt(why, 120)))
 }
 
 fn failed_action(trace: &Trace) -> Option<String> {

@@ -40,6 +40,30 @@ fn a_run_that_broke_off_does_not() {
 }
 
 #[test]
+fn a_status_must_be_one_of_success() {
+    let with = |status: &str| json!({"status": status, "events": [said()]});
+    for status in ["completed", "SUCCESS", "finished", "unset"] {
+        assert_eq!(score(with(status)).score, Some(1.0), "{status}");
+    }
+    for status in ["expired", "TimedOut", "max_turns", "budget_exceeded", "rejected", "blocked"] {
+        let reason = format!("1 of 3 checks failed: the run broke off: its status is `{status}`");
+        assert_eq!(score(with(status)).reason, Some(reason));
+    }
+    for status in ["running", "queued", "in_progress"] {
+        let reason =
+            format!("1 of 3 checks failed: the run has not ended: its status is `{status}`");
+        assert_eq!(score(with(status)).reason, Some(reason));
+    }
+    let scorer: Succeeded = scorebox_sdk::configure(json!({})).unwrap();
+    let unknown = scorer.score(&Case::new(json!("done")).with_trace(with("blue")));
+    assert_eq!(
+        unknown.unwrap_err().to_string(),
+        "`trace` has the status `blue`, which does not say whether the run succeeded; write `completed`, `failed`, \
+         `waiting` or `running` in its place, or leave it out"
+    );
+}
+
+#[test]
 fn a_failed_action_counts_unless_configured() {
     let trace = json!([
         {"type": "action.called", "callId": "1", "name": "search", "input": {}},

@@ -1,4 +1,4 @@
-//! Reads declarations of tools, in the shapes of OpenAI, Anthropic, Google and MCP. It checks no
+//! Reads declarations of tools, in the shapes of OpenAI, Anthropic, Google, Bedrock and MCP. It checks no
 //! schema.
 
 use super::gemini;
@@ -51,6 +51,10 @@ fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
         into.extend(declarations_of_google(functions)?);
         return Ok(());
     }
+    // Among its tools, Bedrock marks what it caches.
+    if object.contains_key("cachePoint") {
+        return Ok(());
+    }
     // A namespace of the Responses API declares the tools that are in it.
     if let (Some("namespace"), Some(tools)) =
         (object.get("type").and_then(Value::as_str), object.get("tools"))
@@ -58,7 +62,8 @@ fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
         into.extend(declarations(tools)?);
         return Ok(());
     }
-    let inner = ["function", "custom", "toolSpec"].iter().find_map(|key| object.get(*key));
+    let inner =
+        ["function", "custom", "toolSpec", "systemTool"].iter().find_map(|key| object.get(*key));
     let object = inner.and_then(Value::as_object).unwrap_or(object);
     match object.get("name").and_then(Value::as_str) {
         Some(name) => {

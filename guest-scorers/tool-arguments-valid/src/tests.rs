@@ -77,6 +77,8 @@ fn every_provider_declares_tools_in_its_own_way() {
         json!([{"name": "book", "input_schema": schema}]),
         json!([{"functionDeclarations": [{"name": "book", "parameters": schema}]}]),
         json!([{"toolSpec": {"name": "book", "inputSchema": {"json": schema}}}]),
+        json!([{"cachePoint": {"type": "default"}}, {"systemTool": {"name": "nova_grounding"}},
+            {"toolSpec": {"name": "book", "inputSchema": {"json": schema}}}]),
         json!([{"name": "book", "inputSchema": schema}, {"type": "web_search"}]),
         json!({"book": schema}),
         json!({"book": {"description": "Books.", "parameters": schema}}),

@@ -9,11 +9,11 @@ pub(crate) fn key(name: &str, arguments: Option<&Value>) -> Key {
     (name.to_owned(), arguments.map(|arguments| fold(arguments).to_string()))
 }
 
-/// Numbers that are equal in one spelling: `1.0` as `1`.
+/// Numbers that are equal in one spelling: `1.0` as `1`. Integers are exact, whatever double they are closest to.
 fn fold(value: &Value) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
-            Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => json!(double as i64),
+            Some(double) if number.is_f64() => folded(double),
             _ => value.clone(),
         },
         Value::Array(items) => items.iter().map(fold).collect(),
@@ -21,5 +21,15 @@ fn fold(value: &Value) -> Value {
             members.iter().map(|(key, member)| (key.clone(), fold(member))).collect()
         }
         other => other.clone(),
+    }
+}
+
+/// A double as the integer that it equals, if JSON's reader has one of that size: 64 bits, with a sign only below 0.
+fn folded(double: f64) -> Value {
+    let is_whole = double.fract() == 0.0;
+    match double {
+        ..0.0 if is_whole && double >= i64::MIN as f64 => json!(double as i64),
+        0.0.. if is_whole && double < u64::MAX as f64 => json!(double as u64),
+        _ => json!(double),
     }
 }

@@ -50,6 +50,24 @@ fn with_names_as_promptfoo() {
 fn numbers_count_by_value() {
     let called = json!([{"name": "a", "arguments": {"x": 1.0}}]);
     assert_eq!(score(called, json!([call("a", 1)])), 1.0);
+    let with = |x: Value| json!([{"name": "a", "arguments": {"x": [x]}}]);
+    for (left, right) in [
+        (json!(1e18), json!(1_000_000_000_000_000_000_u64)),
+        (json!(1e19), json!(10_000_000_000_000_000_000_u64)),
+        (json!(-9_223_372_036_854_775_808.0), json!(i64::MIN)),
+        (json!(-0.0), json!(0)),
+        (json!(1e20), json!(1e20)),
+    ] {
+        assert_eq!(score(with(left.clone()), with(right)), 1.0, "{left}");
+    }
+    for (left, right) in [
+        (json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992.0)),
+        (json!(u64::MAX), json!(u64::MAX as f64)),
+        (json!(-1), json!(1)),
+        (json!(0.5), json!(0)),
+    ] {
+        assert_eq!(score(with(left.clone()), with(right)), 0.0, "{left}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::calls::{add_call, listed};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::parts::read_parts;
 use crate::step::{Role, SubAgentCall};
+use crate::times;
 use scorebox_sdk::excerpt;
 
 /// Whether an object is a trajectory: a version that says so, or steps beside their agent.
@@ -78,7 +79,7 @@ fn read_step_of(builder: &mut Builder, names: &Names, mut step: Object) {
         return;
     }
     let role = Role::from_name(&text(&mut step, &["source"]).unwrap_or_default());
-    builder.start_ms = fields::time_ms(step.get("timestamp"));
+    builder.start_ms = times::time_ms(step.get("timestamp"));
     builder.turn(role.clone());
     let first = builder.steps.len();
     builder.reasoning(text(&mut step, &["reasoning_content"]).unwrap_or_default());

@@ -244,6 +244,15 @@ impl Builder {
         }
     }
 
+    /// Gives a call the id that results refer to it by.
+    pub(super) fn name_call(&mut self, step: usize, id: &str) {
+        if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
+        {
+            call.id.get_or_insert_with(|| id.to_owned());
+        }
+        self.remember(step);
+    }
+
     /// Whether a call waits for its result.
     pub(super) fn is_open(&self, step: usize) -> bool {
         self.open.open.contains(&step)

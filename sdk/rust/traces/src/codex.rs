@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::builder::Builder;
 use crate::fields::{self, Object, id, take, text, word};
 use crate::step::{Outcome, ToolCall};
+use crate::times;
 
 /// Whether an object is a line of either.
 pub(super) fn is_line(kind: &str, line: &Object) -> bool {
@@ -23,7 +24,7 @@ pub(super) fn is_line(kind: &str, line: &Object) -> bool {
 /// Reads one line; the item of the Responses API that it has inside, if it has one, is left to the caller, while the builder
 /// has the line's time.
 pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> Option<Value> {
-    builder.start_ms = fields::time_ms(line.get("timestamp"));
+    builder.start_ms = times::time_ms(line.get("timestamp"));
     match kind {
         "response_item" => return Some(take(&mut line, &["payload"]).unwrap_or_default()),
         "compacted" => builder.event("compaction"),

@@ -33,6 +33,11 @@ impl Conversation {
         builder.repeated.end();
     }
 
+    /// Knows a message, by its fingerprint, of which only a part is read.
+    pub(super) fn know(&mut self, fingerprint: u64) {
+        *self.said.entry(fingerprint).or_default() += 1;
+    }
+
     /// Knows messages that a model has just written and that are read elsewhere, until the caller ends it.
     pub(super) fn expect<'m>(
         &mut self,
@@ -83,7 +88,7 @@ fn say(builder: &mut Builder, message: Object) {
 /// repeats a message leaves out its thoughts and what is empty, and writes arguments in another way.
 /// Two different messages have one fingerprint only if someone makes them so on purpose, and then
 /// they only hide each other.
-fn fingerprint(message: &Object) -> u64 {
+pub(super) fn fingerprint(message: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
     let role = word(message, "role");
     role.hash(&mut hasher);

@@ -1,9 +1,9 @@
-//! Bedrock's answers to Converse, as the answers of OpenAI's chat, so that they are read with what was asked beside them.
-//! Reads no message.
+//! Bedrock's answers to Converse, as the answers of OpenAI's chat, so that they are read with what was asked beside them,
+//! and the tools that a request declares. Reads no message.
 
 use serde_json::{Value, json};
 
-use crate::fields::{Object, word};
+use crate::fields::{Object, list, word};
 
 /// Turns an answer, alone or beside what was asked, into the shape of OpenAI's chat. Leaves everything else as it is.
 pub(super) fn as_choice(object: &mut Object) {
@@ -22,6 +22,11 @@ fn turn(answer: &mut Object) {
     };
     let reason = answer.get("stopReason").cloned();
     answer.insert("choices".to_owned(), json!([{ "message": message, "finish_reason": reason }]));
+}
+
+/// The tools that a request declares.
+pub(super) fn tools(request: &mut Object) -> Option<Vec<Value>> {
+    list(request.get_mut("toolConfig")?.as_object_mut()?, &["tools"])
 }
 
 /// Whether an object says why a model stopped, beside the one message that the model answered with.

@@ -9,7 +9,7 @@ use scorebox_sdk::{Usage, excerpt};
 pub(super) type Object = Map<String, Value>;
 
 /// Where wrappers have their steps.
-pub(super) const LISTS: [&str; 18] = [
+pub(super) const LISTS: [&str; 19] = [
     "messages",
     "events",
     "trajectory",
@@ -27,6 +27,7 @@ pub(super) const LISTS: [&str; 18] = [
     "toolCalls",
     "intermediate_steps",
     "transcript",
+    "new_items",
     "output",
 ];
 
@@ -143,8 +144,9 @@ pub(super) fn status(word: &str) -> Status {
         "completed" | "complete" | "success" | "succeeded" | "ok" | "done" | "output-available" => {
             Status::Succeeded
         }
-        "failed" | "failure" | "error" | "errored" | "timeout" | "timed_out" | "cancelled"
-        | "canceled" | "output-error" => Status::Failed,
+        "failed" | "failure" | "fail" | "error" | "errored" | "exception" | "timeout"
+        | "timed_out" | "timedout" | "expired" | "cancelled" | "canceled" | "aborted"
+        | "interrupted" | "killed" | "crashed" | "unsuccessful" | "output-error" => Status::Failed,
         "rejected" | "denied" | "declined" | "reject" | "output-denied" => Status::Rejected,
         _ => Status::Unknown,
     }
@@ -388,53 +390,6 @@ fn count(object: &Object, keys: &[&str]) -> Option<u64> {
 pub(super) fn cost(object: &Object, keys: &[&str]) -> Option<f64> {
     let amount = |key: &&str| object.get(*key)?.as_f64().filter(|cost| *cost >= 0.0);
     keys.iter().find_map(amount)
-}
-
-/// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size shows its
-/// unit (seconds, milliseconds, microseconds, nanoseconds).
-#[inline(never)]
-pub(super) fn time_ms(value: Option<&Value>) -> Option<f64> {
-    match value? {
-        Value::String(text) => match text.parse::<f64>() {
-            Ok(number) => Some(epoch_ms(number)),
-            Err(_) => iso_ms(text),
-        },
-        number => number.as_f64().map(epoch_ms),
-    }
-    .filter(|time| time.is_finite())
-}
-
-fn epoch_ms(number: f64) -> f64 {
-    match number.abs() {
-        size if size >= 1e17 => number / 1e6,
-        size if size >= 1e14 => number / 1e3,
-        size if size >= 1e11 => number,
-        _ => number * 1e3,
-    }
-}
-
-/// `2025-10-16T14:30:00.250Z`, with `+02:00` in place of `Z`, or neither.
-fn iso_ms(text: &str) -> Option<f64> {
-    let field = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok().map(f64::from);
-    let (year, month, day) = (field(0..4)?, field(5..7)?, field(8..10)?);
-    let (hour, minute) = (field(11..13)?, field(14..16)?);
-    let rest = text.get(17..)?;
-    let zone = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let (second, zone) = rest.split_at(zone);
-    let offset = match (zone.get(..1), zone.get(1..3), zone.get(zone.len().saturating_sub(2)..)) {
-        (Some(sign @ ("+" | "-")), Some(hours), Some(minutes)) => {
-            let minutes = hours.parse::<f64>().ok()? * 60.0 + minutes.parse::<f64>().ok()?;
-            if sign == "+" { minutes } else { -minutes }
-        }
-        _ => 0.0,
-    };
-    // Days since 1970 in the Gregorian calendar, counted from March on.
-    let (year, month) = if month > 2.0 { (year, month - 3.0) } else { (year - 1.0, month + 9.0) };
-    let leap_days = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
-    let days =
-        365.0 * year + leap_days + ((153.0 * month + 2.0) / 5.0).floor() + day - 1.0 - 719_468.0;
-    let minutes = (days * 24.0 + hour) * 60.0 + minute - offset;
-    Some(minutes * 60_000.0 + second.parse::<f64>().ok()? * 1000.0)
 }
 
 /// Whether an object has a list under one of the keys of wrappers.

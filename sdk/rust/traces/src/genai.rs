@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::builder::{Builder, CallResult};
-use crate::conversation::Conversation;
+use crate::calls::read_call;
+use crate::conversation::{Conversation, fingerprint};
 use crate::fields::{self, Object, id, take, text, word};
+use crate::part_types;
+use crate::same_call::{self, Reported};
 use crate::same_request::counted_elsewhere;
 use crate::span_messages::{
     event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
@@ -15,6 +18,7 @@ use crate::span_messages::{
 use crate::span_usage::usage;
 use crate::spans::{ANCESTORS, Span};
 use crate::step::{Outcome, Role, Status, StepKind, SubAgentCall, ToolCall};
+use crate::times::Time;
 
 /// What a span is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +48,8 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
         kinds[twice] = Kind::Unknown;
     }
     let moments = moments(&spans, &kinds, &parents);
+    // How many steps there were when a span began.
+    let mut begun = vec![0; spans.len()];
     let mut reader = Reader {
         builder,
         conversation: Conversation::default(),
@@ -57,13 +63,18 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
     for (index, ends) in moments {
         let parent = parents[index];
         reader.builder.parent = ancestor(&parents, &reader.steps, parent);
-        reader.builder.start_ms = spans[index].start_ms;
+        reader.builder.start_ms = spans[index].start.map(Time::ms);
+        if !ends {
+            begun[index] = reader.builder.steps.len();
+        }
+        let thought =
+            kinds[index] == Kind::Tool && within_model(&kinds, &parents, &reader.steps, parent);
         let span = &mut spans[index];
         match (kinds[index], ends) {
-            (Kind::Model, true) => reader.said(span, true),
-            (Kind::Agent, true) => reader.said(span, false),
+            (Kind::Model, true) => reader.said(span, Some(begun[index])),
+            (Kind::Agent, true) => reader.said(span, None),
             (Kind::Model, false) => reader.asked(span),
-            (Kind::Tool, _) => reader.tool(index, span),
+            (Kind::Tool, _) => reader.tool(index, span, thought),
             (Kind::Agent, false) => {
                 let is_root = reader.builder.parent.is_none();
                 reader.agent(index, span, is_root);
@@ -78,8 +89,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
 
 /// The begins and ends of spans (a span's index, and whether it ends) in their order.
 fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(usize, bool)> {
-    let timed = spans.iter().all(|span| span.start_ms.is_some());
-    let count = spans.len() as f64;
+    let timed = spans.iter().all(|span| span.start.is_some());
     // Without times, a span ends after the last one inside it.
     let mut last: Vec<usize> = (0..spans.len()).collect();
     for index in (0..spans.len()).rev() {
@@ -87,11 +97,14 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
             last[parent] = last[parent].max(last[index]);
         }
     }
+    // Of what ends before the next span begins, the inner span ends first.
+    let room = spans.len() as i64 + 1;
+    let place = |index: usize, before: usize| Time(index as i64 * room - before as i64);
     let mut moments = Vec::new();
     for (index, span) in spans.iter().enumerate() {
-        let (start, end) = match (span.start_ms, span.end_ms) {
+        let (start, end) = match (span.start, span.end) {
             (Some(start), end) if timed => (start, end.unwrap_or(start).max(start)),
-            _ => (index as f64, last[index] as f64 + 1.0 - (index as f64 + 1.0) / (count + 1.0)),
+            _ => (place(index, 0), place(last[index] + 1, index + 1)),
         };
         let depth = depth(parents, index);
         moments.push((start, 1, depth, index, false));
@@ -102,9 +115,7 @@ fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(us
             moments.push((end, order, -depth, index, true));
         }
     }
-    moments.sort_by(|left, right| {
-        left.0.total_cmp(&right.0).then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
-    });
+    moments.sort_unstable();
     moments.into_iter().map(|(.., index, ends)| (index, ends)).collect()
 }
 
@@ -168,7 +179,7 @@ fn by_id(spans: &[Span]) -> BTreeMap<Key<'_>, usize> {
     for (index, span) in spans.iter().enumerate() {
         if let Some(key) = key(span) {
             let kept = by_id.entry(key).or_insert(index);
-            if spans[*kept].end_ms.is_none() && span.end_ms.is_some() {
+            if spans[*kept].end.is_none() && span.end.is_some() {
                 *kept = index;
             }
         }
@@ -201,6 +212,25 @@ fn ancestor(
     None
 }
 
+/// Whether a model was asked below the closest ancestor that has a step.
+fn within_model(
+    kinds: &[Kind],
+    parents: &[Option<usize>],
+    steps: &[Option<usize>],
+    mut span: Option<usize>,
+) -> bool {
+    for _ in 0..ANCESTORS {
+        match span {
+            Some(here) if steps[here].is_none() && kinds[here] != Kind::Model => {
+                span = parents[here];
+            }
+            Some(here) => return steps[here].is_none(),
+            None => return false,
+        }
+    }
+    false
+}
+
 struct Reader<'b> {
     builder: &'b mut Builder,
     conversation: Conversation,
@@ -223,7 +253,7 @@ impl Reader<'_> {
     fn asked(&mut self, span: &mut Span) {
         let system = messages(&mut span.attributes, "gen_ai.system_instructions");
         if !system.is_empty() {
-            self.read(vec![json!({"role": "system", "parts": system})], false);
+            self.read(vec![json!({"role": "system", "parts": system})], None);
         }
         let mut asked = messages(&mut span.attributes, "gen_ai.input.messages");
         asked.extend(indexed(&mut span.attributes, "gen_ai.prompt."));
@@ -241,14 +271,15 @@ impl Reader<'_> {
                 event => span.events.push(event),
             }
         }
-        self.read(asked, false);
+        self.read(asked, None);
         if !said.is_empty() {
             span.attributes.insert("gen_ai.output.messages".to_owned(), Value::Array(said));
         }
     }
 
-    /// What a model answered.
-    fn said(&mut self, span: &mut Span, is_model: bool) {
+    /// What a model answered whose span began when there were so many steps, or an agent.
+    fn said(&mut self, span: &mut Span, begun: Option<usize>) {
+        let is_model = begun.is_some();
         let first = self.builder.steps.len();
         let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
         said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
@@ -263,7 +294,7 @@ impl Reader<'_> {
         }
         self.has_answers |= is_model && !said.is_empty();
         let cut_off = self.builder.cut_off.take();
-        self.read(said, is_model);
+        self.read(said, begun);
         self.ended(span, is_model, cut_off);
         let usage = usage(&span.attributes);
         if !is_model {
@@ -302,34 +333,73 @@ impl Reader<'_> {
         self.builder.cut_off = cut.or(self.builder.cut_off.take()).or(before);
     }
 
-    /// Reads messages, without the calls and results that tool spans have already reported. `new`: a
-    /// model has just written them.
-    fn read(&mut self, mut messages: Vec<Value>, new: bool) {
-        for message in &mut messages {
-            let parts = message.get_mut("parts").and_then(Value::as_array_mut);
-            if let Some(parts) = parts {
-                parts.retain(|part| {
-                    let id = part.get("id").and_then(Value::as_str).unwrap_or_default();
-                    match part.get("type").and_then(Value::as_str) {
-                        Some("tool_call") => !self.called.contains(id),
-                        Some("tool_call_response") => !self.answered.contains(id),
-                        _ => true,
-                    }
+    /// Reads messages, without the calls and results that tool spans have already reported. `begun`: a model has just
+    /// written them, and began when there were so many steps.
+    fn read(&mut self, mut messages: Vec<Value>, begun: Option<usize>) {
+        for message in messages.iter_mut().filter_map(Value::as_object_mut) {
+            // Of a call without an id, only the message says that it is repeated.
+            let whole = (!self.unasked.is_empty()).then(|| fingerprint(message));
+            let mut nameless = false;
+            for key in ["parts", "content", "tool_calls"] {
+                let parts = message.get_mut(key).and_then(Value::as_array_mut);
+                let Some(parts) = parts else { continue };
+                let is_list = key == "tool_calls";
+                parts.retain(|part| match part.as_object() {
+                    Some(part) => !self.has_reported(part, is_list, begun, &mut nameless),
+                    None => true,
                 });
+            }
+            if let Some(whole) = whole.filter(|_| nameless) {
+                self.conversation.know(whole);
             }
         }
         messages.retain(|message| {
             let parts = message.get("parts").and_then(Value::as_array);
             parts.is_none_or(|parts| !parts.is_empty())
         });
-        if new {
-            self.conversation.add(self.builder, messages);
-        } else {
-            self.conversation.read(self.builder, messages);
+        match begun {
+            Some(_) => self.conversation.add(self.builder, messages),
+            None => self.conversation.read(self.builder, messages),
         }
     }
 
-    fn tool(&mut self, index: usize, span: &mut Span) {
+    /// Whether a part of a message is a call or a result that a tool span has reported. `is_list`: it stands in a list of
+    /// calls. Sets `nameless` if it is a call without an id.
+    fn has_reported(
+        &mut self,
+        part: &Object,
+        is_list: bool,
+        begun: Option<usize>,
+        nameless: &mut bool,
+    ) -> bool {
+        let id = word(part, "id").unwrap_or_default();
+        match word(part, "type").unwrap_or_default() {
+            "tool_call_response" => return self.answered.contains(id),
+            kind if !is_list && !part_types::is_call(kind) => return false,
+            _ if self.called.contains(id) => return true,
+            _ => {}
+        }
+        // Tools may begin while the model still answers, or before by another clock.
+        let mut since = self.unasked.range(begun.unwrap_or(0)..).copied().peekable();
+        let Some(asked) = since.peek().and_then(|_| read_call(part.clone())) else { return false };
+        let Some(step) = same_call::done(self.builder, since, &asked) else { return false };
+        self.unasked.remove(&step);
+        *nameless |= asked.id.is_none();
+        if let Some(id) = &asked.id {
+            self.builder.name_call(step, id);
+            self.called.insert(id.clone());
+        }
+        if let Some(StepKind::ToolCall(call)) =
+            self.builder.steps.get_mut(step).map(|step| &mut step.kind)
+        {
+            self.answered.extend(asked.id.clone().filter(|_| call.result.is_some()));
+            same_call::complete(call, asked);
+        }
+        true
+    }
+
+    /// `thought`: a model was asked between the span and the step around it.
+    fn tool(&mut self, index: usize, span: &mut Span, thought: bool) {
         let keys = ["gen_ai.tool.name", "tool.name", "traceloop.entity.name"];
         let name = text(&mut span.attributes, &keys).filter(|name| !name.is_empty());
         // If the tool has no name, the conventions name the span after the operation alone.
@@ -339,7 +409,16 @@ impl Reader<'_> {
             _ => std::mem::take(&mut span.name),
         });
         let id = id(&mut span.attributes, &["gen_ai.tool.call.id", "tool_call.id"]);
-        if self.is_inside_itself(id.as_deref(), &name) {
+        let keys = ["gen_ai.tool.call.result", "output.value", "traceloop.entity.output"];
+        let value = take(&mut span.attributes, &keys).map(parsed);
+        let (status, error) = match span.error.take() {
+            Some(error) => (Status::Failed, Some(error)),
+            None => (Status::Succeeded, None),
+        };
+        let call = ToolCall { id: id.clone(), name: name.clone(), ..ToolCall::default() };
+        let ending = (value.as_ref(), status);
+        let once = span.inside.is_some() || span.kind.is_some();
+        if self.is_inside_itself(Reported { call, once, thought }, span, ending) {
             return;
         }
         let claimed = self.builder.claim(id.as_deref(), Some(&name));
@@ -357,12 +436,6 @@ impl Reader<'_> {
             return;
         };
         self.steps[index] = Some(step);
-        let keys = ["gen_ai.tool.call.result", "output.value", "traceloop.entity.output"];
-        let value = take(&mut span.attributes, &keys).map(parsed);
-        let (status, error) = match span.error.take() {
-            Some(error) => (Status::Failed, Some(error)),
-            None => (Status::Succeeded, None),
-        };
         match value.or_else(|| error.clone().map(Value::String)) {
             Some(value) => {
                 self.answered.extend(id);
@@ -374,21 +447,38 @@ impl Reader<'_> {
             None => self.builder.set_status(step, status),
         }
         if let Some(step) = self.builder.steps.get_mut(step) {
-            step.start_ms = span.start_ms;
+            step.start_ms = span.start.map(Time::ms);
             step.duration_ms = duration(span);
             step.parent = self.builder.parent;
         }
     }
 
-    /// Whether a call is the same as the one whose span encloses it, because a client and its server both report it.
-    fn is_inside_itself(&self, id: Option<&str>, name: &str) -> bool {
-        let around = self.builder.parent.and_then(|step| self.builder.steps.get(step));
-        match around.map(|step| &step.kind) {
-            Some(StepKind::ToolCall(call)) => {
-                call.name == name && (id.is_none() || id == call.id.as_deref())
-            }
-            _ => false,
+    /// Whether a call is the same as the one whose span encloses it, because a client and its server both report it. What
+    /// only the inner span says is added.
+    fn is_inside_itself(
+        &mut self,
+        mut inside: Reported,
+        span: &mut Span,
+        ending: (Option<&Value>, Status),
+    ) -> bool {
+        let around = self.builder.parent.and_then(|step| self.builder.steps.get_mut(step));
+        let Some(StepKind::ToolCall(around)) = around.map(|step| &mut step.kind) else {
+            return false;
+        };
+        if !inside.may_be(around) {
+            return false;
         }
+        let input = tool_input(&mut span.attributes);
+        fields::arguments(&mut inside.call, input.clone(), false);
+        inside.call.result = ending.0.cloned();
+        inside.call.stated_status = ending.1;
+        let is_same = inside.is(around);
+        if is_same {
+            same_call::complete(around, inside.call);
+        } else if let Some(input) = input {
+            span.attributes.insert("gen_ai.tool.call.arguments".to_owned(), input);
+        }
+        is_same
     }
 
     fn agent(&mut self, index: usize, span: &mut Span, is_root: bool) {
@@ -444,6 +534,5 @@ fn cut_off(reason: &Value) -> Option<String> {
 
 /// How long a span took; unknown if the clocks of two machines have it end before it begins.
 fn duration(span: &Span) -> Option<f64> {
-    let duration = span.end_ms? - span.start_ms?;
-    (duration >= 0.0).then_some(duration)
+    span.start?.ms_until(span.end?)
 }

@@ -8,7 +8,7 @@ use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::step::{InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall};
-use scorebox_sdk::Usage;
+use crate::times;
 
 /// Whether an object is an event of Inspect: these have their kind under `event`.
 pub(super) fn is_event(event: &Object) -> bool {
@@ -66,7 +66,7 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     builder.understood += 1;
     let models = sample.get("model_usage").and_then(Value::as_object);
     let usages = models.into_iter().flatten().filter_map(|(_, usage)| fields::usage(Some(usage)));
-    builder.tally.whole(usages.reduce(Usage::plus));
+    builder.tally.whole(usages.reduce(crate::tally::plus));
     if let Some(limit) = sample.get("limit").and_then(|limit| limit.get("type")?.as_str()) {
         builder.outcome = Some(Outcome::Failed(Some(format!("it reached its {limit} limit"))));
     }
@@ -199,7 +199,7 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
 }
 
 fn complete_call(step: &mut Step, mut event: Object) {
-    step.start_ms = fields::time_ms(event.get("timestamp"));
+    step.start_ms = times::time_ms(event.get("timestamp"));
     step.duration_ms = seconds(&event);
     let (status, _) = fields::ending(&mut event);
     if let (StepKind::ToolCall(call), true) = (&mut step.kind, status != Status::Unknown) {
@@ -239,7 +239,7 @@ fn read_event(
         return;
     };
     builder.raw_name = Some(kind.clone());
-    builder.start_ms = fields::time_ms(event.get("timestamp"));
+    builder.start_ms = times::time_ms(event.get("timestamp"));
     match kind.as_str() {
         "model" => model(builder, conversation, event),
         "tool" => tool(builder, event),

@@ -48,10 +48,10 @@
 //!
 //! # Map
 //!
-//! `answer` finds the trace in a text; `read` opens wrappers, `turns` lists of turns, and `item` recognizes items; `builder` gives
+//! `answer` finds the trace in a text; `read` opens wrappers, `beside` refuses calls that it would leave out, `outcome` says how the run ended, `turns` reads lists of turns, and `item` recognizes items; `builder` gives
 //! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
-//! knows tools, and what their results show; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
-//! `reported`, which knows the calls, and `same_request` finds spans that describe one request twice; `tally` adds up tokens and cost. For scorers: `pattern`
+//! knows tools, and what their results show; `times` reads points in time; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
+//! `reported`, which knows the calls, and `same_request` finds spans that describe one request twice, `same_call` one call; `tally` adds up tokens and cost. For scorers: `pattern`
 //! matches arguments and texts (`expression` compiles what is in them, `written` has arguments as a trace writes them), `expected` reads the calls that should have been made, `argument_match` is the key that says how their arguments are compared, `assignment`
 //! pairs calls, `count` says how often.
 
@@ -61,6 +61,7 @@ mod answer;
 mod argument_match;
 mod assignment;
 mod atif;
+mod beside;
 mod builder;
 mod calls;
 mod codex;
@@ -78,6 +79,7 @@ mod logs;
 mod messages;
 mod names;
 mod openhands;
+mod outcome;
 mod part_types;
 mod parts;
 mod pattern;
@@ -85,6 +87,7 @@ mod plain;
 mod pydantic;
 mod read;
 mod reported;
+mod same_call;
 mod same_request;
 mod span_messages;
 mod span_usage;
@@ -92,6 +95,7 @@ mod spans;
 mod step;
 mod stream;
 mod tally;
+mod times;
 mod turns;
 mod written;
 
@@ -111,6 +115,7 @@ pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
 };
+pub use tally::decimal;
 pub use written::Written;
 
 /// What an agent did, step by step.

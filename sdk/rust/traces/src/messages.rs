@@ -13,12 +13,13 @@ use crate::calls::{
 use crate::fields::{self, Object, has, id, list, take, text, word};
 use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
 use crate::step::{Role, Status, Step, StepKind};
+use crate::times;
 use scorebox_sdk::Usage;
 
 /// Reads one message of a role.
 pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Object) {
     let outer = builder.start_ms;
-    builder.start_ms = fields::time_ms(message.get("timestamp")).or(outer);
+    builder.start_ms = times::time_ms(message.get("timestamp")).or(outer);
     if role == Role::Assistant {
         builder.cut_off = fields::finish_reason(&message).and_then(fields::cut_off);
     }

@@ -7,6 +7,7 @@ use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, take, text, word};
 use crate::names;
 use crate::step::{Role, Status, ToolCall};
+use crate::times;
 use scorebox_sdk::Usage;
 
 /// Whether an object is one of its events.
@@ -20,7 +21,7 @@ pub(super) fn is_event(event: &Object) -> bool {
 
 /// Reads one event.
 pub(super) fn read_event(builder: &mut Builder, mut event: Object) {
-    builder.start_ms = fields::time_ms(event.get("timestamp"));
+    builder.start_ms = times::time_ms(event.get("timestamp"));
     builder.tally.whole(event.get("llm_metrics").and_then(Value::as_object).and_then(accumulated));
     match text(&mut event, &["action"]) {
         Some(action) => act(builder, action, event),

@@ -10,6 +10,7 @@ use crate::fields::{self, Object, has, keys, list, take, text, word};
 use crate::messages::{read_message, refuse_unknown};
 use crate::parts;
 use crate::step::{Role, Status};
+use crate::times;
 
 /// What only steps have.
 const MARKS: [&str; 10] = [
@@ -60,7 +61,7 @@ pub(super) fn is_final(step: &Object) -> bool {
 
 /// Reads one step. The error says what it is instead.
 pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), String> {
-    builder.start_ms = fields::time_ms(step.get("timestamp"));
+    builder.start_ms = times::time_ms(step.get("timestamp"));
     if let Some(reason) = fields::finish_reason(&step) {
         builder.cut_off = fields::cut_off(reason);
     }

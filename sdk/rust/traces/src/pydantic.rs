@@ -7,6 +7,7 @@ use crate::calls::add_call;
 use crate::fields::{self, Object, list, take, text, word};
 use crate::parts::{read_parts, result};
 use crate::step::Role;
+use crate::times;
 
 /// Whether an object is a message of its kind.
 pub(super) fn is_message(message: &Object) -> bool {
@@ -16,7 +17,7 @@ pub(super) fn is_message(message: &Object) -> bool {
 
 /// Reads one message.
 pub(super) fn read_message(builder: &mut Builder, mut message: Object) {
-    builder.start_ms = fields::time_ms(message.get("timestamp"));
+    builder.start_ms = times::time_ms(message.get("timestamp"));
     let first = builder.steps.len();
     let usage = fields::usage(message.get("usage"));
     if word(&message, "kind") != Some("request") {

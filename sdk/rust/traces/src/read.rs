@@ -9,8 +9,10 @@ use crate::calls;
 use crate::conversation::Conversation;
 use crate::fields::{self, LISTS, Object, kind, list, take, word};
 use crate::item::{CHUNKS, is_item, read_item};
-use crate::step::{Outcome, Status};
-use crate::{TraceError, atif, codex, converse, genai, inspect, logs, spans, turns};
+use crate::step::Outcome;
+use crate::{
+    TraceError, atif, beside, codex, converse, genai, inspect, logs, outcome, spans, turns,
+};
 use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
@@ -26,8 +28,10 @@ pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError
     if let Some(what) = builder.refused.take() {
         return Err(TraceError::unknown(&what));
     }
-    if let Some(why) = builder.cut_off.take() {
-        builder.outcome.get_or_insert(Outcome::Failed(Some(why)));
+    if let (Some(why), None | Some(Outcome::Unknown(_))) =
+        (builder.cut_off.take(), &builder.outcome)
+    {
+        builder.outcome = Some(Outcome::Failed(Some(why)));
     }
     Ok(())
 }
@@ -108,9 +112,13 @@ fn read_list(
         && items.iter().all(|item| item.as_object().is_some_and(is_answer))
     {
         let mut conversation = Conversation::default();
+        let around = builder.outcome.take();
         for answer in items.into_iter().filter_map(object) {
+            // The last one says how the run ended.
+            builder.outcome = None;
             read_exchange(builder, &mut conversation, answer, deeper)?;
         }
+        builder.outcome = around.or(builder.outcome.take());
         return Ok(());
     }
     name_calls(&mut items);
@@ -245,9 +253,9 @@ fn read_object(
     converse::as_choice(&mut object);
     let is_one = is_item(&object);
     if !is_one {
-        read_outcome(builder, &object);
+        outcome::read(builder, &object);
     }
-    if let Some(tools) = list(&mut object, &["tools"]) {
+    if let Some(tools) = list(&mut object, &["tools"]).or_else(|| converse::tools(&mut object)) {
         builder.tools = tools;
     }
     if atif::is_trajectory(&object) {
@@ -302,8 +310,9 @@ fn read_object(
     }
     match inner_list(&object) {
         Some(key) if !is_one => {
-            // The Responses API keeps what was asked beside what was answered.
-            if key == "output"
+            let beside = beside::calls(&object, key);
+            // The Responses API and OpenAI's agents keep what was asked beside what was answered.
+            if matches!(key, "output" | "new_items")
                 && let Some(asked) = list(&mut object, &["input"])
             {
                 read_list(builder, asked, deeper)?;
@@ -320,7 +329,8 @@ fn read_object(
             } else {
                 builder.tally.around(usage);
             }
-            read
+            read?;
+            beside::check(builder, key, beside)
         }
         _ => match if is_one { None } else { list(&mut object, &["input"]) } {
             // A request of the Responses API, without its answer.
@@ -436,35 +446,6 @@ const BESIDE: [&str; 6] =
 
 fn is_filled(value: &Value) -> bool {
     value.as_array().is_some_and(|found| found.iter().any(Value::is_object))
-}
-
-/// How the run ended, if the wrapper says so.
-fn read_outcome(builder: &mut Builder, object: &Object) {
-    let error = object.get("error").cloned();
-    let reason = fields::error_text(error);
-    let stated = word(object, "status").map(|status| (status, fields::status(status)));
-    builder.outcome = match (stated, reason) {
-        _ if is_interrupted(object) => Some(Outcome::Waiting),
-        (Some(("waiting" | "parked" | "input_required" | "requires_action", _)), _) => {
-            Some(Outcome::Waiting)
-        }
-        (Some(("incomplete", _)), reason) => {
-            let details =
-                object.get("incomplete_details").and_then(|all| word(all.as_object()?, "reason"));
-            Some(Outcome::Failed(reason.or(details.map(str::to_owned))))
-        }
-        (Some((_, Status::Failed)), reason) | (_, reason @ Some(_)) => {
-            Some(Outcome::Failed(reason))
-        }
-        (Some((_, Status::Succeeded)), None) => Some(Outcome::Completed),
-        _ => None,
-    };
-}
-
-/// Whether LangGraph interrupted the run to ask a person: the state that it hands back has the questions beside the
-/// messages.
-fn is_interrupted(state: &Object) -> bool {
-    state.get("__interrupt__").is_some_and(|questions| !fields::is_blank(questions))
 }
 
 /// Where a document has its list of step dictionaries: itself, or under one of the keys that wrap

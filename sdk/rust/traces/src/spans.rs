@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::fields::{self, Object, has, id, list, take, text, word};
+use crate::times::{Time, Unit};
 
 /// How many ancestors of a span are searched. Parents may form a circle.
 pub(super) const ANCESTORS: i32 = 64;
@@ -20,8 +21,8 @@ pub(super) struct Span {
     pub name: String,
     /// What kind of step it is, in the words of a format other than OpenTelemetry's.
     pub kind: Option<String>,
-    pub start_ms: Option<f64>,
-    pub end_ms: Option<f64>,
+    pub start: Option<Time>,
+    pub end: Option<Time>,
     pub attributes: Object,
     pub events: Vec<Value>,
     /// What went wrong.
@@ -86,6 +87,10 @@ const LISTS: [&str; 8] = [
     "traces",
 ];
 
+/// What the numbers under the keys of a span's times count.
+const UNITS: [Unit; 5] =
+    [Unit::Nanoseconds, Unit::Nanoseconds, Unit::BySize, Unit::BySize, Unit::Milliseconds];
+
 fn read_span(mut object: Object, inside: Option<usize>, into: &mut Vec<Span>) {
     let mut span = Span { inside, ..Span::default() };
     if is_attributes(&object) {
@@ -107,10 +112,12 @@ fn read_span(mut object: Object, inside: Option<usize>, into: &mut Vec<Span>) {
     span.parent_id = id(&mut object, &parents);
     span.name = text(&mut object, &["name"]).unwrap_or_default();
     span.kind = text(&mut object, &["type"]);
-    let time = |keys: [&str; 5]| keys.iter().find_map(|key| fields::time_ms(object.get(*key)));
-    span.start_ms =
+    let time = |keys: [&str; 5]| {
+        keys.iter().zip(UNITS).find_map(|(key, unit)| Time::read(object.get(*key), unit))
+    };
+    span.start =
         time(["startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "startMs"]);
-    span.end_ms = time(["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime", "endMs"]);
+    span.end = time(["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime", "endMs"]);
     span.attributes = attributes(take(&mut object, &["attributes"]));
     for key in ["input", "output"] {
         if let Some(value) = take(&mut object, &[key]) {

@@ -320,4 +320,8 @@ pub enum Outcome {
     Failed(Option<String>),
     /// It waits for a person.
     Waiting,
+    /// It has not ended, in the trace's word.
+    Unfinished(String),
+    /// The trace has a word for it that is not known.
+    Unknown(String),
 }

@@ -7,7 +7,7 @@ use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::messages::read_message;
 use crate::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
-use crate::{names, parts};
+use crate::{names, parts, times};
 use scorebox_sdk::Usage;
 
 /// Whether the type is one of niceeval's events, other than `message`.
@@ -32,7 +32,7 @@ pub(super) fn is_event(kind: &str) -> bool {
 
 /// Reads one of niceeval's events.
 pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
-    builder.start_ms = fields::time_ms(event.get("timestamp"));
+    builder.start_ms = times::time_ms(event.get("timestamp"));
     match kind {
         "action.called" => called(builder, event),
         "action.result" => result(builder, event),

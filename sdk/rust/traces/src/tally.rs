@@ -49,7 +49,7 @@ impl Tally {
                     self.answers.insert(id.to_owned(), first);
                 }
             }
-            None => self.loose = Some(self.loose.map_or(usage, |sum| sum.plus(usage))),
+            None => self.loose = Some(self.loose.map_or(usage, |sum| plus(sum, usage))),
         }
     }
 
@@ -57,8 +57,25 @@ impl Tally {
     /// around them.
     pub(super) fn total(&self, steps: &[Step]) -> Option<Usage> {
         let stated = steps.iter().filter_map(|step| step.usage).chain(self.loose);
-        let sum = stated.reduce(Usage::plus);
+        let sum = stated.reduce(plus);
         let known = [self.whole, sum, self.around].into_iter().flatten();
         known.reduce(|usage, other| usage.or(Some(other)))
     }
 }
+
+/// Two usages added up, the cost in decimals.
+pub(super) fn plus(sum: Usage, more: Usage) -> Usage {
+    let sum = sum.plus(more);
+    Usage { cost_usd: sum.cost_usd.map(decimal), ..sum }
+}
+
+/// An amount of money that was computed from decimals as the decimal that it is: 0.1 + 0.2 is 0.3. Twelve places have the
+/// price of a token. An amount that is further from such a decimal than computing puts it stays as it is.
+#[must_use]
+pub fn decimal(amount: f64) -> f64 {
+    let near = (amount * 1e12).round_ties_even() / 1e12;
+    if (near - amount).abs() <= amount.abs() * NOISE { near } else { amount }
+}
+
+/// How far a few operations take a result from its exact value, as a part of it: some steps of a double.
+const NOISE: f64 = 8.0 * f64::EPSILON;

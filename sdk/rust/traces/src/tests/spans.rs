@@ -25,6 +25,57 @@ fn count(spans: Value) -> usize {
     Trace::read(spans).unwrap().tool_calls().count()
 }
 
+/// The names of the tools that spans report, in the order of their times.
+fn order(times: [(&str, Value); 2], key: &str) -> Vec<String> {
+    let spans = times.map(|(name, time)| {
+        json!({"name": "x", "spanId": name, key: time, "attributes": {
+            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}})
+    });
+    let trace = Trace::read(json!(spans)).unwrap();
+    trace.tool_calls().map(|call| call.name.clone()).collect()
+}
+
+#[test]
+fn spans_have_the_order_of_their_nanoseconds() {
+    for (key, early, late) in [
+        ("startTimeUnixNano", json!("1767225600000000001"), json!("1767225600000000002")),
+        ("startTimeUnixNano", json!(1_767_225_600_000_000_001_u64), json!("1767225600000000002")),
+        (
+            "start_time",
+            json!("2026-01-01T00:00:00.0000001Z"),
+            json!("2026-01-01T00:00:00.0000002Z"),
+        ),
+        ("start_time", json!(1_767_225_600_000_000_001_u64), json!(1_767_225_600_000_000_002_u64)),
+        // The unit is that of the key, whatever the size of the number.
+        ("startTimeUnixNano", json!("99999999999900"), json!("100000000000100")),
+        ("start_time_unix_nano", json!(9), json!(10)),
+        ("startMs", json!(99_999_999_999.0), json!(100_000_000_000_u64)),
+        // Where it names none, the size shows it.
+        ("startTime", json!(1_767_225_600), json!(1_767_225_600_001.0)),
+    ] {
+        for spans in [[("b", late.clone()), ("a", early.clone())], [("a", early), ("b", late)]] {
+            assert_eq!(order(spans, key), ["a", "b"], "{key}");
+        }
+    }
+}
+
+#[test]
+fn a_duration_has_the_unit_of_its_keys() {
+    let duration = |begin: Value, end: Value| {
+        let mut span = tool("a", "1", json!({"endTimeUnixNano": end}));
+        span["startTimeUnixNano"] = begin;
+        let trace = Trace::read(json!([span])).unwrap();
+        (trace.steps()[0].start_ms, trace.steps()[0].duration_ms)
+    };
+    let begin = json!("1767225600123456789");
+    assert_eq!(
+        duration(begin.clone(), json!("1767225600123456889")),
+        (Some(1_767_225_600_123.456_8), Some(0.0001))
+    );
+    assert_eq!(duration(json!("0"), json!("2500000")), (Some(0.0), Some(2.5)));
+    assert_eq!(duration(begin, json!("1")).1, None);
+}
+
 #[test]
 fn a_span_that_arrives_twice_counts_once() {
     let once = tool("a", "1", json!({"endTimeUnixNano": "2"}));

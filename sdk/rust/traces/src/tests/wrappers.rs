@@ -60,6 +60,62 @@ fn a_request_stands_before_its_answer() {
 }
 
 #[test]
+fn a_call_in_another_list_is_not_left_out() {
+    let call =
+        json!({"id": "1", "type": "function", "function": {"name": "pay", "arguments": "{}"}});
+    let done =
+        json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Done."}]);
+    let asks = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let item = json!({"type": "function_call", "call_id": "1", "name": "pay", "arguments": "{}"});
+    let of_sdk = json!({"type": "tool-call", "toolCallId": "1", "toolName": "pay", "input": {}});
+    let used = json!({"type": "tool_use", "id": "1", "name": "pay", "input": {}});
+    let span = json!({"spanId": "1", "name": "execute_tool pay", "attributes": {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "pay"}});
+    for (key, found) in [
+        ("tool_calls", json!([call])),
+        ("toolCalls", json!([of_sdk])),
+        ("steps", json!([{"toolCalls": [of_sdk], "toolResults": []}])),
+        ("intermediate_steps", json!([[{"tool": "pay", "tool_input": {}, "log": ""}, "ok"]])),
+        ("actions", json!([{"tool": "pay", "args": {}}])),
+        ("trajectory", json!([{"step": 1, "action": "pay", "observation": "x"}])),
+        ("items", json!([item])),
+        ("output", json!([item])),
+        ("output", json!({"choices": [{"message": asks}]})),
+        ("history", json!([asks])),
+        ("turns", json!([asks])),
+        ("events", json!([{"type": "tool_call", "tool": "pay", "args": {}}])),
+        ("spans", json!([span])),
+        ("new_items", json!([item])),
+        ("tool_uses", json!([used])),
+        ("calls", json!([call])),
+        ("result", json!([used])),
+        ("message", asks.clone()),
+        ("completion", json!({"choices": [{"message": asks}]})),
+    ] {
+        let mut trace = json!({"messages": done});
+        trace[key] = found;
+        // A document of spans, too, is read whole or refused.
+        match Trace::read(trace) {
+            Ok(trace) => assert!(trace.tool_calls().any(|call| call.name == "pay"), "{key}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(
+                    error.contains("a call of `pay` under `") && error.contains(key),
+                    "{error}"
+                );
+                assert!(error.contains("`messages`"), "{error}");
+            }
+        }
+    }
+    // What another list repeats counts once.
+    let repeated = json!({"messages": [asks], "tool_calls": [call], "steps": [{"tool": "pay", "args": {}}],
+        "output": {"choices": [{"message": asks}]}, "new_items": [item]});
+    assert_eq!(told(repeated), ["call pay {} -> nothing (unknown)"]);
+    let run =
+        json!({"input": [done[0]], "new_items": [item], "raw_responses": [{"output": [item]}]});
+    assert_eq!(told(run), ["user: hi", "call pay {} -> nothing (unknown)"]);
+}
+
+#[test]
 fn the_ai_sdks_steps() {
     let steps = json!({"text": "Sun.", "steps": [
         {"stepType": "initial", "text": "I look.", "finishReason": "tool-calls",
@@ -230,6 +286,16 @@ fn bedrocks_answers_to_converse() {
     let calls = json!([with(first, json!([asked])), with(last, all)]);
     assert_eq!(told(calls.clone()), [user, words, done, "assistant: 21 degrees."]);
     assert_eq!(Trace::read(calls).unwrap().usage().unwrap().input_tokens, Some(60));
+
+    // A request declares its tools, and marks where the service caches what it was asked.
+    let spec =
+        json!({"toolSpec": {"name": "weather", "inputSchema": {"json": {"type": "object"}}}});
+    let tools = json!([spec, {"cachePoint": {"type": "default"}}]);
+    let request = json!({"messages": [asked], "toolConfig": {"tools": tools}});
+    assert_eq!(json!(Trace::read(request.clone()).unwrap().tools()), tools);
+    let mut exchange = request;
+    exchange["response"] = answer(&said, "end_turn");
+    assert_eq!(json!(Trace::read(exchange).unwrap().tools()), tools);
 
     for reason in ["max_tokens", "guardrail_intervened", "content_filtered", "malformed_tool_use"] {
         let outcome = Trace::read(answer(&said, reason)).unwrap().outcome().cloned();
