@@ -42,7 +42,7 @@ pub(super) struct Builder {
     pub outcome: Option<Outcome>,
     /// What cut the last answer off.
     pub cut_off: Option<String>,
-    /// What the trace calls the item that is being read.
+    /// What the trace calls the item that is being read, until an event of it bears that name.
     pub raw_name: Option<String>,
     /// The step inside which the next ones happen.
     pub parent: Option<usize>,
@@ -136,13 +136,13 @@ impl Builder {
         self.push(StepKind::Other { name: name.to_owned() }, name.to_owned());
     }
 
-    /// An event without a step.
+    /// An event without a step. The first event of an item bears the item's own name, so that each item counts once under it.
     pub(super) fn event(&mut self, name: impl Into<Cow<'static, str>>) {
         if self.events.len() >= STEP_LIMIT {
             self.overflow = true;
             return;
         }
-        self.events.push(Event { name: name.into(), raw_name: self.raw_name.clone() });
+        self.events.push(Event { name: name.into(), raw_name: self.raw_name.take() });
     }
 
     /// Reports something that cannot be read: without it, the trace would be a different one.
