@@ -10,6 +10,7 @@ use crate::TraceError;
 use crate::fields::Object;
 use crate::names;
 use crate::reported::Calls;
+use crate::said_again::Known;
 use crate::step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
 };
@@ -19,8 +20,8 @@ use scorebox_sdk::Usage;
 /// The most steps, and the most events, of one trace. A guest's memory holds no more.
 pub(super) const STEP_LIMIT: usize = 100_000;
 
-/// How many of the last calls of a tool are compared with one that ended.
-const PARALLEL: usize = 16;
+/// How many of the last calls of a tool, or of an id, are compared with another one.
+pub(super) const PARALLEL: usize = 16;
 
 /// What a call answered, before it is known which call.
 #[derive(Debug, Default)]
@@ -67,11 +68,11 @@ pub(super) struct Builder {
     pub started_by_id: BTreeMap<String, usize>,
     /// Tokens and cost.
     pub tally: Tally,
+    /// What events named by the ids of their calls.
+    pub known: Known,
     open: OpenCalls,
     /// Skill loads and sub-agent calls that a tool call stands for.
     derived: BTreeMap<usize, usize>,
-    /// Sub-agent calls that wait for their result.
-    open_agents: BTreeMap<String, usize>,
     /// Whether the current turn is an assistant's that further items may join.
     joinable: bool,
 }
@@ -127,10 +128,6 @@ impl Builder {
         self.push(StepKind::InputRequest(request), "input.requested");
     }
 
-    pub(super) fn skill(&mut self, skill: String) {
-        self.push(StepKind::SkillLoad { skill, call: None }, "skill.loaded");
-    }
-
     /// Something that the trace names and that no kind of step fits.
     pub(super) fn other(&mut self, name: &str) {
         self.push(StepKind::Other { name: name.to_owned() }, name.to_owned());
@@ -172,12 +169,10 @@ impl Builder {
             turn.calls.push(step);
         }
         let derived = match (skill, agent, asks) {
-            (Some(skill), ..) => {
-                self.push(StepKind::SkillLoad { skill, call: Some(step) }, "skill.loaded")
-            }
+            (Some(skill), ..) => self.skill_of(step, id.as_deref(), skill),
             (_, Some(name), _) => {
                 let agent = SubAgentCall { name, status, call: Some(step), ..Default::default() };
-                self.push(StepKind::SubAgent(agent), "subagent.called")
+                self.agent_of(step, id.as_deref(), agent)
             }
             (.., Some(action)) => {
                 let request = InputRequest { action: Some(action), ..Default::default() };
@@ -279,11 +274,18 @@ impl Builder {
         {
             call.stated_status = status;
         }
+        if let Some(agent) = self.derived.get(&step).filter(|agent| !self.known.has_ended(**agent))
+            && let Some(StepKind::SubAgent(agent)) =
+                self.steps.get_mut(*agent).map(|step| &mut step.kind)
+        {
+            agent.status = status;
+        }
     }
 
-    /// What a tool call stands for ends as the call does.
+    /// What a tool call stands for ends as the call does, unless an event said how it ended.
     fn settle(&mut self, call: usize, status: Status) {
-        let Some(derived) = self.derived.get(&call) else {
+        let Some(derived) = self.derived.get(&call).filter(|step| !self.known.has_ended(**step))
+        else {
             return;
         };
         match self.steps.get_mut(*derived).map(|step| &mut step.kind) {
@@ -297,28 +299,7 @@ impl Builder {
     }
 
     pub(super) fn sub_agent(&mut self, call: SubAgentCall) -> Option<usize> {
-        let id = call.id.clone();
-        let step = self.push(StepKind::SubAgent(call), "subagent.called")?;
-        if let Some(id) = id {
-            self.open_agents.insert(id, step);
-        }
-        Some(step)
-    }
-
-    /// The end of a sub-agent's call, which its id names.
-    pub(super) fn sub_agent_result(&mut self, id: Option<&str>, result: CallResult) {
-        self.event("subagent.completed");
-        let known = id.and_then(|id| self.open_agents.get(id).copied());
-        let step = known.or_else(|| {
-            let call = SubAgentCall { name: "unknown".to_owned(), ..Default::default() };
-            self.push_quietly(StepKind::SubAgent(call))
-        });
-        let step = step.and_then(|step| self.steps.get_mut(step));
-        if let Some(StepKind::SubAgent(call)) = step.map(|step| &mut step.kind) {
-            call.result = (!result.value.is_null()).then_some(result.value);
-            call.status = result.status;
-            call.error = result.error;
-        }
+        self.push(StepKind::SubAgent(call), "subagent.called")
     }
 
     /// Tokens of a model's answer, whose first step has this index.
@@ -333,14 +314,18 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, kind: StepKind, event: impl Into<Cow<'static, str>>) -> Option<usize> {
+    pub(super) fn push(
+        &mut self,
+        kind: StepKind,
+        event: impl Into<Cow<'static, str>>,
+    ) -> Option<usize> {
         let step = self.push_quietly(kind)?;
         self.event(event);
         Some(step)
     }
 
     /// A step without an event.
-    fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
+    pub(super) fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
         if self.steps.len() >= STEP_LIMIT {
             self.overflow = true;
             return None;

@@ -85,6 +85,7 @@ mod plain;
 mod pydantic;
 mod read;
 mod reported;
+mod said_again;
 mod same_request;
 mod span_messages;
 mod span_usage;
@@ -335,12 +336,12 @@ impl Trace {
         })
     }
 
-    /// How a call of another agent ended: as the trace states it or, if a tool call started the agent, as that call did,
+    /// How a call of another agent ended: as the trace states it or else, if a tool call started the agent, as that call did,
     /// whose result may show it; see [`ToolCall::status`].
     #[must_use]
     pub fn ending_of(&self, agent: &SubAgentCall) -> Status {
         match agent.call.and_then(|step| self.steps.get(step)).map(|step| &step.kind) {
-            Some(StepKind::ToolCall(call)) => call.status(),
+            Some(StepKind::ToolCall(call)) if agent.status == Status::Unknown => call.status(),
             _ => agent.status,
         }
     }

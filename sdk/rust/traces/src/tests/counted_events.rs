@@ -51,3 +51,81 @@ fn an_item_that_has_a_call_with_its_result_counts_once_under_its_type() {
     let names = ["mcp_call", "action.called", "action.result"];
     assert_eq!(names.map(|name| count(&trace, name)), [1, 1, 1]);
 }
+
+fn called(id: &str, name: &str, input: Value) -> Value {
+    json!({"type": "action.called", "callId": id, "name": name, "input": input})
+}
+
+#[test]
+fn a_call_of_one_id_that_niceevals_events_report_again_is_one_call() {
+    let call = called("1", "w", json!({"c": 1}));
+    let answer =
+        json!({"type": "action.result", "callId": "1", "output": "sun", "status": "completed"});
+    let once = ["call w {\"c\":1} -> \"sun\" (succeeded)"];
+    assert_eq!(told(json!([call, call, answer])), once);
+    assert_eq!(told(json!([call, answer, call, answer])), once);
+    let turn = |events: Value| json!({"status": "completed", "events": events});
+    assert_eq!(told(json!([turn(json!([call, answer])), turn(json!([call, answer]))])), once);
+    let begun = json!({"type": "operation.started", "operationId": "1",
+        "operation": {"kind": "tool", "name": "w", "input": {"c": 1}}});
+    assert_eq!(told(json!([begun, call, answer])), once);
+    // Events are those of the stream, however often it has them.
+    assert_eq!(count(&json!([call, call, answer]), "action.called"), 2);
+}
+
+#[test]
+fn another_tool_or_other_arguments_under_an_id_are_another_call() {
+    let call = called("1", "w", json!({"c": 1}));
+    let others = [
+        called("1", "w", json!({"c": 2})),
+        called("1", "v", json!({"c": 1})),
+        called("2", "w", json!({"c": 1})),
+    ];
+    for other in others {
+        assert_eq!(told(json!([call, other])).len(), 2, "{other}");
+    }
+    let nameless = json!({"type": "action.called", "name": "w", "input": {}});
+    assert_eq!(told(json!([nameless, nameless])).len(), 2);
+}
+
+#[test]
+fn a_sub_agent_of_one_id_that_niceevals_events_report_again_is_one_sub_agent() {
+    let agent = |name: &str| json!({"type": "subagent.called", "callId": "1", "name": name});
+    let done = json!({"type": "subagent.completed", "callId": "1", "status": "completed"});
+    assert_eq!(told(json!([agent("r"), agent("r"), done])), ["agent r (succeeded)"]);
+    let two = ["agent r (unknown)", "agent s (unknown)"];
+    assert_eq!(told(json!([agent("r"), agent("s")])), two);
+}
+
+#[test]
+fn a_tool_call_and_the_event_of_what_it_stands_for_are_one() {
+    let task = called("1", "Task", json!({"subagent_type": "r"}));
+    let agent = json!({"type": "subagent.called", "callId": "1", "name": "r", "remoteUrl": "https://a.example"});
+    let answer =
+        json!({"type": "action.result", "callId": "1", "output": "ok", "status": "completed"});
+    let done =
+        json!({"type": "subagent.completed", "callId": "1", "output": "ok", "status": "failed"});
+    let orders = [
+        json!([task, agent, answer, done]),
+        json!([task, agent, done, answer]),
+        json!([agent, task, done, answer]),
+        json!([agent, task, answer, done]),
+    ];
+    let names = ["action.called", "subagent.called", "action.result", "subagent.completed"];
+    for events in orders {
+        assert_eq!(names.map(|name| count(&events, name)), [1, 1, 1, 1], "{events}");
+        let trace = Trace::read(events).unwrap();
+        let agents: Vec<_> = trace.sub_agents().collect();
+        assert_eq!(agents.len(), 1);
+        assert_eq!(agents[0].remote_url.as_deref(), Some("https://a.example"));
+        // What is said about the agent counts for the agent, and what is said about the call for the call.
+        assert_eq!(trace.ending_of(agents[0]), Status::Failed);
+        assert_eq!(trace.tool_calls().next().unwrap().status(), Status::Succeeded);
+    }
+    let skill = called("2", "Skill", json!({"skill": "pdf"}));
+    let loaded = json!({"type": "skill.loaded", "callId": "2", "skill": "pdf"});
+    for events in [json!([skill, loaded]), json!([loaded, skill])] {
+        assert_eq!(count(&events, "skill.loaded"), 1);
+        assert_eq!(Trace::read(events).unwrap().skills().collect::<Vec<_>>(), ["pdf"]);
+    }
+}
