@@ -93,6 +93,12 @@ mod tests {
     }
 
     #[test]
+    fn a_message_without_a_word_happened() {
+        let silent = json!([{"type": "message", "role": "assistant", "text": ""}]);
+        assert_eq!(score(json!({"type": "message"}), silent).score, Some(0.0));
+    }
+
+    #[test]
     fn a_misspelt_type_is_pointed_out_and_meta_lists_those_of_the_trace() {
         let trace = json!([{"type": "error", "message": "lost"}, {"type": "saved"}]);
         let misspelt = score(json!({"type": "errors"}), trace.clone());

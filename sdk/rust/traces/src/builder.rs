@@ -114,6 +114,23 @@ impl Builder {
         }
     }
 
+    /// A message that is an item of the trace, which happened even if it says nothing.
+    pub(super) fn message_item(&mut self, role: Role, text: String) {
+        match text.is_empty() {
+            true => self.event("message"),
+            false => self.message(role, text),
+        }
+    }
+
+    /// A thought that is an item or a part, which happened even if nothing of it is written down.
+    pub(super) fn thought(&mut self, text: String) {
+        match text.is_empty() {
+            true => self.event("thinking"),
+            false => self.reasoning(text),
+        }
+    }
+
+    /// A thought beside something else, where an empty text is no thought.
     pub(super) fn reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.push(StepKind::Reasoning { text }, "thinking");

@@ -74,7 +74,7 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
             });
         }
         "thinking" => {
-            builder.reasoning(text(&mut event, &["text", "thinking"]).unwrap_or_default());
+            builder.thought(text(&mut event, &["text", "thinking"]).unwrap_or_default());
         }
         "error" => {
             let error = fields::error_text(take(&mut event, &["message", "error"]));

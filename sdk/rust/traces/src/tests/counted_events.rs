@@ -129,3 +129,45 @@ fn a_tool_call_and_the_event_of_what_it_stands_for_are_one() {
         assert_eq!(Trace::read(events).unwrap().skills().collect::<Vec<_>>(), ["pdf"]);
     }
 }
+
+#[test]
+fn a_message_or_a_thought_without_a_word_is_an_event_and_no_step() {
+    let silent = [
+        json!({"type": "message", "role": "assistant", "text": ""}),
+        json!({"role": "assistant", "content": ""}),
+        json!({"role": "assistant", "content": []}),
+        json!({"role": "user", "content": [{"type": "text", "text": ""}]}),
+        json!({"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": ""}}),
+    ];
+    for item in silent {
+        let trace = json!([item, {"role": "user", "content": "Go"}]);
+        assert_eq!(count(&trace, "message"), 2, "{item}");
+        assert_eq!(told(trace), ["user: Go"], "{item}");
+    }
+    let silent = [
+        json!({"type": "thinking", "text": ""}),
+        json!({"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "x"}),
+        json!({"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}),
+    ];
+    for item in silent {
+        let trace = json!([{"role": "user", "content": "Go"}, item]);
+        let counts = ["thinking", "message"].map(|name| count(&trace, name));
+        assert_eq!(counts, [1, 1], "{item}");
+        assert_eq!(told(trace), ["user: Go"], "{item}");
+    }
+}
+
+#[test]
+fn an_empty_text_beside_a_call_or_another_text_is_no_event() {
+    let function = json!({"name": "w", "arguments": "{}"});
+    let chat = json!([{"role": "assistant", "content": "", "reasoning_content": "",
+        "tool_calls": [{"id": "1", "type": "function", "function": function}]}]);
+    let blocks = json!([{"role": "assistant", "content": [{"type": "text", "text": ""},
+        {"type": "tool_use", "id": "1", "name": "w", "input": {}}]}]);
+    let said = json!([{"role": "assistant", "reasoning_content": "", "content": "Hi"}]);
+    let names = ["message", "thinking", "action.called"];
+    let counts = |trace: Value| names.map(|name| count(&trace, name));
+    assert_eq!(counts(chat), [0, 0, 1]);
+    assert_eq!(counts(blocks), [0, 0, 1]);
+    assert_eq!(counts(said), [1, 0, 0]);
+}
