@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::TraceError;
 use crate::fields::Object;
+use crate::known::Known;
 use crate::names;
 use crate::reported::Calls;
-use crate::said_again::Known;
 use crate::step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
 };

@@ -51,7 +51,7 @@
 //! `answer` finds the trace in a text; `read` opens wrappers, `turns` lists of turns, and `item` recognizes items; `builder` gives
 //! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
-//! `reported`, which knows the calls, and `same_request` finds spans that describe one request twice; `tally` adds up tokens and cost. For scorers: `pattern`
+//! `reported`, which knows the calls, `said_again` what a stream of events names again, with `known`, and `same_request` finds spans that describe one request twice; `tally` adds up tokens and cost. For scorers: `pattern`
 //! matches arguments and texts (`expression` compiles what is in them, `written` has arguments as a trace writes them), `expected` reads the calls that should have been made, `argument_match` is the key that says how their arguments are compared, `assignment`
 //! pairs calls, `count` says how often.
 
@@ -74,6 +74,7 @@ mod genai;
 mod inspect;
 mod item;
 mod items;
+mod known;
 mod logs;
 mod messages;
 mod names;

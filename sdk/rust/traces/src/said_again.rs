@@ -1,8 +1,6 @@
 //! Calls, sub-agents and skills that a stream of events names by the ids of their calls: which of them it names again, in the
 //! same words or as what a tool call stands for. It reads no event.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::{Map, Value};
 
 use crate::builder::{Builder, CallResult, PARALLEL};
@@ -10,23 +8,6 @@ use crate::step::{StepKind, SubAgentCall, ToolCall};
 
 /// The name of a sub-agent that the trace does not name.
 pub(super) const UNKNOWN: &str = "unknown";
-
-/// What was named so far, by the ids.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    calls: BTreeMap<String, Vec<usize>>,
-    agents: BTreeMap<String, usize>,
-    skills: BTreeMap<String, usize>,
-    /// Sub-agents whose end an event reported.
-    ended: BTreeSet<usize>,
-}
-
-impl Known {
-    /// Whether an event reported the end of a sub-agent.
-    pub(super) fn has_ended(&self, agent: usize) -> bool {
-        self.ended.contains(&agent)
-    }
-}
 
 impl Builder {
     /// A call that an event reports. With the id, the tool and the arguments of an earlier one it is that one: one more event,
