@@ -28,13 +28,13 @@ pub struct Config {
     /// The type of the events.
     r#type: TextOrRegex,
     /// The exact number of such events.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     count: Option<usize>,
     /// The minimum number; 1 by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     min: Option<usize>,
     /// The maximum number. For "at most", set `min` to 0 as well.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     max: Option<usize>,
 }
 

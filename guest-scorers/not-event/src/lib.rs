@@ -22,10 +22,10 @@ const SHOWN: usize = 100;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The type.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     r#type: Option<TextOrRegex>,
     /// The types; none of them may happen.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     types: Option<Vec<TextOrRegex>>,
 }
 

@@ -53,7 +53,7 @@
 //! knows tools, and what their results show; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
 //! `reported`, which knows the calls, `said_again` what a stream of events names again, with `known`, and `same_request` finds spans that describe one request twice; `tally` adds up tokens and cost. For scorers: `pattern`
 //! matches arguments and texts (`expression` compiles what is in them, `written` has arguments as a trace writes them), `expected` reads the calls that should have been made, `argument_match` is the key that says how their arguments are compared, `assignment`
-//! pairs calls, `count` says how often.
+//! pairs calls, `count` says how often, `given` refuses `null`.
 
 #![deny(missing_docs)]
 
@@ -71,6 +71,7 @@ mod expected;
 mod expression;
 mod fields;
 mod genai;
+mod given;
 mod inspect;
 mod item;
 mod items;
@@ -109,6 +110,7 @@ pub use argument_match::ArgumentMatch;
 pub use assignment::{Assignment, Pairing, check_pairs};
 pub use count::Count;
 pub use expected::{ExpectedCall, ExpectedCalls, ExpectedRun, ExpectedTurn};
+pub use given::given;
 pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
