@@ -130,21 +130,54 @@ fn a_scorer_names_only_the_models_that_its_entry_allows() {
     let server = ModelServer::saying(|_| "1".into());
     let config = "{ model = \"huge\" }";
     let allowed = format!("{}judge = {{ models = [\"huge\"] }}\n", entry("allowed", config));
-    let folder =
-        folder(&server.base_url(), &["a"], &format!("{}{allowed}", entry("greedy", config)));
+    let folder = folder(&server.base_url(), &["a"], &allowed);
     let run = sh(&folder, RUN);
-    assert_eq!(
-        rows(&folder),
-        ["allowed c0 scored 1 -", "greedy c0 error - judge-refused"],
-        "{run}"
-    );
-    assert!(run.stderr.contains("the scorer asks the model `huge`"), "{run}");
+    assert_eq!(rows(&folder), ["allowed c0 scored 1 -"], "{run}");
     let models: Vec<Value> =
         server.asked().iter().map(|asked| asked.body["model"].clone()).collect();
     assert_eq!(models, ["huge"]);
     let verified = folder.sh("scorebox verify");
     let based = "allowed is based on answers of judge `default`: `huge` (openai at http://";
     assert!(verified.stderr.contains(based), "{verified}");
+}
+
+#[test]
+fn a_model_that_a_configuration_may_not_name_is_found_before_anything_is_asked() {
+    let server = ModelServer::saying(|_| "1".into());
+    let greedy = entry("greedy", "{ model = \"huge\" }");
+    let other =
+        format!("{}judge = {{ models = [\"large\"] }}\n", entry("other", "{ model = \"huge\" }"));
+    let vectors = "[scorers.vectors]\nuse = \"answer-relevancy\"\ngrants = [\"judge\"]\nconfig.embeddingModel = \"wide\"\n";
+    let folder = folder(&server.base_url(), &["a"], &format!("{greedy}{other}{vectors}"));
+    let checked = sh(&folder, "scorebox suite check suite.toml");
+    assert_eq!(checked.code, Some(2), "{checked}");
+    for said in [
+        "suite.toml:11:12: scorer `greedy`",
+        "`model`: the scorer asks the model `huge`, and its entry allows it to name none",
+        "judge = { models = [\"huge\"] }",
+        "suite.toml:15:12: scorer `other`",
+        "its entry allows: large",
+        "judge = { models = [\"large\", \"huge\"] }",
+        "`embeddingModel`: the scorer asks the model `wide`",
+    ] {
+        assert!(checked.stderr.contains(said), "{said}: {checked}");
+    }
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert!(server.asked().is_empty());
+}
+
+#[test]
+fn a_model_that_is_asked_anyway_needs_no_leave() {
+    let server = ModelServer::saying(|_| "1".into());
+    let entries = [
+        entry("same", "{ model = \"tiny\" }"),
+        format!("{}judge = {{ model = \"huge\" }}\n", entry("entrys", "{ model = \"huge\" }")),
+        format!("{}jury = {{ models = [\"x\", \"y\"] }}\n", entry("jury", "{ model = \"huge\" }")),
+    ];
+    let folder = folder(&server.base_url(), &["a"], &entries.concat());
+    let checked = sh(&folder, "scorebox suite check suite.toml");
+    assert_eq!(checked.code, Some(0), "{checked}");
 }
 
 #[test]

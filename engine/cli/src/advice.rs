@@ -82,7 +82,14 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
              --judge-budget calls=N for the run"
                 .into()
         }
-        Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
+        Advice::AllowModels(models) if models.is_empty() => "check the judge; a model that the scorer names must be \
+             allowed in its entry of the suite: judge = { models = [\"MODEL\"] }"
+            .into(),
+        Advice::AllowModels(models) => {
+            let models: Vec<String> = models.iter().map(|model| format!("{model:?}")).collect();
+            let models = models.join(", ");
+            format!("if the scorer may ask it, allow that in its entry of the suite: judge = {{ models = [{models}] }}")
+        }
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
         Advice::Lock { address, suite } => lock_it(address, suite.as_deref()),
         Advice::Fetch { suite } => {

@@ -124,8 +124,8 @@ pub enum Advice {
     SameScorers,
     /// Have judges asked once, so that their answers are recorded.
     Record,
-    /// Allow the scorer to name this model, if it may cost what it costs.
-    AllowModel,
+    /// Allow the scorer to name these models in its entry, if they may cost what they cost; none: the one that it names.
+    AllowModels(Vec<String>),
     /// Bound the questions to a judge in place of their cost.
     BoundCalls,
     /// Try again when the machine is less busy.
@@ -168,7 +168,8 @@ impl Advice {
             Advice::WithoutErrors,
             Advice::SameScorers,
             Advice::Record,
-            Advice::AllowModel,
+            Advice::AllowModels(vec![name()]),
+            Advice::AllowModels(Vec::new()),
             Advice::BoundCalls,
             Advice::TryLater,
             Advice::Update,

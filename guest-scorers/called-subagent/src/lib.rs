@@ -23,19 +23,19 @@ pub struct Config {
     /// The agent.
     name: TextOrRegex,
     /// Where the agent must run: the whole URL, or a regular expression that matches part of it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     remote_url: Option<TextOrRegex>,
     /// How the call must have ended.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     status: Option<Status>,
     /// The exact number of such calls.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     count: Option<usize>,
     /// The minimum number of such calls; 1 by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     min: Option<usize>,
     /// The maximum number of such calls.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     max: Option<usize>,
 }
 

@@ -36,10 +36,10 @@ const KEYS: &str = "`name`, `names` or `value`";
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The tool.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     name: Option<TextOrRegex>,
     /// The tools; each of them must be called.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     names: Option<Vec<TextOrRegex>>,
     /// What the arguments must contain: the keys and values of this object, and so in the objects
     /// inside; of an array, the first items. An object whose only key is `regex` is a pattern, unless
@@ -47,22 +47,22 @@ pub struct Config {
     /// the whole object or array around that place, as JSON text without spaces, with the keys as the
     /// trace has them and with sorted keys: so it also matches in a neighbouring argument or in the
     /// name of a key. Begin it with `^` to search the value alone. Requires names.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
     r#match: ArgumentMatch,
     /// How the call must have ended, if the trace says.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     status: Option<Status>,
     /// The exact number of such calls. Requires names.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     count: Option<usize>,
     /// The minimum number of such calls; 1 by default. Requires names.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     min: Option<usize>,
     /// The maximum number of such calls. Requires names.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     max: Option<usize>,
     #[serde(default)]
     negate: Negate,

@@ -244,3 +244,14 @@ fn a_pattern_sees_the_keys_in_the_order_of_the_call_and_sorted() {
     assert_eq!(score(json!({"a": [{"regex": "^..\"c\":null,\"d\""}]})), Some(1.0));
     assert_eq!(score(json!({"regex": "\"d\":null"})), Some(0.0));
 }
+
+#[test]
+fn a_null_that_would_drop_a_condition_is_refused() {
+    for key in ["arguments", "status", "count", "min", "max"] {
+        let error =
+            scorebox_sdk::configure::<CalledTool>(json!({"name": "w", key: null})).err().unwrap();
+        let why = "is null, which asks for nothing; leave the key out";
+        assert!(error.to_string().contains(why), "{key}: {error}");
+        assert!(error.to_string().contains(key), "{key}: {error}");
+    }
+}

@@ -50,7 +50,8 @@ pub struct Config {
     ignore_case: bool,
     #[serde(default)]
     negate: Negate,
-    /// The text to look for, in place of the ground truth; not empty.
+    /// The text to look for, in place of the ground truth; not empty, and no list: a list of texts is `values`, and
+    /// `values` with a list in it looks for that list's JSON text.
     #[serde(default)]
     value: ExpectedValue,
     /// The texts to look for, in place of the ground truth: a list, or one text with commas between
@@ -113,6 +114,10 @@ impl Scorer for Contains {
         let Config { mode, at, ignore_case, negate, value, values } = config;
         if value.0.as_ref().and_then(Value::as_str) == Some("") {
             return Err(ConfigError::new("value", "is empty, and would be in every output"));
+        }
+        if value.0.as_ref().is_some_and(Value::is_array) {
+            let message = "is a list, which would be looked for as one JSON text; for several texts, use `values`";
+            return Err(ConfigError::new("value", message));
         }
         let values = match values {
             None => None,

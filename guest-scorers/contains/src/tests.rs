@@ -82,6 +82,14 @@ fn meta_shows_the_beginning_of_the_first_texts() {
 }
 
 #[test]
+fn a_list_as_the_value_is_refused_and_a_list_in_values_is_json_text() {
+    let error = scorebox_sdk::configure::<Contains>(json!({"value": ["a", "b"]})).err().unwrap();
+    let why = "`value` is a list, which would be looked for as one JSON text; for several texts, use `values`";
+    assert_eq!(error.to_string(), why);
+    assert_eq!(score(json!({"values": [["a"]]}), json!({"of": ["a"]})).score, Some(1.0));
+}
+
+#[test]
 fn other_values_are_searched_as_json_text() {
     assert_eq!(score(json!({"value": 0}), json!("There are 0 errors")).score, Some(1.0));
     assert_eq!(score(json!({"value": "\"a\":1"}), json!({"a": 1})).score, Some(1.0));

@@ -91,6 +91,15 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_loads_a_skill_stands_at_one_place_of_the_order() {
+        let call = json!({"type": "action.called", "callId": "1", "name": "load_skill", "input": {"skill": "pdf"}});
+        let case = Case::new(json!("done")).with_trace(json!([call]));
+        let config = json!({"types": ["action.called", "action.called"]});
+        let scorer: EventOrder = scorebox_sdk::configure(config).unwrap();
+        assert_eq!(scorer.score(&case).unwrap().score, Some(0.0));
+    }
+
+    #[test]
     fn an_empty_list_is_not_an_order() {
         let error = scorebox_sdk::configure::<EventOrder>(json!({"types": []})).err().unwrap();
         assert_eq!(error.to_string(), "`types` is an empty list; name at least one");

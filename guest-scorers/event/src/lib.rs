@@ -20,7 +20,7 @@ const SHOWN: usize = 100;
 /// A type is the common one, which every kind of trace is mapped to (`message`, `thinking`,
 /// `action.called`, `action.result`, `subagent.called`, `subagent.completed`, `skill.loaded`,
 /// `input.requested`, `input.answered`, `compaction`, `error`), or the trace's own
-/// (`function_call`, `tool_use`, Inspect's `model` …); `meta.types` lists those of the trace. Regular expressions have the syntax of
+/// (`function_call`, `tool_use`, Inspect's `model` …), under which an item counts once; `meta.types` lists those of the trace. Regular expressions have the syntax of
 /// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only. Equals niceeval's `event`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -28,13 +28,13 @@ pub struct Config {
     /// The type of the events.
     r#type: TextOrRegex,
     /// The exact number of such events.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     count: Option<usize>,
     /// The minimum number; 1 by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     min: Option<usize>,
     /// The maximum number. For "at most", set `min` to 0 as well.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     max: Option<usize>,
 }
 
@@ -132,6 +132,14 @@ mod tests {
             {"type": "function_call_output", "call_id": "1", "output": "x"},
         ]);
         for name in ["action.called", "action.result", "function_call", "function_call_output"] {
+            assert_eq!(score(json!({ "type": name, "count": 1 }), trace.clone()).score, Some(1.0));
+        }
+    }
+
+    #[test]
+    fn a_call_that_loads_a_skill_is_one_call_and_one_skill() {
+        let trace = json!([{"type": "action.called", "callId": "1", "name": "load_skill", "input": {"skill": "pdf"}}]);
+        for name in ["action.called", "skill.loaded"] {
             assert_eq!(score(json!({ "type": name, "count": 1 }), trace.clone()).score, Some(1.0));
         }
     }

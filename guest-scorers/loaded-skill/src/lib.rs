@@ -24,10 +24,10 @@ const SHOWN: usize = 100;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The skill.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     name: Option<TextOrRegex>,
     /// The skills; each of them must be loaded.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     names: Option<Vec<TextOrRegex>>,
     #[serde(default)]
     negate: Negate,

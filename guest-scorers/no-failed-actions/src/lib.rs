@@ -9,7 +9,7 @@ use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
-use scorebox_sdk_traces::{Status, StepKind, Trace};
+use scorebox_sdk_traces::{Status, StepKind, SubAgentCall, ToolCall, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -53,13 +53,13 @@ impl Scorer for NoFailedActions {
         let mut failures = Vec::new();
         for step in trace.steps() {
             let (name, status, why) = match &step.kind {
-                StepKind::ToolCall(call) => {
-                    let status =
-                        if self.trust_results { call.status() } else { call.stated_status };
-                    (format!("`{}`", excerpt(&call.name, 80)), status, call.result_text())
-                }
-                // A sub-agent that a tool call stands for fails with that call.
-                StepKind::SubAgent(call) if call.call.is_none() && !call.is_root => {
+                StepKind::ToolCall(call) => (
+                    format!("`{}`", excerpt(&call.name, 80)),
+                    self.status(call),
+                    call.result_text(),
+                ),
+                // A sub-agent that a tool call stands for fails with that call, if it does not fail alone.
+                StepKind::SubAgent(call) if !call.is_root && self.is_an_action(&trace, call) => {
                     let why = call.error.as_deref().map(Cow::Borrowed);
                     (format!("agent `{}`", excerpt(&call.name, 80)), call.status, why)
                 }
@@ -88,6 +88,24 @@ impl Scorer for NoFailedActions {
             .reason(reason)
             .meta(json!({ "failed": failed, "actions": actions }))
             .assertions(assertions))
+    }
+}
+
+impl NoFailedActions {
+    /// Whether a sub-agent is an action beside the tool call that stands for it: because there is none, or because only the
+    /// sub-agent failed.
+    fn is_an_action(&self, trace: &Trace, agent: &SubAgentCall) -> bool {
+        let by = agent.call.and_then(|step| trace.steps().get(step)).map(|step| &step.kind);
+        match by {
+            Some(StepKind::ToolCall(call)) => {
+                agent.status == Status::Failed && self.status(call) != Status::Failed
+            }
+            _ => true,
+        }
+    }
+
+    fn status(&self, call: &ToolCall) -> Status {
+        if self.trust_results { call.status() } else { call.stated_status }
     }
 }
 

@@ -51,6 +51,24 @@ fn a_sub_agent_behind_a_tool_call_fails_once() {
 }
 
 #[test]
+fn a_sub_agent_that_an_event_says_has_failed_fails_although_its_tool_call_did_not() {
+    let call = json!({"type": "action.called", "callId": "1", "name": "Task", "input": {"subagent_type": "explore"}});
+    let agent = json!({"type": "subagent.called", "callId": "1", "name": "explore"});
+    let ended =
+        json!({"type": "subagent.completed", "callId": "1", "status": "failed", "error": "lost"});
+    let answer = |status: &str| json!({"type": "action.result", "callId": "1", "status": status});
+    for events in [
+        json!([call, agent, ended, answer("completed")]),
+        json!([call, agent, answer("completed"), ended]),
+    ] {
+        let reason = "1 of 2 actions failed, agent `explore` (2): lost";
+        assert_eq!(score(events).reason.as_deref(), Some(reason));
+    }
+    let both = json!([call, agent, ended, answer("failed")]);
+    assert_eq!(score(both).meta_value(), Some(json!({"failed": 1, "actions": 1})));
+}
+
+#[test]
 fn refused_and_unanswered_calls_did_not_fail() {
     let events = json!([
         {"type": "action.called", "callId": "1", "name": "pay", "input": {}},

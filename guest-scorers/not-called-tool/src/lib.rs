@@ -24,10 +24,10 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The tool.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     name: Option<TextOrRegex>,
     /// The tools; none of them may be called.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     names: Option<Vec<TextOrRegex>>,
     /// Forbids only calls with such arguments: with the keys and values of this object, and so in the
     /// objects inside; of an array, with the same first items. An object whose only key is `regex` is
@@ -35,13 +35,13 @@ pub struct Config {
     /// text, or else in the whole object or array around that place, as JSON text without spaces, with
     /// the keys as the trace has them and with sorted keys: so it also matches in a neighbouring
     /// argument or in the name of a key. Begin it with `^` to search the value alone.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
     r#match: ArgumentMatch,
     /// Forbids only calls that ended this way, if the trace says.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     status: Option<Status>,
 }
 

@@ -123,3 +123,15 @@ fn a_pattern_sees_the_keys_in_the_order_of_the_call_and_sorted() {
         {"tool": "r", "args": {"path": "/etc/passwd", "mode": "w"}}]"#;
     assert_eq!(score(&as_written(elsewhere), written), Some(1.0));
 }
+
+#[test]
+fn a_null_that_would_drop_a_condition_is_refused() {
+    for key in ["arguments", "status"] {
+        let error = scorebox_sdk::configure::<NotCalledTool>(json!({"name": "w", key: null}))
+            .err()
+            .unwrap();
+        let why = "is null, which asks for nothing; leave the key out";
+        assert!(error.to_string().contains(why), "{key}: {error}");
+        assert!(error.to_string().contains(key), "{key}: {error}");
+    }
+}

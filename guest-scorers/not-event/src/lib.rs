@@ -22,10 +22,10 @@ const SHOWN: usize = 100;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The type.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     r#type: Option<TextOrRegex>,
     /// The types; none of them may happen.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     types: Option<Vec<TextOrRegex>>,
 }
 
@@ -90,6 +90,12 @@ mod tests {
         assert_eq!(score(json!({"type": "input.requested"}), trace.clone()).score, Some(1.0));
         let both = score(json!({"types": ["error", "input.requested"]}), trace);
         assert_eq!(both.score, Some(0.5));
+    }
+
+    #[test]
+    fn a_message_without_a_word_happened() {
+        let silent = json!([{"type": "message", "role": "assistant", "text": ""}]);
+        assert_eq!(score(json!({"type": "message"}), silent).score, Some(0.0));
     }
 
     #[test]

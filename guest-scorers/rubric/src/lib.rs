@@ -21,7 +21,8 @@ use serde::Deserialize;
 ///
 /// The prompt is `promptTemplate`, with the places `{{input}}`, `{{output}}`, `{{groundTruth}}`,
 /// `{{context}}`, `{{metadata}}`, `{{baseline}}`, `{{outputSchema}}` and `{{latencyMs}}`, each also
-/// with a JSON Pointer into it: `{{output/answer}}`. `instructions` have no places. Without a
+/// with a JSON Pointer into it: `{{output/answer}}`. A case that lacks what a place names is an error.
+/// `instructions` have no places. Without a
 /// template the judge sees the input, context and ground truth that the case has, and the output.
 /// The texts of a case are fenced off in a way that they cannot undo, and the judge is instructed
 /// to treat them as data. The form of the answer is added to the prompt.

@@ -18,19 +18,19 @@ use serde_json::json;
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The maximum number of calls.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     max: Option<usize>,
     /// The minimum number of calls.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     min: Option<usize>,
     /// The exact number of calls.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     count: Option<usize>,
     /// No calls at all: the same as `count: 0`.
     #[serde(default)]
     none: bool,
     /// The tool whose calls count: its own name, or the common name of its kind.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     name: Option<TextOrRegex>,
 }
 

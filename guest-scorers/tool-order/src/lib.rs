@@ -29,7 +29,7 @@ const KEYS: &str = "`names` or `value`";
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The tools in order, in place of the ground truth's. A tool may occur more than once.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scorebox_sdk_traces::given")]
     names: Option<Vec<TextOrRegex>>,
     /// What may be called between them.
     #[serde(default)]

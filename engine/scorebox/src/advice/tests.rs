@@ -48,7 +48,7 @@ fn there_is_one_of_each() {
         | Advice::WithoutErrors
         | Advice::SameScorers
         | Advice::Record
-        | Advice::AllowModel
+        | Advice::AllowModels(_)
         | Advice::BoundCalls
         | Advice::TryLater
         | Advice::Update

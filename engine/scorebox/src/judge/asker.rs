@@ -3,6 +3,8 @@
 
 use std::{slice, sync::Arc, time::Duration};
 
+use crate::advice::Advice;
+
 use super::{
     Asked, Call, Halt, JudgeChoice, JudgeError, JudgeErrorKind, JudgeIdentity, Judges, Jury, Meter,
     Question, RecordingUse, Request,
@@ -143,7 +145,8 @@ impl Asker {
         let Some(judge) = self.judges.judge(self.choice.name()) else {
             return Err(JudgeError::new(JudgeErrorKind::Unavailable, "there is no such judge"));
         };
-        let model = self.model(request, judge)?;
+        let is_text = matches!(request, Request::Generate { .. });
+        let model = self.model(request.model(), is_text, judge)?;
         let mut question = request.to_question(model, &judge.settings)?;
         if let (Question::Generate(generation), Some(seat)) = (&mut question, &self.seat) {
             generation.sample = seat.sample_of(generation.sample)?;
@@ -167,14 +170,31 @@ impl Asker {
         self.judges.answer(self.choice.name(), call, behalf).await
     }
 
+    /// Whether a scorer may name this model for texts or, if not `is_text`, for vectors; of a jury, to all of its members.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(crate) fn may_name(&self, named: &str, is_text: bool) -> Result<(), JudgeError> {
+        let jurors: Vec<_> = self.jurors().into_iter().map(|(_, juror)| juror).collect();
+        let askers = if jurors.is_empty() { slice::from_ref(self) } else { &jurors };
+        askers.iter().try_for_each(|asker| {
+            let Some(judge) = self.judges.judge(asker.choice.name()) else { return Ok(()) };
+            asker.model(Some(named), is_text, judge).map(drop)
+        })
+    }
+
     /// The model that is asked: the one that the scorer names, if it may, or its entry's, or the judge's.
-    fn model<'a>(&'a self, request: &'a Request, judge: &'a Judge) -> Result<&'a str, JudgeError> {
+    fn model<'a>(
+        &'a self,
+        named: Option<&'a str>,
+        is_text: bool,
+        judge: &'a Judge,
+    ) -> Result<&'a str, JudgeError> {
         let settings = &judge.settings;
-        let is_text = matches!(request, Request::Generate { .. });
         let own = settings.embedding_model.as_deref().filter(|_| !is_text);
         let own = own.or(self.identity.model.as_deref());
         let is_decided = is_text && self.seat.as_ref().is_some_and(|seat| seat.decides_model);
-        let named = request.model().filter(|named| !is_decided && Some(*named) != own);
+        let named = named.filter(|named| !is_decided && Some(*named) != own);
         let Some(named) = named else {
             let needs_none = settings.provider.needs_no_model();
             return own.or(needs_none.then_some("")).ok_or_else(|| no_model(self.choice.name()));
@@ -201,13 +221,15 @@ fn no_model(judge: &str) -> JudgeError {
 
 fn not_allowed(named: &str, choice: &JudgeChoice) -> JudgeError {
     let named = crate::cut::cut(named, 200);
+    let models = choice.models.iter().cloned().chain([named.clone()]).collect();
     let message = match choice.models.as_slice() {
         [] => format!("the scorer asks the model `{named}`, and its entry allows it to name none"),
         models => {
             format!("the scorer asks the model `{named}`; its entry allows: {}", models.join(", "))
         }
     };
-    JudgeError::new(JudgeErrorKind::ModelNotAllowed, message)
+    let error = JudgeError::new(JudgeErrorKind::ModelNotAllowed, message);
+    JudgeError { advice: Some(Advice::AllowModels(models)), ..error }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Why a question has no answer that a scorer could use. What that makes of the score is `sandbox`'s.
 
+use crate::advice::Advice;
+
 use super::{AskErrorKind, Spent};
 
 /// The judge's name, and the scorer's, if it has one.
@@ -14,6 +16,8 @@ pub struct JudgeError {
     pub kind: JudgeErrorKind,
     /// What happened: which judge, and what it says.
     pub message: String,
+    /// What to do about it, if that depends on more than the kind.
+    pub advice: Option<Advice>,
 }
 
 /// What kind of trouble it is.
@@ -58,7 +62,7 @@ pub enum BudgetOf {
 
 impl JudgeError {
     pub(super) fn new(kind: JudgeErrorKind, message: impl Into<String>) -> JudgeError {
-        JudgeError { kind, message: message.into() }
+        JudgeError { kind, message: message.into(), advice: None }
     }
 
     pub(super) fn spent(whose: BudgetOf, (judge, scorer): Names<'_>, spent: &Spent) -> JudgeError {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::{
-    advice::{Advice, Advised, Limit, Thing},
+    advice::{Advice, Advised, Limit},
     component_bytes::DamagedComponent,
 };
 
@@ -134,7 +134,7 @@ impl ErrorKind {
             ErrorKind::OutputTooLarge => Some(Advice::Shorten(Limit::OF_OUTPUT.to_vec())),
             ErrorKind::JudgeOverBudget => Some(Advice::Raise(Limit::JudgeBudget)),
             ErrorKind::JudgeTimedOut => Some(Advice::Raise(Limit::JudgeTimeout)),
-            ErrorKind::JudgeRefused => Some(Advice::Check(Thing::Judge)),
+            ErrorKind::JudgeRefused => Some(Advice::AllowModels(Vec::new())),
             ErrorKind::JudgeNotRecorded => Some(Advice::Record),
             _ => None,
         }

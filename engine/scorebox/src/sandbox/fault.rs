@@ -66,7 +66,7 @@ pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
         NoAnswer::TooMuch(_) => (ErrorKind::Failed, None),
         NoAnswer::Judge(error) => match error.kind {
             JudgeErrorKind::InvalidQuestion => (ErrorKind::Failed, None),
-            JudgeErrorKind::ModelNotAllowed => (ErrorKind::JudgeRefused, Some(Advice::AllowModel)),
+            JudgeErrorKind::ModelNotAllowed => (ErrorKind::JudgeRefused, error.advice.clone()),
             JudgeErrorKind::OverBudget(_) => (ErrorKind::JudgeOverBudget, None),
             JudgeErrorKind::CostUnknown(_) => {
                 (ErrorKind::JudgeOverBudget, Some(Advice::BoundCalls))

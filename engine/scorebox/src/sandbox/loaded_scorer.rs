@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError, core_call::Trust, image::Image,
-    scorer_config::ScorerConfig,
+    named_model, scorer_config::ScorerConfig,
 };
 
 /// Where every score of a scorer starts.
@@ -113,7 +113,7 @@ impl LoadedScorer {
     /// score.
     ///
     /// # Errors
-    /// There is no such judge.
+    /// There is no such judge, or its configuration names a model that the scorer may not name.
     pub fn with_judge(self, choice: JudgeChoice) -> Result<LoadedScorer, ScoreError> {
         let judges = self.sandbox.capabilities().judges();
         let is_there = |name: &&str| judges.names().any(|known| known == *name);
@@ -125,6 +125,7 @@ impl LoadedScorer {
             return Err(ScoreError::new(ErrorKind::MissingGrant, message)
                 .with(Advice::Choose { what: Thing::Judge, names }));
         };
+        named_model::check(&self.info, &self.config, &asker)?;
         Ok(LoadedScorer { asker: Some(asker), ..self })
     }
 

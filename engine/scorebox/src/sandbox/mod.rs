@@ -18,6 +18,7 @@
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
 //! - `config_schema`: whether what a scorer describes as the schema of its configuration is one.
 //! - `script_config`: what a script is configured with: values such as its schema says, with its defaults.
+//! - `named_model`: whether a scorer may ask the models that its configuration names.
 //! - `mistake`, `place`: what is wrong with one value of a configuration or a schema, and where it is.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `imports`: what a guest can call: the host's side of its imports.
@@ -77,6 +78,7 @@ mod limits;
 mod load;
 mod loaded_scorer;
 mod mistake;
+mod named_model;
 mod parser_thread;
 mod phrases;
 mod place;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::TraceError;
 use crate::fields::Object;
+use crate::known::Known;
 use crate::names;
 use crate::reported::Calls;
 use crate::step::{
@@ -19,8 +20,8 @@ use scorebox_sdk::Usage;
 /// The most steps, and the most events, of one trace. A guest's memory holds no more.
 pub(super) const STEP_LIMIT: usize = 100_000;
 
-/// How many of the last calls of a tool are compared with one that ended.
-const PARALLEL: usize = 16;
+/// How many of the last calls of a tool, or of an id, are compared with another one.
+pub(super) const PARALLEL: usize = 16;
 
 /// What a call answered, before it is known which call.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ pub(super) struct Builder {
     pub outcome: Option<Outcome>,
     /// What cut the last answer off.
     pub cut_off: Option<String>,
-    /// What the trace calls the item that is being read.
+    /// What the trace calls the item that is being read, until an event of it bears that name.
     pub raw_name: Option<String>,
     /// The step inside which the next ones happen.
     pub parent: Option<usize>,
@@ -67,11 +68,11 @@ pub(super) struct Builder {
     pub started_by_id: BTreeMap<String, usize>,
     /// Tokens and cost.
     pub tally: Tally,
+    /// What events named by the ids of their calls.
+    pub known: Known,
     open: OpenCalls,
     /// Skill loads and sub-agent calls that a tool call stands for.
     derived: BTreeMap<usize, usize>,
-    /// Sub-agent calls that wait for their result.
-    open_agents: BTreeMap<String, usize>,
     /// Whether the current turn is an assistant's that further items may join.
     joinable: bool,
 }
@@ -113,6 +114,23 @@ impl Builder {
         }
     }
 
+    /// A message that is an item of the trace, which happened even if it says nothing.
+    pub(super) fn message_item(&mut self, role: Role, text: String) {
+        match text.is_empty() {
+            true => self.event("message"),
+            false => self.message(role, text),
+        }
+    }
+
+    /// A thought that is an item or a part, which happened even if nothing of it is written down.
+    pub(super) fn thought(&mut self, text: String) {
+        match text.is_empty() {
+            true => self.event("thinking"),
+            false => self.reasoning(text),
+        }
+    }
+
+    /// A thought beside something else, where an empty text is no thought.
     pub(super) fn reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.push(StepKind::Reasoning { text }, "thinking");
@@ -127,22 +145,18 @@ impl Builder {
         self.push(StepKind::InputRequest(request), "input.requested");
     }
 
-    pub(super) fn skill(&mut self, skill: String) {
-        self.push(StepKind::SkillLoad { skill, call: None }, "skill.loaded");
-    }
-
     /// Something that the trace names and that no kind of step fits.
     pub(super) fn other(&mut self, name: &str) {
         self.push(StepKind::Other { name: name.to_owned() }, name.to_owned());
     }
 
-    /// An event without a step.
+    /// An event without a step. The first event of an item bears the item's own name, so that each item counts once under it.
     pub(super) fn event(&mut self, name: impl Into<Cow<'static, str>>) {
         if self.events.len() >= STEP_LIMIT {
             self.overflow = true;
             return;
         }
-        self.events.push(Event { name: name.into(), raw_name: self.raw_name.clone() });
+        self.events.push(Event { name: name.into(), raw_name: self.raw_name.take() });
     }
 
     /// Reports something that cannot be read: without it, the trace would be a different one.
@@ -172,12 +186,10 @@ impl Builder {
             turn.calls.push(step);
         }
         let derived = match (skill, agent, asks) {
-            (Some(skill), ..) => {
-                self.push(StepKind::SkillLoad { skill, call: Some(step) }, "skill.loaded")
-            }
+            (Some(skill), ..) => self.skill_of(step, id.as_deref(), skill),
             (_, Some(name), _) => {
                 let agent = SubAgentCall { name, status, call: Some(step), ..Default::default() };
-                self.push(StepKind::SubAgent(agent), "subagent.called")
+                self.agent_of(step, id.as_deref(), agent)
             }
             (.., Some(action)) => {
                 let request = InputRequest { action: Some(action), ..Default::default() };
@@ -288,11 +300,18 @@ impl Builder {
         {
             call.stated_status = status;
         }
+        if let Some(agent) = self.derived.get(&step).filter(|agent| !self.known.has_ended(**agent))
+            && let Some(StepKind::SubAgent(agent)) =
+                self.steps.get_mut(*agent).map(|step| &mut step.kind)
+        {
+            agent.status = status;
+        }
     }
 
-    /// What a tool call stands for ends as the call does.
+    /// What a tool call stands for ends as the call does, unless an event said how it ended.
     fn settle(&mut self, call: usize, status: Status) {
-        let Some(derived) = self.derived.get(&call) else {
+        let Some(derived) = self.derived.get(&call).filter(|step| !self.known.has_ended(**step))
+        else {
             return;
         };
         match self.steps.get_mut(*derived).map(|step| &mut step.kind) {
@@ -306,28 +325,7 @@ impl Builder {
     }
 
     pub(super) fn sub_agent(&mut self, call: SubAgentCall) -> Option<usize> {
-        let id = call.id.clone();
-        let step = self.push(StepKind::SubAgent(call), "subagent.called")?;
-        if let Some(id) = id {
-            self.open_agents.insert(id, step);
-        }
-        Some(step)
-    }
-
-    /// The end of a sub-agent's call, which its id names.
-    pub(super) fn sub_agent_result(&mut self, id: Option<&str>, result: CallResult) {
-        self.event("subagent.completed");
-        let known = id.and_then(|id| self.open_agents.get(id).copied());
-        let step = known.or_else(|| {
-            let call = SubAgentCall { name: "unknown".to_owned(), ..Default::default() };
-            self.push_quietly(StepKind::SubAgent(call))
-        });
-        let step = step.and_then(|step| self.steps.get_mut(step));
-        if let Some(StepKind::SubAgent(call)) = step.map(|step| &mut step.kind) {
-            call.result = (!result.value.is_null()).then_some(result.value);
-            call.status = result.status;
-            call.error = result.error;
-        }
+        self.push(StepKind::SubAgent(call), "subagent.called")
     }
 
     /// Tokens of a model's answer, whose first step has this index.
@@ -342,14 +340,18 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, kind: StepKind, event: impl Into<Cow<'static, str>>) -> Option<usize> {
+    pub(super) fn push(
+        &mut self,
+        kind: StepKind,
+        event: impl Into<Cow<'static, str>>,
+    ) -> Option<usize> {
         let step = self.push_quietly(kind)?;
         self.event(event);
         Some(step)
     }
 
     /// A step without an event.
-    fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
+    pub(super) fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
         if self.steps.len() >= STEP_LIMIT {
             self.overflow = true;
             return None;

@@ -114,9 +114,9 @@ fn completed(builder: &mut Builder, mut item: Object) {
     match kind.as_str() {
         "agent_message" | "assistant_message" => {
             let said = text(&mut item, &["text"]).unwrap_or_default();
-            return builder.message(crate::Role::Assistant, said);
+            return builder.message_item(crate::Role::Assistant, said);
         }
-        "reasoning" => return builder.reasoning(text(&mut item, &["text"]).unwrap_or_default()),
+        "reasoning" => return builder.thought(text(&mut item, &["text"]).unwrap_or_default()),
         "error" => {
             let why = fields::error_text(take(&mut item, &["message"]));
             return builder.error(why.unwrap_or_else(|| "error".to_owned()));

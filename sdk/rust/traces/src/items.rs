@@ -77,7 +77,7 @@ pub(super) fn read_item(builder: &mut Builder, kind: &str, mut item: Object) {
         "function_call_output" | "custom_tool_call_output" => answer(builder, None, item),
         "reasoning" => {
             builder.assistant_turn();
-            builder.reasoning(thought(&mut item));
+            builder.thought(thought(&mut item));
         }
         "mcp_approval_request" => builder.input_request(InputRequest {
             id: id(&mut item, &["id"]),

@@ -51,9 +51,9 @@
 //! `answer` finds the trace in a text; `read` opens wrappers, `beside` refuses calls that it would leave out, `outcome` says how the run ended, `turns` reads lists of turns, and `item` recognizes items; `builder` gives
 //! results to calls; `step` is what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools, and what their results show; `times` reads points in time; `part_types` knows what the types of parts stand for; `conversation` drops what model calls repeat, with
-//! `reported`, which knows the calls, and `same_request` finds spans that describe one request twice, `same_call` one call; `tally` adds up tokens and cost. For scorers: `pattern`
+//! `reported`, which knows the calls, `said_again` what a stream of events names again, with `known`, and `same_request` finds spans that describe one request twice, `same_call` one call; `tally` adds up tokens and cost. For scorers: `pattern`
 //! matches arguments and texts (`expression` compiles what is in them, `written` has arguments as a trace writes them), `expected` reads the calls that should have been made, `argument_match` is the key that says how their arguments are compared, `assignment`
-//! pairs calls, `count` says how often.
+//! pairs calls, `count` says how often, `given` refuses `null`.
 
 #![deny(missing_docs)]
 
@@ -72,9 +72,11 @@ mod expected;
 mod expression;
 mod fields;
 mod genai;
+mod given;
 mod inspect;
 mod item;
 mod items;
+mod known;
 mod logs;
 mod messages;
 mod names;
@@ -87,6 +89,7 @@ mod plain;
 mod pydantic;
 mod read;
 mod reported;
+mod said_again;
 mod same_call;
 mod same_request;
 mod span_messages;
@@ -111,6 +114,7 @@ pub use argument_match::ArgumentMatch;
 pub use assignment::{Assignment, Pairing, check_pairs};
 pub use count::Count;
 pub use expected::{ExpectedCall, ExpectedCalls, ExpectedRun, ExpectedTurn};
+pub use given::given;
 pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
@@ -340,12 +344,12 @@ impl Trace {
         })
     }
 
-    /// How a call of another agent ended: as the trace states it or, if a tool call started the agent, as that call did,
+    /// How a call of another agent ended: as the trace states it or else, if a tool call started the agent, as that call did,
     /// whose result may show it; see [`ToolCall::status`].
     #[must_use]
     pub fn ending_of(&self, agent: &SubAgentCall) -> Status {
         match agent.call.and_then(|step| self.steps.get(step)).map(|step| &step.kind) {
-            Some(StepKind::ToolCall(call)) => call.status(),
+            Some(StepKind::ToolCall(call)) if agent.status == Status::Unknown => call.status(),
             _ => agent.status,
         }
     }

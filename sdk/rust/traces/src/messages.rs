@@ -11,7 +11,7 @@ use crate::calls::{
     read_call,
 };
 use crate::fields::{self, Object, has, id, list, take, text, word};
-use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
+use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown, words};
 use crate::step::{Role, Status, Step, StepKind};
 use crate::times;
 use scorebox_sdk::Usage;
@@ -29,7 +29,10 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     let first = builder.steps.len();
     let usage = usage_of(&message, &role);
     let answer = usage.and_then(|_| word(&message, "id").map(str::to_owned));
-    match content(&mut message, &role) {
+    let events = builder.events.len();
+    let content = content(&mut message, &role);
+    let says_nothing = role != Role::Tool && is_empty(&content) && !has(&message, &CALLS);
+    match content {
         Content::Parts(parts) if role == Role::Tool || all_results(&parts) => {
             if parts.iter().any(|part| is_result(part) || is_approval(part)) {
                 read_results(builder, parts);
@@ -66,8 +69,28 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
             after(builder, &mut message, calls);
         }
     }
+    if says_nothing && builder.events.len() == events {
+        builder.event("message");
+    }
     builder.usage_of(first, answer.as_deref(), usage);
     builder.start_ms = outer;
+}
+
+/// Keys of calls beside the content: with them, an empty content is no message.
+const CALLS: [&str; 5] =
+    ["tool_calls", "toolCalls", "function_call", "toolInvocations", "invalid_tool_calls"];
+
+/// Whether the content is stated, and has no words and nothing else.
+fn is_empty(content: &Content) -> bool {
+    let is_silent = |part: &Value| match part {
+        Value::String(text) => text.is_empty(),
+        part => part.as_object().and_then(words).is_some_and(str::is_empty),
+    };
+    match content {
+        Content::Text(text) => text.as_deref() == Some(""),
+        Content::Parts(parts) => parts.iter().all(is_silent),
+        Content::Other(_) => false,
+    }
 }
 
 /// Refuses parts of which none is known: one may be a call.

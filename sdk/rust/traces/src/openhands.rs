@@ -48,9 +48,9 @@ fn act(builder: &mut Builder, action: String, mut event: Object) {
     let thought = text(&mut arguments, &["thought"]).unwrap_or_default();
     match action.as_str() {
         "message" | "system" => {
-            builder.message(role, text(&mut arguments, &["content"]).unwrap_or_default());
+            builder.message_item(role, text(&mut arguments, &["content"]).unwrap_or_default());
         }
-        "think" => builder.reasoning(thought),
+        "think" => builder.thought(thought),
         "finish" => {
             let answer = text(&mut arguments, &["final_thought", "message"]);
             builder.message(Role::Assistant, answer.unwrap_or(thought));

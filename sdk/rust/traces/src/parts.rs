@@ -143,7 +143,7 @@ pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
     let outer = builder.raw_name.replace(kind.clone());
     match kind.as_str() {
         kind if is_thinking(kind) => {
-            builder.reasoning(
+            builder.thought(
                 text(&mut part, &["thinking", "reasoning", "text", "content"]).unwrap_or_default(),
             );
         }
@@ -333,7 +333,7 @@ pub(super) fn says_rejected(text: &str) -> bool {
 fn read_keyed_part(builder: &mut Builder, mut part: Object) {
     let Some(key) = keyed(&part) else {
         if part.get("thought") == Some(&Value::Bool(true)) {
-            builder.reasoning(text(&mut part, &["text"]).unwrap_or_default());
+            builder.thought(text(&mut part, &["text"]).unwrap_or_default());
         } else if looks_like_call(&part) || holds_calls(&part) {
             refuse(builder, &part);
         }
@@ -379,7 +379,7 @@ fn read_keyed_part(builder: &mut Builder, mut part: Object) {
                 Some(Value::Object(inside)) => inside,
                 _ => inside,
             };
-            builder.reasoning(text(&mut inside, &["text"]).unwrap_or_default());
+            builder.thought(text(&mut inside, &["text"]).unwrap_or_default());
         }
     }
     builder.raw_name = outer;

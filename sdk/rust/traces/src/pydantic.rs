@@ -43,7 +43,7 @@ fn read_part(builder: &mut Builder, mut part: Object) {
         }
         "thinking" => {
             builder.assistant_turn();
-            builder.reasoning(text(&mut part, &["content"]).unwrap_or_default());
+            builder.thought(text(&mut part, &["content"]).unwrap_or_default());
         }
         "tool-call" | "builtin-tool-call" => {
             builder.assistant_turn();

@@ -277,7 +277,8 @@ pub struct Event {
     /// `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`, `compaction`,
     /// `error`; or what the trace calls it, if it is something else.
     pub name: Cow<'static, str>,
-    /// What the trace itself calls it: its `type`, `event` or `role`.
+    /// What the trace itself calls the item that it comes from: its `type`, `event` or `role`. Only the first event of an
+    /// item has it.
     pub raw_name: Option<String>,
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::messages::read_message;
+use crate::said_again::UNKNOWN;
 use crate::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
 use crate::{names, parts, times};
 use scorebox_sdk::Usage;
@@ -56,7 +57,11 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
             Some("subagent") => sub_agent_result(builder, event),
             _ => result(builder, event),
         },
-        "skill.loaded" => builder.skill(text(&mut event, &["skill", "name"]).unwrap_or_default()),
+        "skill.loaded" => {
+            let id = id(&mut event, &IDS);
+            let skill = text(&mut event, &["skill", "name"]).unwrap_or_default();
+            builder.skill_of_event(id, skill);
+        }
         "input.requested" => {
             let mut request = match take(&mut event, &["request"]) {
                 Some(Value::Object(request)) => request,
@@ -69,7 +74,7 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
             });
         }
         "thinking" => {
-            builder.reasoning(text(&mut event, &["text", "thinking"]).unwrap_or_default());
+            builder.thought(text(&mut event, &["text", "thinking"]).unwrap_or_default());
         }
         "error" => {
             let error = fields::error_text(take(&mut event, &["message", "error"]));
@@ -83,7 +88,6 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
 const IDS: [&str; 3] = ["callId", "operationId", "id"];
 
 fn called(builder: &mut Builder, mut event: Object) {
-    builder.assistant_turn();
     // niceeval's `tool` is the common word for what the agent calls `name`.
     let kind = word(&event, "tool").and_then(names::common);
     let Some(name) = text(&mut event, &["name", "tool"]) else {
@@ -92,7 +96,7 @@ fn called(builder: &mut Builder, mut event: Object) {
     let mut call = ToolCall { id: id(&mut event, &IDS), kind, name, ..ToolCall::default() };
     let input = take(&mut event, &["input", "args", "arguments"]);
     fields::arguments(&mut call, input, false);
-    builder.call(call);
+    builder.call_of_event(call);
 }
 
 fn result(builder: &mut Builder, mut event: Object) {
@@ -104,10 +108,9 @@ fn result(builder: &mut Builder, mut event: Object) {
 }
 
 fn sub_agent(builder: &mut Builder, mut event: Object) {
-    builder.assistant_turn();
-    builder.sub_agent(SubAgentCall {
+    builder.agent_of_event(SubAgentCall {
         id: id(&mut event, &IDS),
-        name: text(&mut event, &["name", "agent"]).unwrap_or_else(|| "unknown".to_owned()),
+        name: text(&mut event, &["name", "agent"]).unwrap_or_else(|| UNKNOWN.to_owned()),
         remote_url: text(&mut event, &["remoteUrl", "remote_url", "url"]),
         ..SubAgentCall::default()
     });
@@ -118,7 +121,7 @@ fn sub_agent_result(builder: &mut Builder, mut event: Object) {
     let (status, error) = fields::ending(&mut event);
     let value = take(&mut event, &["output", "result"]).unwrap_or(Value::Null);
     let result = CallResult { value, status, error, ..CallResult::default() };
-    builder.sub_agent_result(id.as_deref(), result);
+    builder.agent_ended(id.as_deref(), result);
 }
 
 /// Whether this is a line of a Claude Code transcript or of its stream.

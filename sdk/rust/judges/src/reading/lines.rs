@@ -67,7 +67,13 @@ pub(super) fn beside_verdict(text: &str) -> Option<&str> {
         after_label(line).unwrap_or(line).split(is_around).filter(|it| !it.is_empty()).count() == 1
     };
     let last = text.lines().next_back().unwrap_or_default();
-    Some(if is_verdict(first) && !is_verdict(last) { after } else { before })
+    let beside = if is_verdict(first) && !is_verdict(last) { after } else { before };
+    // A fence that was opened, and the verdict said again, are no reasons.
+    let is_form = |line: &str| {
+        let line = line.trim();
+        line.is_empty() || line.starts_with("```") || has_label(line) && is_verdict(line)
+    };
+    Some(beside).filter(|beside| !beside.lines().all(is_form))
 }
 
 /// What follows `[RESULT]`, or the last `:`, `=` or ` is ` with a label before it.

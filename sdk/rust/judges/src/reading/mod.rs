@@ -125,7 +125,11 @@ fn scored(answer: &Answer, (least, most): (f64, f64), beyond: bool) -> Result<f6
         None => None,
     };
     let may_be_beyond = beyond && matches!(in_json, InJson::Own(_));
-    let number = in_json.or_in_words(in_words)?;
+    let is_silent = said.has_no_json() && !said.is_open() && in_words.is_none();
+    let number = in_json.or_in_words(in_words).map_err(|why| {
+        let is_fraction = || scale::states_another(said.text(), said.quotations(), (least, most));
+        if is_silent && is_fraction() { scale::ANOTHER.to_owned() } else { why }
+    })?;
     scale::check(&said.outside_json(), said.quotations(), number, (least, most))?;
     if may_be_beyond { Ok(number) } else { within(number) }
 }

@@ -11,6 +11,8 @@ const DRAFTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</th
 /// What is left of a tag around a draft if the draft cannot be told from the answer.
 const TAGS: [&str; 2] = ["<think", "</think"];
 const NO_JSON: &str = "it has no JSON in it";
+const INVALID: &str = "what looks like JSON in it is not valid JSON";
+const FENCED: &str = "its code fence has no JSON object in it";
 const UNFINISHED: &str = "its JSON is not closed";
 const DRAFT: &str = "it is a draft without a verdict after it";
 const REPEATED: &str = "a key stands in its JSON twice";
@@ -83,6 +85,16 @@ impl<'a> Said<'a> {
         self.quotations
     }
 
+    /// Whether JSON in it is not closed.
+    pub(super) fn is_open(&self) -> bool {
+        self.values.is_open
+    }
+
+    /// Whether no JSON was found in it.
+    pub(super) fn has_no_json(&self) -> bool {
+        self.values.found.is_empty()
+    }
+
     /// The text, whether or not it is whole.
     pub(super) fn text(&self) -> &'a str {
         self.text
@@ -109,7 +121,12 @@ impl<'a> Said<'a> {
                 (Err(NoVerdict::Missing(why) | NoVerdict::Wrong(why)), _) => wrong = Some(why),
             }
         }
-        let missing = if self.values.is_open { UNFINISHED } else { NO_JSON };
+        let missing = match self.text {
+            _ if self.values.is_open => UNFINISHED,
+            text if text.contains('{') => INVALID,
+            text if text.contains("```") => FENCED,
+            _ => NO_JSON,
+        };
         Ok(match verdict {
             Some(verdict) if is_own => InJson::Own(verdict),
             Some(verdict) => InJson::Quoted(verdict),

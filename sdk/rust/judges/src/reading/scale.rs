@@ -84,7 +84,7 @@ const NUMBERS: [(&str, f64); 11] = [
     ("ten", 10.0),
     ("hundred", 100.0),
 ];
-const ANOTHER: &str = "the range that it states is not the scale";
+pub(super) const ANOTHER: &str = "the range that it states is not the scale";
 
 /// A word, a number or a sign of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,6 +116,16 @@ pub(super) fn check(
         true => Err(ANOTHER.to_owned()),
         false => Ok(()),
     }
+}
+
+/// Whether a line of an answer without a verdict is nothing but a number of another scale, as `Score: 7/10` is on a scale
+/// from 0 to 1.
+pub(super) fn states_another(text: &str, quotations: &[String], scale: (f64, f64)) -> bool {
+    own_lines(text, quotations).any(|line| {
+        let tokens = tokens(line);
+        let is_of_another = fraction(&tokens).is_some_and(|(_, whole)| whole != scale.1);
+        is_of_another && tokens.iter().all(is_known)
+    })
 }
 
 /// Checks a range that stands in JSON beside the number.

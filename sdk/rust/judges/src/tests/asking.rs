@@ -129,7 +129,16 @@ fn a_reason_in_words_is_what_stands_beside_the_verdict_and_not_the_draft() {
     ] {
         assert_eq!(reason(answer), solid, "{answer}");
     }
-    assert_eq!(reason("<think>\nHm.\n</think>\n4").as_deref(), Some("the judge gave 4"));
+    // What is left of the form is no reason.
+    for answer in [
+        "<think>\nHm.\n</think>\n4",
+        "```json\n4",
+        "```\nScore: 4",
+        "Score: 4\nScore: 4",
+        "Score: 4\n\n**Score**: 4",
+    ] {
+        assert_eq!(reason(answer).as_deref(), Some("the judge gave 4"), "{answer}");
+    }
 }
 
 #[test]
@@ -256,5 +265,23 @@ fn a_vector_is_exactly_as_alike_to_itself_as_can_be() {
     }
     for extreme in [f32::MAX, f32::MIN_POSITIVE] {
         assert_eq!(cosine(&[extreme; 4096], &[extreme; 4096]), 1.0);
+    }
+}
+
+#[test]
+fn why_an_answer_cannot_be_read_is_its_true_cause() {
+    let why = |answer: &str| reading::number(&answer.into(), 0.0, 1.0).unwrap_err();
+    let range = "the range that it states is not the scale";
+    for (answer, cause) in [
+        ("{\"score\":1e400}", "what looks like JSON in it is not valid JSON"),
+        ("{'score':0.7}", "what looks like JSON in it is not valid JSON"),
+        ("```\n0.5\n```", "its code fence has no JSON object in it"),
+        ("Score: 7/10", range),
+        ("0.7 out of 10", range),
+        ("7 of 8 facts are right", "it has no JSON in it"),
+        ("garbage", "it has no JSON in it"),
+        ("{\"score\": 0", "its JSON is not closed"),
+    ] {
+        assert_eq!(why(answer), cause, "{answer}");
     }
 }

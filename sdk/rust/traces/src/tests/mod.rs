@@ -3,6 +3,7 @@
 
 mod ai_sdk;
 mod answers;
+mod counted_events;
 mod hostile;
 mod inspect;
 mod left_out;

@@ -1,0 +1,19 @@
+//! Refuses the `null` of a configuration's key that bounds what a trace may have: it would drop the bound without a word.
+
+use serde::{Deserialize, Deserializer, de};
+
+/// Reads a key that must have a value if it is there:
+/// `#[serde(default, deserialize_with = "scorebox_sdk_traces::given")]`.
+///
+/// # Errors
+/// If the value is `null` or no `T`.
+pub fn given<'de, D, T>(given: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    match Option::deserialize(given)? {
+        None => Err(de::Error::custom("is null, which asks for nothing; leave the key out")),
+        value => Ok(value),
+    }
+}
