@@ -369,6 +369,9 @@ fn a_program_is_not_an_answer() {
         scorer.score(&case).unwrap_err().message(),
         "`groundTruth` should be a mathematical answer, found \"__import__('os')\""
     );
+    let broken = expected(&[Part::new("groundTruth", r#""\ud800""#)]).unwrap_err();
+    let message = r#"should be a mathematical answer, found "\ud800""#;
+    assert_eq!(broken, ("groundTruth".to_owned(), message.to_owned()));
     let error = scorebox_sdk::configure::<Math>(json!({"value": "."})).err().unwrap();
     assert_eq!(error.to_string(), "`value`: should be a mathematical answer, found \".\"");
 }
