@@ -1,4 +1,4 @@
-//! How numbers are read and compared that are large, or in groups of digits, as a specification.
+//! How numbers are read and compared that are large, in groups of digits, or dressed up, as a specification.
 
 use super::*;
 
@@ -33,4 +33,47 @@ fn groups_of_digits_are_one_number_on_a_side_of_an_equation_and_before_a_unit() 
     ]);
     assert!(right("The answer is n = 12,345.", "12345"));
     none_right(&[("x=1,23", "123")]);
+}
+
+#[test]
+fn what_only_looks_different_around_groups_of_digits_does_not_part_them() {
+    for output in [
+        r"\displaystyle 12,345",
+        r"\textstyle 12,345",
+        r"\large \$12,345",
+        r"\bf 12,345",
+        r"\rm 12,345",
+        r"\pounds 12,345",
+        r"\textdollar 12,345",
+        r"\euro 12,345",
+        r"\text{\$}12,345",
+        r"\color{red}12,345",
+        r"~12,345",
+        r"12,345~",
+        r"\sim 12,345",
+        r"12,345\ ",
+        r"\ 12,345",
+        r"~ 12,345 \text{ km}",
+    ] {
+        assert!(right(&format!(r"\boxed{{{output}}}"), "12345"), "{output}");
+        assert!(right(r"12345", &format!(r"\boxed{{{output}}}")), "{output}");
+    }
+    all_right(&[
+        (r"\displaystyle -12,345", "-12345"),
+        (r"\color{red}{12}", "12"),
+        (r"\color{red}12", "12"),
+        (r"\textcolor{red}{12}", "12"),
+        (r"\pounds 12", "12"),
+        (r"\sim 12", "12"),
+        (r"\bf{12}", "12"),
+    ]);
+    none_right(&[(r"\displaystyle 12,34", "1234"), (r"A \sim B", "AB"), (r"\sim 12", "13")]);
+    // On purpose unlike the peer.
+    all_right(&[
+        (r"-\textdollar 12,345", "-12345"),
+        (r"\color{blue}{\frac{1}{2}}", "1/2"),
+        (r"2^{\color{red}{10}}", "1024"),
+        (r"\textcolor{red}{12,345}", "12345"),
+        (r"\displaystyle 1,2", "(1,2)"),
+    ]);
 }
