@@ -73,6 +73,15 @@ fn a_pattern_takes_the_markers_place() {
 }
 
 #[test]
+fn a_text_that_is_a_number_has_its_minus() {
+    assert!(right(json!({}), "- 5", json!("- 5")));
+    assert!(right(json!({}), "A: -5", json!("- 5")));
+    assert!(right(json!({}), "A: - 5", json!(5)));
+    let config = json!({"pattern": "total (- ?\\d+)"});
+    assert!(right(config, "total - 5", json!(-5)));
+}
+
+#[test]
 fn the_wider_tolerance_counts() {
     assert!(!right(json!({}), "A: 2.7", json!(2.71)));
     assert!(right(json!({"tolerance": 0.02}), "A: 2.7", json!(2.71)));
