@@ -108,17 +108,18 @@ impl Scorer for NumericAnswer {
         })?;
         let accepted = Accepted::configured(value, values)?;
         for part in accepted.iter().flat_map(|accepted| accepted.parts()) {
-            expected_number(part)
-                .map_err(|error| ConfigError::new(part.name(), error.message()))?;
+            expected_number(part).map_err(|problem| ConfigError::new(part.name(), problem))?;
         }
         Ok(Self { pattern, fallback, tolerance, relative_tolerance, negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        let expected = (accepted.at_least_one()?.iter())
-            .map(expected_number)
-            .collect::<Result<Vec<Amount>, _>>()?;
+        let expected = accepted.at_least_one()?.iter().map(|part| {
+            let problem = |problem| format!("`{}` {problem}", part.name());
+            expected_number(part).map_err(|it| ScoreError::invalid_input(problem(it)))
+        });
+        let expected = expected.collect::<Result<Vec<Amount>, _>>()?;
         let output = case.output();
         let Some(answer) = self.answer(&output.text()?) else {
             return Ok(self
@@ -191,23 +192,21 @@ fn last_match<'t>(pattern: &Regex, text: &'t str) -> Option<&'t str> {
     Some(group.or_else(|| captures.get(0))?.as_str())
 }
 
-/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do).
-fn expected_number(part: &Part<'_>) -> Result<Amount, ScoreError> {
-    let unreadable = || {
-        let value = part.excerpt();
-        ScoreError::invalid_input(format!(
-            "`{}` should be a number, or text that states one; found {value}",
-            part.name()
-        ))
+/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do); else what is
+/// wrong with the part.
+fn expected_number(part: &Part<'_>) -> Result<Amount, String> {
+    let number = if part.is_string() {
+        part.text().ok().and_then(|text| whole_number(&text).or_else(|| final_answer(&text)))
+    } else {
+        part.value().ok().and_then(|number| {
+            let whole = number.as_i64().map(i128::from);
+            let whole = whole.or_else(|| number.as_u64().map(i128::from));
+            Some(Amount { value: number.as_f64()?, whole })
+        })
     };
-    if part.is_string() {
-        let text = part.text()?;
-        return whole_number(&text).or_else(|| final_answer(&text)).ok_or_else(unreadable);
-    }
-    let number = part.value()?;
-    let whole = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-    let value = number.as_f64().ok_or_else(unreadable)?;
-    Ok(Amount { value, whole })
+    number.ok_or_else(|| {
+        format!("should be a number, or text that states one; found {}", part.excerpt())
+    })
 }
 
 scorebox_sdk::export!(NumericAnswer);
