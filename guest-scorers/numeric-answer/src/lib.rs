@@ -41,7 +41,8 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a number, such as
 /// the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
 /// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are
-/// compared exactly, all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe et al. 2021).
+/// compared exactly (up to 38 digits), all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe
+/// et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
