@@ -30,8 +30,8 @@ use serde_json::{Value, json};
 /// empty list 0. The output is a list, or a text that holds one as JSON. The expected list is the
 /// case's ground truth or the configured `value`. If all items of a ground truth are lists, each of
 /// them is an expected list, too, and the best match counts. Lists that are too long to find the best
-/// pairing are refused: two lists of more than 2,100 items always, of more than 1,000 if these have 60
-/// characters each, of more than 400 if they have 100, and of more than 620 if many pairs are nearly as good
+/// pairing are refused: two lists of more than 2,200 items always, of more than 1,100 if these have 60
+/// characters each, of more than 420 if they have 100, and of more than 640 if many pairs are nearly as good
 /// as the best ones.
 ///
 /// Equals autoevals' `ListContains` with `Levenshtein` for texts, except that a list in the ground
@@ -112,7 +112,7 @@ const SHOWN_PAIRS: usize = 100;
 
 /// The most steps of work for one case, of some 65 instructions each: most of the fuel that a score has
 /// by default.
-const STEP_LIMIT: usize = 135_000_000;
+const STEP_LIMIT: usize = 150_000_000;
 
 /// How well a list matches one expected list.
 struct Match {
