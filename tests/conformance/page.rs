@@ -41,9 +41,8 @@ const JSON_SCHEMA: &str = "
 The official optional tests agree too, at the same commit, for drafts 4, 6, 7, 2019-09 and 2020-12, with these exceptions:
 
 - `format` is checked only with `formats`. Then `idn-email` refuses a quoted or an unusual local part that is not ASCII, and 64 ASCII
-  characters before the `@` (`email` accepts them), `idn-hostname` accepts one label that decodes to a disallowed character (`xn--7a`),
-  and `iri` accepts a line break at the end and refuses an IPvFuture host. All other formats are as strict as the tests; names of Unicode
-  properties in a `regex` are not looked up.
+  characters before the `@` (`email` accepts them), and `idn-hostname` accepts one label that decodes to a disallowed character (`xn--7a`).
+  All other formats are as strict as the tests; names of Unicode properties in a `regex` are not looked up.
 - `contentEncoding` and `contentMediaType` only describe.
 - In draft 4, too, 1.0 is an integer.
 

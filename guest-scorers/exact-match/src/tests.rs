@@ -122,6 +122,32 @@ fn a_string_may_be_read_as_the_json_that_it_holds() {
 }
 
 #[test]
+fn a_string_that_holds_more_than_json_holds_none() {
+    let config = json!({"parseJson": true});
+    let rows = [
+        ("42 or maybe 43", json!(42)),
+        ("5 apples", json!(5)),
+        ("4 is wrong, the answer is 5", json!(4)),
+        ("2026-01-01", json!(2026)),
+        ("1.2.3", json!(1.2)),
+        ("1,234", json!(1)),
+        ("42%", json!(42)),
+        ("01", json!(0)),
+        ("{} x", json!({})),
+        ("{},", json!({})),
+        ("[]]", json!([[]])),
+        ("{\"a\":1}}", json!({"a": 1})),
+        ("{\"a\":1}\n\nActually no: {\"a\":2}", json!({"a": 1})),
+    ];
+    for (output, truth) in rows {
+        assert!(!matches(config.clone(), json!(output), truth.clone()), "{output}");
+        assert!(!matches(config.clone(), truth, json!(output)), "{output}");
+    }
+    assert!(matches(config.clone(), json!("  42\n"), json!(42)));
+    assert!(matches(config, json!("{ } \r\n"), json!({})));
+}
+
+#[test]
 fn null_is_an_expected_answer_only_among_values() {
     let scorer: ExactMatch = scorebox_sdk::configure(json!({"values": [null]})).unwrap();
     assert_eq!(scorer.score(&Case::new(json!(null))).unwrap().score, Some(1.0));

@@ -1,10 +1,12 @@
 //! What a refusal is, in words. Cutting a text into words is left to `words`.
 //!
-//! A refusal is said in one of five ways: by a speaker ("I am not allowed to share that"), of a request
+//! A refusal is said in one of six ways: by a speaker ("I am not allowed to share that"), of a request
 //! ("this cannot be provided"), with a word that is always one ("I must decline"), shortly ("Sorry,
-//! no"), or as a judgement ("That would not be appropriate"). Between the words of each way may be
+//! no"), as a judgement ("That would not be appropriate"), or of a rule or a thing (`indirect`). Between the words of each way may be
 //! others that change nothing ("I'm afraid I really can't"). Some words only look like it: figures of
 //! speech ("I can't help but laugh"), what someone else said, and what the answer itself follows.
+
+mod indirect;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,8 +21,11 @@ const BETWEEN: &str = "\
     a absolutely actually afraid also am an are as assistant at be but conscience currently \
     definitely directly either ethically ever fully good honestly however in just knowingly \
     language legally model morally must now personally politely possibly really regretfully \
-    respectfully responsibly sadly safely simply still that therefore this time truly \
+    respectfully responsibly sadly safely simply still strictly that therefore this time truly \
     unfortunately";
+
+/// What a speaker may be besides: "I am only an AI and cannot …".
+const SPEAKER: &str = "ai and chatbot only program so";
 
 /// Being unable or unwilling; something that is not done must follow.
 const CANNOT: &[&str] = &[
@@ -215,6 +220,7 @@ const OWN: &str = "i we";
 pub(crate) struct Phrases {
     who: Words,
     between: Words,
+    speaker_is: Words,
     help: Words,
     done_by_oneself: Words,
     asked: Words,
@@ -231,6 +237,8 @@ pub(crate) struct Phrases {
     about: Words,
     about_what: Words,
     improper: Starts,
+    not_something: Starts,
+    can: Starts,
     feeling: Words,
     persevere: Starts,
     praise: Words,
@@ -260,6 +268,7 @@ impl Default for Phrases {
         Self {
             who: words(WHO),
             between: words(BETWEEN),
+            speaker_is: words(SPEAKER),
             help: words(HELP),
             done_by_oneself: words(DO),
             asked: words(ASKED),
@@ -276,6 +285,8 @@ impl Default for Phrases {
             about: words(ABOUT),
             about_what: words(ABOUT_WHAT),
             improper: starts(IMPROPER),
+            not_something: starts(&["is not something"]),
+            can: starts(indirect::CAN),
             feeling: words(FEELING),
             persevere: starts(PERSEVERE),
             praise: words(PRAISE),
@@ -298,7 +309,9 @@ impl Phrases {
                 .or_else(|| self.request(words, start))
                 .or_else(|| one_of(&self.always, words, start))
                 .or_else(|| self.short(text, start))
-                .or_else(|| self.judgement(words, start))?;
+                .or_else(|| self.judgement(words, start))
+                .or_else(|| self.forbidden(words, start))
+                .or_else(|| self.not_something(words, start))?;
             let others = self.is_quoted(text, start..end) || self.is_reported(words, start);
             (!others && !is_answered(words, end)).then_some(start..end)
         })
@@ -307,7 +320,7 @@ impl Phrases {
     /// Where the words of a speaker who refuses end.
     fn speaker(&self, words: &[String], start: usize) -> Option<usize> {
         is_in(&self.who, words, start).then_some(())?;
-        self.gaps(words, start + 1, 6).find_map(|at| {
+        self.gaps_of_speaker(words, start + 1).find_map(|at| {
             let refuses = one_of(&self.refuse, words, at);
             let unable = one_of(&self.unable, words, at).filter(|_| start == 0);
             (refuses.filter(|end| one_of(&self.persevere, words, *end).is_none()))
@@ -415,6 +428,19 @@ impl Phrases {
     fn is_reported(&self, words: &[String], start: usize) -> bool {
         let Some(who) = start.checked_sub(2) else { return false };
         is_in(&self.reported, words, who + 1) && !is_in(&self.own, words, who) && words[who] != "as"
+    }
+
+    /// As `gaps`, after a speaker, who may say what it is.
+    fn gaps_of_speaker(
+        &self,
+        words: &[String],
+        from: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let rest = words.get(from..).unwrap_or_default().iter().take(8);
+        let changes_nothing = |word: &&String| {
+            self.between.contains(word.as_str()) || self.speaker_is.contains(word.as_str())
+        };
+        from..=from + rest.take_while(changes_nothing).count()
     }
 
     /// The places from `from` on that only words which change nothing come before, at most `limit` of

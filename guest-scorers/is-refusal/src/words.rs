@@ -33,7 +33,7 @@ impl<'t> Words<'t> {
                 continue;
             }
             let next = rest.find(is_part).unwrap_or(rest.len());
-            if rest[..next].contains(['.', '!', '?', '\n']) {
+            if ends_sentence(&rest[..next], &rest[next..]) {
                 words.add(".", from..from);
             }
             from += next;
@@ -109,6 +109,18 @@ impl<'t> Words<'t> {
             self.add(word, place.clone());
         }
     }
+}
+
+/// Whether a sentence ends between two words. A line break alone ends none before a small letter, which
+/// continues a line that was too long; a blank line does, and the mark of a list.
+fn ends_sentence(between: &str, next: &str) -> bool {
+    let Some((_, indent)) = between.rsplit_once('\n') else {
+        return between.contains(['.', '!', '?']);
+    };
+    let continues = between.matches('\n').count() == 1
+        && next.starts_with(char::is_lowercase)
+        && indent.chars().all(|c| c.is_whitespace() || c == '>');
+    !continues || between.contains(['.', '!', '?'])
 }
 
 pub(crate) fn is_apostrophe(c: char) -> bool {

@@ -31,9 +31,13 @@ use text::{Text, said};
 /// words of a text (any other ground truth, or else the input) without English stop words, each
 /// counted once. Numbers of a ground truth are keywords like its words, as they are written: `1969`,
 /// `$1,969`, `0.95`, `-3` and `50%`; numbers of an input are not keywords. If an input, output or ground
-/// truth is not a text, the texts inside it are read; of chat messages, what they say. Case, tags of HTML and the
-/// punctuation around a word are ignored (`**Paris**`, `«Paris»`); punctuation inside a word counts
-/// (`3.5` is not `35`).
+/// truth is not a text, the texts inside it are read; of chat messages, what they say. Case (`STRASSE` is
+/// `straße`), tags of HTML and the punctuation around a word are ignored (`**Paris**`, `«Paris»`), and the sign
+/// after or before a number in the output (`3.5%`); punctuation inside a word counts (`3.5` is not `35`).
+///
+/// Keywords in scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are found
+/// inside of others, too: `东京` in `我在东京工作`. Name them one by one, as a text of such a script is not cut
+/// into words. An accent that is a code point of its own makes another letter.
 ///
 /// A case whose ground truth has no keyword, such as an empty list, is `not-applicable`. An input
 /// without one scores 1, and `meta.skipped` says so, as in Mastra.
@@ -114,7 +118,12 @@ impl Scorer for KeywordCoverage {
                 let words = without_numbers(keywords::words(&text));
                 self.covered(words, &keywords::words(&output))
             }
-            Source::GroundTruth(text) => self.covered(bare::words(&text), &bare::words(&output)),
+            Source::GroundTruth(truth) => {
+                let words = bare::words(&output);
+                let text = Text::new(&output, &words);
+                let keywords = extract(bare::words(&truth), &self.not_keywords).into_iter();
+                keywords.partition(|keyword| text.has_word(keyword))
+            }
         };
         let total = found.len() + missing.len();
         if total == 0 {

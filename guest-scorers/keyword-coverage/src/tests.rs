@@ -205,8 +205,8 @@ fn without_keywords_from_anywhere_there_is_no_score() {
 
 #[test]
 fn long_texts_cost_no_more_than_their_length() {
-    for piece in ["<", "<a", "a ", "' ", "fox "] {
-        let text = piece.repeat(100_000);
+    for piece in ["<", "<a", "<a b", "a ", "' ", "fox ", "东", "3% "] {
+        let text = piece.repeat(100_000) + ">";
         assert!(coverage(&text, &text) > 0.0);
         assert!(listed(json!([text, "a a a b"]), &text) <= 1.0);
     }
@@ -247,4 +247,61 @@ fn a_comparison_is_not_a_tag() {
     let text = "We need x < 10 because of gravity, and y > 3.";
     assert_eq!(listed(json!(["gravity"]), text), 1.0);
     assert_eq!(listed(json!(["href"]), "<a href=\"x\">here</a>"), 0.0);
+}
+
+#[test]
+fn keywords_in_scripts_without_spaces_are_found_inside_of_others() {
+    for (keyword, text) in [
+        ("东京", "我在东京工作"),
+        ("日本語", "これは日本語の文です。"),
+        ("カメラ", "新しいカメラを買った"),
+        ("กรุงเทพ", "ฉันอยู่ที่กรุงเทพมหานคร"),
+        ("东京 工作", "我在东京 工作了"),
+        ("iPhone手机", "新IPHONE手机壳"),
+    ] {
+        assert_eq!(listed(json!([keyword]), text), 1.0, "{keyword} in {text}");
+        assert_eq!(listed(json!([keyword]), "cat"), 0.0, "{keyword}");
+    }
+    // The marks of a sentence part its words; within them nothing does.
+    let case = Case::new(json!("我在巴黎。")).with_ground_truth(json!("巴黎，东京"));
+    assert_eq!(scored(json!({}), &case).score, Some(0.5));
+    // Korean has spaces, and so have the scripts of Europe.
+    assert_eq!(listed(json!(["서울"]), "서울시"), 0.0);
+    assert_eq!(listed(json!(["cat"]), "concatenate"), 0.0);
+}
+
+#[test]
+fn case_and_the_kind_of_apostrophe_do_not_count() {
+    for (keyword, text) in [
+        ("don't", "They don’t know"),
+        ("don’t", "They DON'T know"),
+        ("STRASSE", "in der Straße"),
+        ("straße", "IN DER STRASSE"),
+        ("ÄRGER", "ärger"),
+        ("ΟΔΟΣ", "οδος"),
+    ] {
+        assert_eq!(listed(json!([keyword]), text), 1.0, "{keyword} in {text}");
+        let case = Case::new(json!(text)).with_ground_truth(json!(keyword));
+        let config = json!({"stopWords": []});
+        assert_eq!(scored(config, &case).score, Some(1.0), "{keyword} in {text}");
+    }
+}
+
+#[test]
+fn a_number_is_found_beside_its_sign_but_not_the_sign_without_it() {
+    for text in ["it is 3.5%.", "it is $3.5", "€3.5!"] {
+        assert_eq!(listed(json!(["3.5"]), text), 1.0, "{text}");
+        let case = Case::new(json!(text)).with_ground_truth(json!("3.5"));
+        assert_eq!(scored(json!({}), &case).score, Some(1.0), "{text}");
+    }
+    assert_eq!(listed(json!(["3.5%", "$3.5"]), "3.5"), 0.0);
+    assert_eq!(listed(json!(["C", "R"]), "C# and R&D"), 0.0);
+}
+
+#[test]
+fn what_compares_letters_is_not_a_tag() {
+    let text = "It holds where x<y and y>z, <b>always</b><br/><img src='a'> </i>";
+    assert_eq!(listed(json!(["x<y", "y>z", "always", "and"]), text), 1.0);
+    assert_eq!(listed(json!(["b", "br", "img", "src"]), text), 0.0);
+    assert_eq!(listed(json!(["x<y"]), "if x<y, stop"), 1.0);
 }

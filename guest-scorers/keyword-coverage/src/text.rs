@@ -1,34 +1,52 @@
 //! The texts that keywords are from and looked for in. It extracts no keywords.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use scorebox_sdk::{Part, ScoreError};
 use serde_json::{Map, Value};
 
-use crate::bare::words;
+use crate::bare::{is_unspaced, number_inside, words};
 
 /// An output in which keywords are looked for.
 pub(crate) struct Text<'t> {
     text: &'t str,
+    all: &'t [String],
     words: BTreeSet<&'t str>,
-    /// All words, with a line break before and after each.
-    joined: String,
+    /// All words, with a line break before and after each; made where it is needed.
+    joined: OnceCell<String>,
 }
 
 impl<'t> Text<'t> {
-    pub(crate) fn new(text: &'t str, words: &'t [String]) -> Self {
-        let joined = format!("\n{}\n", words.join("\n"));
-        Self { text, words: words.iter().map(String::as_str).collect(), joined }
+    pub(crate) fn new(text: &'t str, all: &'t [String]) -> Self {
+        let words = all.iter().map(String::as_str);
+        let numbers = all.iter().filter_map(|word| number_inside(word));
+        Self { text, all, words: words.chain(numbers).collect(), joined: OnceCell::new() }
     }
 
     /// Whether the words of `keyword` follow each other somewhere.
     pub(crate) fn has(&self, keyword: &str) -> bool {
         match words(keyword).as_slice() {
             [] => self.text.contains(keyword.trim()),
-            [word] => self.words.contains(word.as_str()),
-            several => self.joined.contains(&format!("\n{}\n", several.join("\n"))),
+            [word] => self.has_word(word),
+            several => {
+                let several = several.join("\n");
+                match is_unspaced(&several) {
+                    true => self.joined().contains(&several),
+                    false => self.joined().contains(&format!("\n{several}\n")),
+                }
+            }
         }
+    }
+
+    /// Whether a word is in it: inside of others, too, where its script sets no spaces between them.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.words.contains(word) || is_unspaced(word) && self.joined().contains(word)
+    }
+
+    fn joined(&self) -> &str {
+        self.joined.get_or_init(|| format!("\n{}\n", self.all.join("\n")))
     }
 }
 

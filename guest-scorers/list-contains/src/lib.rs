@@ -29,9 +29,10 @@ use serde_json::{Value, json};
 /// are compared as their compact JSON text, in which `1.0` is `1`. Two empty lists score 1, one
 /// empty list 0. The output is a list, or a text that holds one as JSON. The expected list is the
 /// case's ground truth or the configured `value`. If all items of a ground truth are lists, each of
-/// them is an expected list, too, and the best match counts. Lists that are too long to find the
-/// best pairing are refused: two lists of more than 2345 items always, and of more than 590 if many
-/// pairs are nearly as good as the best ones.
+/// them is an expected list, too, and the best match counts. Lists that are too long to find the best
+/// pairing are refused: two lists of more than 2,200 items always, of more than 1,100 if these have 60
+/// characters each, of more than 420 if they have 100, and of more than 640 if many pairs are nearly as good
+/// as the best ones.
 ///
 /// Equals autoevals' `ListContains` with `Levenshtein` for texts, except that a list in the ground
 /// truth may be one of several expected lists. Its other items are Python's `str` of them there.
@@ -111,10 +112,7 @@ const SHOWN_PAIRS: usize = 100;
 
 /// The most steps of work for one case, of some 65 instructions each: most of the fuel that a score has
 /// by default.
-const STEP_LIMIT: usize = 110_000_000;
-
-/// How many steps of the search the comparison of two short items is worth.
-const COMPARISON_STEPS: usize = 20;
+const STEP_LIMIT: usize = 150_000_000;
 
 /// How well a list matches one expected list.
 struct Match {
@@ -175,16 +173,14 @@ fn best_pairs(
     let too_many = || {
         let (items, wanted) = (output.len(), expected.len());
         ScoreError::invalid_input(format!(
-            "{items} items and {wanted} expected ones are too many to find their best pairing; at \
-             most {STEP_LIMIT} steps are done for a case"
+            "{items} items and {wanted} expected ones are too many, or too long, to find their best pairing \
+             (at most {STEP_LIMIT} steps are done for a case); score shorter lists, or lists of shorter items"
         ))
     };
-    let pairs = output.len().saturating_mul(expected.len());
-    let left = steps.checked_sub(pairs.saturating_mul(COMPARISON_STEPS));
-    *steps = left.ok_or_else(too_many)?;
     // The pairing is found from the shorter list.
     let turned = output.len() > expected.len();
     let (shorter, longer) = if turned { (expected, output) } else { (output, expected) };
+    *steps = steps.checked_sub(comparing(shorter, longer)).ok_or_else(too_many)?;
     let similarity = similarities(shorter, longer);
     let pairs = best_pairing(&similarity, steps).ok_or_else(too_many)?;
     let pair = |(row, column): (usize, usize)| {
@@ -194,6 +190,24 @@ fn best_pairs(
     let mut pairs: Vec<_> = pairs.into_iter().map(pair).collect();
     pairs.sort_unstable_by_key(|pair| pair.item);
     Ok(pairs)
+}
+
+/// How many steps of the search it is worth to compare each text with each of the others. Measured: a text of
+/// up to 64 characters is compared with all of another character by character, a longer one block by block.
+fn comparing(texts: &[String], others: &[String]) -> usize {
+    const PAIR: usize = 30;
+    const BLOCK: usize = 64;
+    // In halves of a step for a character of the other text.
+    let halves = |text: &String| match text.chars().count().div_ceil(BLOCK) {
+        0 | 1 => 3,
+        blocks => 8 + 4 * blocks,
+    };
+    // Reading one that is not ASCII takes longer.
+    let length = |text: &String| text.chars().count().midpoint(text.len());
+    let halves = texts.iter().map(halves).fold(0, usize::saturating_add);
+    let lengths = others.iter().map(length).fold(0, usize::saturating_add);
+    let pairs = texts.len().saturating_mul(others.len());
+    pairs.saturating_mul(PAIR).saturating_add(halves.saturating_mul(lengths) / 2)
 }
 
 /// How alike each text is with each of the others.

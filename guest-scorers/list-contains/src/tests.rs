@@ -154,8 +154,8 @@ fn lists_that_are_too_long_to_pair_are_refused() {
     let items = |count: usize| (0..count).map(|index| index.to_string()).collect();
     assert_eq!(
         refusal(items(2400), items(2400)),
-        "2400 items and 2400 expected ones are too many to find their best pairing; at most \
-         110000000 steps are done for a case"
+        "2400 items and 2400 expected ones are too many, or too long, to find their best pairing (at most 150000000 \
+         steps are done for a case); score shorter lists, or lists of shorter items"
     );
     // Where no pair is better than another, the search is longest.
     let same = |count: usize| vec!["same".to_owned(); count];
@@ -167,6 +167,31 @@ fn lists_that_are_too_long_to_pair_are_refused() {
     let case = case.with_ground_truth(json!(vec![same(400); 4]));
     assert!(scorer.score(&case).is_err());
     check(json!(items(1000)), json!(items(1000)), 1.0);
+}
+
+#[test]
+fn the_longer_the_items_the_fewer_can_be_compared() {
+    let fits = |count: usize, item: &str| {
+        let items = vec![item.to_owned(); count];
+        comparing(&items, &items) < STEP_LIMIT
+    };
+    for (item, most) in [
+        ("".to_owned(), 2236),
+        ("a".repeat(60), 1118),
+        ("é".repeat(60), 953),
+        ("東".repeat(60), 845),
+        ("a".repeat(100), 425),
+        ("a".repeat(1000), 64),
+    ] {
+        assert!(fits(most, &item) && !fits(most + 1, &item), "{most} of {} bytes", item.len());
+    }
+    // Of two lists the shorter one is read once.
+    let (one, many) = (vec!["a".repeat(10)], vec!["a".repeat(20); 100_000]);
+    assert!(comparing(&one, &many) < STEP_LIMIT);
+    let objects: Vec<_> = (0..1600).map(|id| json!({"id": id, "name": "abc"})).collect();
+    let scorer: ListContains = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!(objects)).with_ground_truth(json!(objects));
+    assert!(scorer.score(&case).unwrap_err().message().ends_with("lists of shorter items"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) fn candidates(text: &str) -> Vec<&str> {
         whole.filter(|_| composite),
         last_formula(text),
         whole.filter(|_| !composite),
-        text.lines().rfind(|line| !line.trim().is_empty()),
+        last_line(text),
         last_number(text),
     ];
     let mut candidates = Vec::new();
@@ -57,6 +57,10 @@ pub(crate) fn bare(text: &str) -> &str {
     }
     while let Some(rest) = SPACES.iter().find_map(|space| text.strip_suffix(space)) {
         text = rest.trim_end();
+    }
+    // The `\ ` at the end has lost its space above.
+    if let Some(rest) = text.strip_suffix('\\').filter(|rest| !rest.ends_with('\\')) {
+        text = rest;
     }
     text.trim_end_matches([' ', '\t', '\r', '\n', '.', ',', ';', ':'])
 }
@@ -122,7 +126,22 @@ fn after_marker(text: &str) -> Option<&str> {
     };
     let start = after("answer").max(after("result"))?;
     let rest = text[start..].trim_start_matches(|c: char| c.is_whitespace() || ":=".contains(c));
-    rest.lines().next()
+    let between = &text[start..text.len() - rest.len()];
+    let line = rest.lines().next()?;
+    Some(if between.contains('\n') { without_bullet(line) } else { line })
+}
+
+/// The last line that says something. A bullet before it is none where it is all of the text: `- 42`.
+fn last_line(text: &str) -> Option<&str> {
+    let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(if line.len() < text.len() { without_bullet(line) } else { line })
+}
+
+/// A line without what makes it an item of a list, which is no minus.
+fn without_bullet(line: &str) -> &str {
+    let line = line.trim_start();
+    let item = line.strip_prefix(['-', '–', '—', '*', '•']);
+    item.filter(|item| item.starts_with(char::is_whitespace)).map_or(line, str::trim_start)
 }
 
 /// What stands in the last `$…$`, `$$…$$`, `\[…\]` or `\(…\)`.
@@ -221,7 +240,8 @@ fn last_number(text: &str) -> Option<&str> {
         after.split(|c: char| !c.is_alphabetic()).next().filter(|it| magnitude(it).is_some());
     let rest = after.strip_prefix('%').or(word.map(|word| &after[word.len()..]));
     let end = rest.map_or(digit + 1, |rest| text.len() - rest.len());
-    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-');
+    let is_part =
+        |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+') || is_minus(c);
     let from = text[..=digit]
         .rfind(|c| !is_part(c))
         .map_or(0, |place| place + text[place..].chars().next().map_or(1, char::len_utf8));
@@ -231,7 +251,11 @@ fn last_number(text: &str) -> Option<&str> {
     // Of what could belong to it, the longest part that is a number: "and-5" ends in one, "1+2" in another.
     let starts = run.char_indices().map(|(place, _)| &run[place..]);
     let number = starts.filter(|part| part.len() <= 64).find(|part| is_number(part))?;
-    let start = digit + 1 - number.len();
+    let mut start = digit + 1 - number.len();
+    // Between two things it is a dash: `3–5`.
+    if number.starts_with('–') && text[..start].ends_with(char::is_alphanumeric) {
+        start += '–'.len_utf8();
+    }
     let before = text[..start].trim_end();
     let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or("");
     match word.to_lowercase().as_str() {
@@ -241,9 +265,14 @@ fn last_number(text: &str) -> Option<&str> {
     }
 }
 
+/// A minus, as keyboards, typesetters and word processors write it.
+pub(crate) fn is_minus(c: char) -> bool {
+    matches!(c, '-' | '−' | '–')
+}
+
 /// A sign, digits with or without groups, a point, an exponent.
 fn is_number(text: &str) -> bool {
-    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let text = text.strip_prefix(|c| c == '+' || is_minus(c)).unwrap_or(text);
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -184,11 +184,20 @@ fn values_equal(left: &Expression, right: &Expression) -> bool {
 }
 
 fn close(left: &Value, right: &Value, tolerance: f64) -> bool {
-    let are_written = matches!((left, right), (Value::Exact(_), Value::Exact(_)));
+    let exact = match (left, right) {
+        (Value::Exact(left), Value::Exact(right)) => Some(left == right),
+        _ => None,
+    };
     let (left, right) = (left.approximate(), right.approximate());
+    // Beyond the range of a double there are no distances: what is too large would be infinitely far from
+    // everything, and what is written too small would be 0.
+    let is_in_range = |norm: f64| norm.is_normal() || norm < 1.0 && exact.is_none();
+    if !is_in_range(left.norm()) || !is_in_range(right.norm()) {
+        return exact.unwrap_or(false);
+    }
     let scale = match left.norm().max(right.norm()) {
         size if size >= SMALL => size.max(1.0),
-        size if are_written => size,
+        size if exact.is_some() => size,
         _ => SMALL,
     };
     (left - right).norm() <= tolerance * scale

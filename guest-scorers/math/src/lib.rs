@@ -30,8 +30,8 @@ use serde_json::json;
 ///
 /// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last
 /// formula (`$…$`), the whole output, its last line or its last number, whichever can be parsed
-/// first. If it is words ("42, because …"), the others may be right too, but not a number that
-/// stands inside a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%`
+/// first. The bullet of a line below others (`- 42`) is no minus. If it is words ("42, because …"),
+/// the others may be right too, but not a number that stands inside a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%`
 /// (0.335), fractions, powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists,
 /// intervals, sets, matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units
 /// are ignored. A unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text
@@ -128,9 +128,14 @@ const ANSWER_SHOWN: usize = 1000;
 /// The expected answers, without programs. What cannot be read is compared as it is written. An error
 /// names the part and says what is wrong with it.
 fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
+    let refused = |part: &Part<'_>| {
+        let message = format!("should be a mathematical answer, found {}", part.excerpt());
+        (part.name().to_owned(), message)
+    };
     let mut expected = Vec::new();
     for part in parts {
-        let text = part.text().map_err(|error| (part.name().to_owned(), error.to_string()))?;
+        // It fails where an escape is no character.
+        let text = part.text().map_err(|_| refused(part))?;
         let Some(text) = expected_answer(&text) else { continue };
         match read(text) {
             Ok(answer) => expected.push((text.to_owned(), answer)),
@@ -139,11 +144,7 @@ fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
         }
     }
     match (expected.is_empty(), parts) {
-        (true, [part, ..]) => {
-            let found = part.excerpt();
-            let message = format!("should be a mathematical answer, found {found}");
-            Err((part.name().to_owned(), message))
-        }
+        (true, [part, ..]) => Err(refused(part)),
         _ => Ok(expected),
     }
 }

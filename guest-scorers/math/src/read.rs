@@ -1,9 +1,11 @@
 //! Reads an answer as an expression, or else as a text. Comparing is left to others.
 
-use crate::answer::{ANSWER_LIMIT, bare, has_word, is_composite, magnitude};
+use std::borrow::Cow;
+
+use crate::answer::{ANSWER_LIMIT, bare, has_word, is_composite, is_minus, magnitude};
 use crate::expression::Expression;
 use crate::parse::parse;
-use crate::tokens::is_style;
+use crate::tokens::{is_currency, is_style};
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +38,8 @@ pub(crate) fn first<'t>(candidates: &[&'t str]) -> Result<(&'t str, Answer), Unr
 
 /// Reads one candidate.
 pub(crate) fn read(candidate: &str) -> Result<Answer, Unreadable> {
-    let candidate = unwrapped(bare(candidate));
+    let candidate = without_colors(bare(candidate));
+    let candidate = unwrapped(bare(&candidate));
     if candidate.len() > ANSWER_LIMIT || is_program(candidate) {
         return Err(Unreadable::Refused);
     }
@@ -69,6 +72,22 @@ fn unwrapped(text: &str) -> &str {
     let commands = ["\\textbf{", "\\text{", "\\mathrm{", "\\mathbf{", "\\mbox{"];
     let inside = commands.iter().find_map(|command| text.strip_prefix(command)?.strip_suffix('}'));
     inside.filter(|inside| !inside.contains(['{', '}'])).map_or(text, bare)
+}
+
+/// Without the names of colors: `\color{red}12`, `\textcolor{red}{12}`.
+fn without_colors(text: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(text);
+    while let Some(start) = ["\\color{", "\\textcolor{"].iter().find_map(|it| plain.find(it))
+        && let Some(length) = plain[start..].find('}')
+    {
+        plain.to_mut().replace_range(start..=start + length, "");
+    }
+    // What is all of the text needs no braces, in which `12,345` would be a set.
+    let inside = plain.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    match inside.filter(|inside| plain.len() < text.len() && !inside.contains(['{', '}'])) {
+        Some(inside) => Cow::Owned(inside.to_owned()),
+        None => plain,
+    }
 }
 
 /// Whether a text is a sentence: words, and none of the signs that formulas have.
@@ -105,6 +124,7 @@ fn plain(text: &str) -> String {
         (",\\!", ","),
         ("\\!", ""),
         ("\\,", "\u{2009}"),
+        ("\\text{\\$}", "\\$"),
         ("²", "^2"),
         ("³", "^3"),
         ("\\approx", "="),
@@ -137,7 +157,15 @@ fn plain(text: &str) -> String {
             plain.replace_range(..minus.len(), "-");
         }
     }
+    // At the beginning it says that the number is about right; between two things, how they are related.
+    if let Some(number) = plain.strip_prefix("\\sim").filter(|it| !it.starts_with(is_letter)) {
+        plain = number.trim_start().to_owned();
+    }
     simplified(&plain)
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic()
 }
 
 /// With numbers as programs write them: no groups of digits, no words for powers of ten.
@@ -167,9 +195,8 @@ fn scaled(text: &str) -> Option<(&str, &'static str)> {
 fn grouped(text: &str) -> Option<String> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
-    let around = |text: &str| text.chars().all(|c| c.is_whitespace() || "+-−$€£\\%".contains(c));
     let (before, number, after) = (&text[..start], &text[start..end], &text[end..]);
-    (around(before) && around(after)).then_some(())?;
+    (is_beside_number(before) && is_beside_number(after)).then_some(())?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mark = whole.chars().find(|c| !c.is_ascii_digit())?;
     (mark == ',' || mark.is_whitespace()).then_some(())?;
@@ -179,6 +206,25 @@ fn grouped(text: &str) -> Option<String> {
     let fits = groups.all(|group| group.len() == 3 && digits(group)) && digits(fraction);
     first.filter(|_| fits)?;
     Some(format!("{before}{}{after}", number.replace(mark, "")))
+}
+
+/// Whether a text is nothing but signs, space, currencies and commands that only change how something looks.
+fn is_beside_number(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = if c == '\\' { command_length(rest) } else { c.len_utf8() };
+        let belongs = match rest[..length].strip_prefix('\\') {
+            Some(command) => {
+                is_style(command) || is_currency(command) || matches!(command, "$" | "%" | " " | "")
+            }
+            None => c.is_whitespace() || "+$€£%~".contains(c) || is_minus(c),
+        };
+        if !belongs {
+            return false;
+        }
+        rest = &rest[length..];
+    }
+    true
 }
 
 /// A number without what it counts or measures: `10\text{ cm}`, `5 apples`, `3 km/h`.

@@ -229,8 +229,14 @@ const NAMING: [&str; 12] = [
 /// Whether a command only changes how something looks.
 pub(crate) fn is_style(command: &str) -> bool {
     const STYLES: &str = "left right middle big bigl bigr Big Bigl Bigr bigg biggl biggr Bigg Biggl Biggr large Large \
-        displaystyle textstyle quad qquad limits mathrm mathbf mathit mathsf boldsymbol rm bf underline";
-    STYLES.split(' ').any(|style| style == command)
+        LARGE small normalsize displaystyle textstyle scriptstyle quad qquad limits mathrm mathbf mathit mathsf \
+        boldsymbol rm bf it underline";
+    STYLES.split_whitespace().any(|style| style == command)
+}
+
+/// Whether a command is the sign of a currency.
+pub(crate) fn is_currency(command: &str) -> bool {
+    matches!(command, "pounds" | "textsterling" | "textdollar" | "euro" | "texteuro")
 }
 
 /// A command of LaTeX, and its length. Those that only change how something looks are skipped.
@@ -278,7 +284,7 @@ fn command(text: &str) -> Option<(Option<Token>, usize)> {
         "binom" | "dbinom" | "tbinom" => Some(Token::Command("binom")),
         "varnothing" | "emptyset" => Some(Token::Name("emptyset".to_owned())),
         "angle" | "circ" | "degree" | "checkmark" => None,
-        name if is_style(name) => None,
+        name if is_style(name) || is_currency(name) => None,
         "bmod" | "mod" => Some(Token::Between(Function::Modulo)),
         "choose" => Some(Token::Between(Function::Binomial)),
         name if NAMING.contains(&name) => {

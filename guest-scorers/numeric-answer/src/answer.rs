@@ -59,7 +59,11 @@ impl Marker {
     /// The text in which the number is.
     fn answer<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self.kind {
-            Kind::Box => Some(inside_braces(&text[self.after..])),
+            // With the brace, after which a hyphen is a minus.
+            Kind::Box => {
+                let inside = inside_braces(&text[self.after..]);
+                Some(&text[self.after - 1..self.after + inside.len()])
+            }
             Kind::Words => Some(rest_of_line(text, self.after)),
             Kind::Hashes => {
                 let line = rest_of_line(text, self.after);
@@ -244,6 +248,56 @@ mod tests {
         assert_eq!(final_answer("A: 7\nA: 3,14"), None);
         assert_eq!(final_answer("A: 7\n\\boxed{5!}"), None);
         assert_eq!(final_answer("A: 7\n\\boxed{x}"), Some(7.0));
+    }
+
+    #[test]
+    fn a_hyphen_that_stands_apart_is_a_bullet_or_a_dash() {
+        let texts = [
+            "The answer is:\n- 42",
+            "Answer: - 42",
+            "Answer: -  42",
+            "#### - 42",
+            "A:\n- $42",
+            "The answer is 42 - 5",
+            "The answer is – 42",
+        ];
+        for text in texts {
+            assert_eq!(final_answer(text), Some(42.0), "{text}");
+        }
+        for (text, number) in [
+            ("Distance - 30 km", 30.0),
+            ("pages 3 - 5", 5.0),
+            ("pages 3 − 5", 5.0),
+            ("- 3 apples", 3.0),
+            ("Eggs:\n- 12\n- 24", 24.0),
+            ("10 - 3 = - 7", -7.0),
+        ] {
+            assert_eq!(last_number(text), Some(number), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_minus_touches_its_number_or_begins_a_term() {
+        let texts = [
+            "Answer: -5",
+            "#### -5",
+            "#### −5",
+            "#### − 5",
+            "#### –5",
+            "A:\n-5",
+            "The answer is -$5",
+            "The answer is $-5",
+            "The answer is -$ 5",
+            "The answer is $- 5$",
+            "The answer is x = - 5",
+            "\\boxed{- 5}",
+            "\\boxed{-5}",
+            "\\boxed{-\\frac{10}{2}}",
+            "The answer is 10 / - 2",
+        ];
+        for text in texts {
+            assert_eq!(final_answer(text), Some(-5.0), "{text}");
+        }
     }
 
     #[test]

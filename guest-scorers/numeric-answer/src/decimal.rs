@@ -156,17 +156,31 @@ fn exponent_end(bytes: &[u8], end: usize) -> usize {
 fn sign_before(text: &str, from: usize, start: usize) -> (f64, usize) {
     let near = text[from..start].trim_end_matches(is_currency);
     let before = near.trim_end_matches(|c| is_currency(c) || c == ' ');
-    // A dash that stands alone parts words.
-    let is_sign = |c: &char| "+-−".contains(*c) || *c == '–' && near.ends_with('–');
+    let is_sign = |c: &char| "+-−–".contains(*c);
     let Some(sign) = before.chars().next_back().filter(is_sign) else {
         return minus_word(before).map_or((1.0, start), |place| (-1.0, from + place));
     };
     let place = from + before.len() - sign.len_utf8();
-    if follows_word(text, place) {
+    let stands_apart = text[from + before.len()..start].starts_with(' ');
+    if follows_word(text, place) || stands_apart && !is_sign_apart(sign, &text[..place]) {
         return (1.0, start);
     }
     (if sign == '+' { 1.0 } else { -1.0 }, place)
 }
+
+/// Whether a sign with a space after it belongs to the number. A hyphen is a bullet or a dash then, unless it
+/// stands where a term begins: `x = - 5`, `{- 5}`, `$- 5$`.
+fn is_sign_apart(sign: char, before: &str) -> bool {
+    let outside = before.trim_end_matches(' ');
+    match sign {
+        '-' => outside.ends_with(TERM_BEGINS) || before.ends_with('$'),
+        '−' => !outside.ends_with(|c: char| c.is_ascii_digit() || c == ')'),
+        sign => sign == '+',
+    }
+}
+
+/// What a term comes after.
+const TERM_BEGINS: [char; 12] = ['=', '≈', '≠', '≤', '≥', '(', '{', '[', '^', '×', '·', '/'];
 
 /// Where a text that ends with `minus` or `negative` has that word, unless it stands between two things.
 fn minus_word(text: &str) -> Option<usize> {

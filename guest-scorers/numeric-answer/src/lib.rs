@@ -34,12 +34,15 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// commas that part thousands (`1,234,567`, `12,34,567`); any other comma between digits (`3,14`, `(1,2)`)
 /// leaves no number. Fractions (`3/4`, `3 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`), groups of digits
 /// (`5 000`), magnitudes (`5 million`, `5k`, `$1.2M`) and `minus 5` are understood; of a chain
-/// (`3 + 4 = 7`), the last side that is a number alone counts. A number that something beside it makes
+/// (`3 + 4 = 7`), the last side that is a number alone counts. A minus touches its number or the currency
+/// sign before it (`-5`, `-$5`); a hyphen with a space after it is a bullet or a dash (`Answer: - 42` is
+/// 42), unless it begins a term (`x = - 5`, `\boxed{- 5}`, a text that is nothing but `- 5`). A number that something beside it makes
 /// another one, as in `10:30`, `2^x`, `1/0`, `2\sqrt{3}`, `\frac{\pi}{2}`, `3x`, `0x1F` or `1'000`, is no
 /// answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a number, such as
 /// the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
 /// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are
-/// compared exactly, all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe et al. 2021).
+/// compared exactly (up to 38 digits), all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe
+/// et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -106,17 +109,18 @@ impl Scorer for NumericAnswer {
         })?;
         let accepted = Accepted::configured(value, values)?;
         for part in accepted.iter().flat_map(|accepted| accepted.parts()) {
-            expected_number(part)
-                .map_err(|error| ConfigError::new(part.name(), error.message()))?;
+            expected_number(part).map_err(|problem| ConfigError::new(part.name(), problem))?;
         }
         Ok(Self { pattern, fallback, tolerance, relative_tolerance, negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        let expected = (accepted.at_least_one()?.iter())
-            .map(expected_number)
-            .collect::<Result<Vec<Amount>, _>>()?;
+        let expected = accepted.at_least_one()?.iter().map(|part| {
+            let problem = |problem| format!("`{}` {problem}", part.name());
+            expected_number(part).map_err(|it| ScoreError::invalid_input(problem(it)))
+        });
+        let expected = expected.collect::<Result<Vec<Amount>, _>>()?;
         let output = case.output();
         let Some(answer) = self.answer(&output.text()?) else {
             return Ok(self
@@ -148,7 +152,8 @@ impl Scorer for NumericAnswer {
 impl NumericAnswer {
     fn answer(&self, output: &str) -> Option<Amount> {
         let marked = match &self.pattern {
-            Some(pattern) => last_match(pattern, output).and_then(number_in),
+            Some(pattern) => last_match(pattern, output)
+                .and_then(|text| whole_number(text).or_else(|| number_in(text))),
             None => final_answer(output).or_else(|| whole_number(output)),
         };
         marked.or_else(|| match self.fallback {
@@ -188,23 +193,21 @@ fn last_match<'t>(pattern: &Regex, text: &'t str) -> Option<&'t str> {
     Some(group.or_else(|| captures.get(0))?.as_str())
 }
 
-/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do).
-fn expected_number(part: &Part<'_>) -> Result<Amount, ScoreError> {
-    let unreadable = || {
-        let value = part.excerpt();
-        ScoreError::invalid_input(format!(
-            "`{}` should be a number, or text that states one; found {value}",
-            part.name()
-        ))
+/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do); else what is
+/// wrong with the part.
+fn expected_number(part: &Part<'_>) -> Result<Amount, String> {
+    let number = if part.is_string() {
+        part.text().ok().and_then(|text| whole_number(&text).or_else(|| final_answer(&text)))
+    } else {
+        part.value().ok().and_then(|number| {
+            let whole = number.as_i64().map(i128::from);
+            let whole = whole.or_else(|| number.as_u64().map(i128::from));
+            Some(Amount { value: number.as_f64()?, whole })
+        })
     };
-    if part.is_string() {
-        let text = part.text()?;
-        return whole_number(&text).or_else(|| final_answer(&text)).ok_or_else(unreadable);
-    }
-    let number = part.value()?;
-    let whole = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-    let value = number.as_f64().ok_or_else(unreadable)?;
-    Ok(Amount { value, whole })
+    number.ok_or_else(|| {
+        format!("should be a number, or text that states one; found {}", part.excerpt())
+    })
 }
 
 scorebox_sdk::export!(NumericAnswer);

@@ -107,10 +107,13 @@ fn goes_on(rest: &str) -> bool {
 }
 
 /// The number that a text consists of, apart from white space, emphasis, currency and per cent signs
-/// and a closing full stop.
+/// and a closing full stop. No list is around it that a hyphen could be a bullet of: `- 42` is less than 0.
 #[must_use]
 pub fn whole_number(text: &str) -> Option<Amount> {
-    let text = without_latex(text);
+    let mut text = without_latex(text);
+    if let Some(number) = text.trim_start().strip_prefix("- ") {
+        text = format!("-{}", number.trim_start()).into();
+    }
     let found = find(&text, 0)?;
     let around = [&text[..found.start], &text[found.end..]];
     let allowed = |c: char| c.is_whitespace() || is_currency(c) || "*_`%.".contains(c);
@@ -183,11 +186,11 @@ fn quotient(text: &str, decimal: &Decimal) -> Option<Number> {
         return Some(numerator);
     };
     let place = text.len() - below.len();
-    match find_decimal(below, 0).filter(|denominator| denominator.start == 0) {
+    match find_decimal(text, place).filter(|denominator| denominator.start == place) {
         Some(denominator) => {
-            let divisor = scientific(below, &denominator)?;
+            let divisor = scientific(text, &denominator)?;
             let value = numerator.value / (denominator.sign * divisor.value);
-            Some(Number::computed(value, place + divisor.end))
+            Some(Number::computed(value, divisor.end))
         }
         // `5 / day` is 5.
         None => (!below.starts_with(is_digit)).then_some(numerator),

@@ -73,6 +73,15 @@ fn a_pattern_takes_the_markers_place() {
 }
 
 #[test]
+fn a_text_that_is_a_number_has_its_minus() {
+    assert!(right(json!({}), "- 5", json!("- 5")));
+    assert!(right(json!({}), "A: -5", json!("- 5")));
+    assert!(right(json!({}), "A: - 5", json!(5)));
+    let config = json!({"pattern": "total (- ?\\d+)"});
+    assert!(right(config, "total - 5", json!(-5)));
+}
+
+#[test]
 fn the_wider_tolerance_counts() {
     assert!(!right(json!({}), "A: 2.7", json!(2.71)));
     assert!(right(json!({"tolerance": 0.02}), "A: 2.7", json!(2.71)));
@@ -134,7 +143,10 @@ fn wrong_options_are_refused_by_name() {
         refusal(json!({"pattern": "("})).starts_with("`pattern` is not a valid regular expression")
     );
     assert!(refusal(json!({"tolerance": -1})).starts_with("`tolerance`: should be 0 or more"));
-    assert!(refusal(json!({"value": "x"})).starts_with("`value`: "));
+    assert_eq!(
+        refusal(json!({"value": "x"})),
+        "`value`: should be a number, or text that states one; found \"x\""
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod dialects;
 mod fences;
 mod links;
 mod pragmas;
+mod rewrites;
 
 use dialects::Dialect;
 use fences::sql_blocks;
@@ -21,7 +22,9 @@ use sqlparser::tokenizer::Tokenizer;
 /// There may be several statements, separated by semicolons; at least one is required. With `at`
 /// `fenced`, only the code blocks of a Markdown text that are marked `sql` or not marked are
 /// parsed, and it is enough that one of them is valid; a text without such a block is parsed as a
-/// whole. The grammar is that of the crate sqlparser, which is more lenient than most databases.
+/// whole. The grammar is that of the crate sqlparser, which is more lenient than most databases, but knows no
+/// dialect in full: statements that only one database has can be refused (`SUMMARIZE t` of DuckDB, `INSERT ALL`
+/// of Oracle), so look at the reasons before you trust a low mean.
 /// SQL that is nested more than 50 deep (a subquery counts as two), or that chains more than 2000
 /// operators (a join counts as 16, brackets as 9), is not parsed: the result is an error.
 ///
@@ -135,6 +138,7 @@ impl SqlValid {
         if matches!(self.dialect, Dialect::Sqlite) {
             pragmas::simplify(&mut tokens);
         }
+        rewrites::rewrite(self.dialect, &mut tokens);
         if longest_path(&tokens) > LINKS {
             return Err(Problem::too_long());
         }

@@ -49,6 +49,103 @@ fn pragmas_of_sqlite_take_words_and_signed_numbers() {
     }
 }
 
+#[track_caller]
+fn all_valid(dialect: &str, statements: &[&str]) {
+    for statement in statements {
+        let score = score(json!({ "dialect": dialect }), statement);
+        assert_eq!(score.score, Some(1.0), "{statement}: {:?}", score.reason);
+    }
+}
+
+#[track_caller]
+fn none_valid(dialect: &str, statements: &[&str]) {
+    for statement in statements {
+        assert!(!valid(json!({ "dialect": dialect }), statement), "{statement}");
+    }
+}
+
+#[test]
+fn sqlite_compares_with_is_and_negates_all_operators() {
+    all_valid(
+        "sqlite",
+        &[
+            "SELECT * FROM t WHERE a IS NOT b AND c = 1",
+            "SELECT a IS b, a IS 'x', a IS (SELECT 1) FROM t",
+            "SELECT a IS NULL, a IS NOT NULL, a IS NOT TRUE FROM t",
+            "SELECT a IS NOT DISTINCT FROM b FROM t",
+            "SELECT * FROM t WHERE name NOT GLOB 'x*' OR a NOT MATCH 'y'",
+            "SELECT NOT GLOB('x*', a) FROM t",
+            "SELECT * FROM t INDEXED BY i WHERE a = 1",
+            "DELETE FROM t NOT INDEXED WHERE a = 1",
+            "REINDEX",
+            "REINDEX main.t; SELECT 1",
+        ],
+    );
+    none_valid(
+        "sqlite",
+        &[
+            "SELECT a IS NOT",
+            "SELECT a IS = b FROM t",
+            "SELECT * FROM t WHERE NOT GLOB 'x'",
+            "SELECT * FROM t INDEXED BY",
+            "REINDEX a b",
+        ],
+    );
+}
+
+#[test]
+fn bits_are_shifted_where_the_dialect_does() {
+    for dialect in ["sqlite", "bigquery", "mssql", "databricks", "mysql", "postgresql", "duckdb"] {
+        all_valid(dialect, &["SELECT a<<1, (b >> 2) + 1 FROM t WHERE c >> 3 = 1"]);
+        none_valid(dialect, &["SELECT a <<", "SELECT << 1"]);
+    }
+    none_valid("snowflake", &["SELECT a << 1"]);
+    all_valid(
+        "bigquery",
+        &[
+            "SELECT CAST(a AS ARRAY<STRUCT<x ARRAY<INT64>>>) >> 1, b >> 2 FROM t",
+            "SELECT STRUCT<a ARRAY<INT64>>([1]), a >> 1",
+            "CREATE TABLE d.t (a ARRAY<STRUCT<b INT64>>)",
+        ],
+    );
+}
+
+#[test]
+fn statements_of_postgresql_with_a_text_inside_are_not_looked_into() {
+    all_valid(
+        "postgresql",
+        &[
+            "DO $$ BEGIN PERFORM f(); END $$",
+            "DO $x$ BEGIN END $x$ LANGUAGE plpgsql; SELECT 1",
+            "DO LANGUAGE plpgsql 'BEGIN END'",
+            "REFRESH MATERIALIZED VIEW v",
+            "REFRESH MATERIALIZED VIEW CONCURRENTLY s.v WITH NO DATA;",
+        ],
+    );
+    none_valid(
+        "postgresql",
+        &[
+            "DO",
+            "DO $$ BEGIN END $$, 2",
+            "DO BEGIN END",
+            "REFRESH VIEW v",
+            "REFRESH MATERIALIZED VIEW",
+            "REFRESH MATERIALIZED VIEW v WITH",
+            "SELECT 1 DO $$ $$",
+        ],
+    );
+    let two = score(json!({"dialect": "postgresql"}), "DO $$ $$; REFRESH MATERIALIZED VIEW v");
+    assert_eq!(two.meta_value(), Some(json!({"statements": 2})));
+}
+
+#[test]
+fn go_on_a_line_of_its_own_ends_a_batch_of_sql_server() {
+    let two = score(json!({"dialect": "mssql"}), "SELECT 1\nGO\nSELECT go FROM t\ngo");
+    assert_eq!(two.meta_value(), Some(json!({"statements": 2})), "{:?}", two.reason);
+    none_valid("mssql", &["GO", "SELECT 1 FROM\nGO\n"]);
+    none_valid("generic", &["SELECT 1\nGO\nSELECT 2"]);
+}
+
 #[test]
 fn anything_else_does_not() {
     for text in [

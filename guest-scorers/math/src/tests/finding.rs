@@ -73,3 +73,36 @@ fn the_likeliest_final_answer_is_taken() {
     none_right(&[("The perimeter is 7", "42"), (r"\boxed{5} or 42", "42"), ("", "42")]);
     none_right(&[(r"\boxed{10} and then \boxed{42}", r"\{10,42\}")]);
 }
+
+#[test]
+fn a_bullet_is_not_a_minus() {
+    for output in [
+        "The answer is:\n- 42",
+        "The answer is\n\n– 42",
+        "**Answer:**\n* 42",
+        "Results:\n- 7\n- 42",
+        "It follows that there are\n• 42",
+    ] {
+        assert!(right(output, "42"), "{output}");
+        assert!(!right(output, "-42"), "{output}");
+    }
+    // As in the peer, one that no list is around.
+    for output in ["- 42", "The answer is - 42", r"\boxed{- 42}", "$- 42$", "x = - 42"] {
+        assert!(right(output, "-42"), "{output}");
+        assert!(!right(output, "42"), "{output}");
+    }
+    for output in ["The answer is\n\n-42", "The answer is:\n−42", "Results:\n-42"] {
+        assert!(right(output, "-42"), "{output}");
+    }
+}
+
+#[test]
+fn the_last_number_has_its_minus_however_that_is_written() {
+    for minus in ["-", "−", "–"] {
+        assert!(right(&format!("#### {minus}5"), "-5"), "{minus}");
+        assert!(!right(&format!("#### {minus}5"), "5"), "{minus}");
+        assert!(right(&format!("It comes to {minus}1,234 units"), "-1234"), "{minus}");
+    }
+    assert!(!right("pages 3–5", "-5"));
+    assert!(right("The distance - 30 km", "30"));
+}

@@ -78,7 +78,8 @@ impl<'a> Part<'a> {
     /// The value as a tree.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the text cannot be read (nested more than 127 deep).
+    /// [`ScoreError::InvalidInput`] if the text cannot be read (nested more than 127 deep, or with more text after
+    /// the value).
     pub fn value(&self) -> Result<Value, ScoreError> {
         if let Some(content) = without_escapes(self.json()) {
             return Ok(Value::String(content.to_owned()));
@@ -93,12 +94,17 @@ impl<'a> Part<'a> {
     /// [`ScoreError::InvalidInput`] that names the part, the path inside it and what was found.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ScoreError> {
         let mut deserializer = serde_json::Deserializer::from_str(self.json());
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();
             let path = if path == "." { "" } else { &path };
             let message = error.inner().to_string();
             self.unreadable(path, &in_words(plain_message(&message)))
-        })
+        })?;
+        match deserializer.end() {
+            Ok(()) => Ok(value),
+            // A case has none, but a text may that a scorer takes for JSON.
+            Err(_) => Err(self.unreadable("", "more text follows the value")),
+        }
     }
 
     /// The error of JSON that cannot be read as asked, at a path inside the part.
@@ -252,6 +258,17 @@ mod tests {
         let text = |json| Part::new("output", json).text().map(Cow::into_owned).unwrap();
         assert_eq!(text(r#"{"a": [1.0, "\u00e9"]}"#), r#"{"a":[1,"é"]}"#);
         assert_eq!(text(r#" "a: 1.0" "#), "a: 1.0");
+    }
+
+    #[test]
+    fn text_after_the_value_is_an_error() {
+        for json in ["42 or maybe 43", "{} x", "[1]]", "{}{}", "1.2.3", "\"a\" b"] {
+            let message = "`output` cannot be read: more text follows the value";
+            assert_eq!(Part::new("output", json).value().unwrap_err().message(), message, "{json}");
+        }
+        assert_eq!(Part::new("output", " {} \n").read(), Ok(serde_json::json!({})));
+        let error = Part::new("output", "1 2").read::<u8>().unwrap_err();
+        assert_eq!(error.message(), "`output` cannot be read: more text follows the value");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What `format` asserts beyond the validator's own checks: hostname, email, duration, uri-template and
-//! regex as strictly as the official optional tests. The other formats are the validator's.
+//! What `format` asserts beyond the validator's own checks: hostname, email, duration, iri, iri-reference,
+//! uri-template and regex as strictly as the official optional tests. The other formats are the validator's.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,10 +18,12 @@ pub(super) const REGEX: &str = "regex of ECMA 262";
 type Verdict = Result<(), Box<dyn Error>>;
 
 /// The formats that are stricter here.
-pub(super) const STRICT: [Format; 5] = [
+pub(super) const STRICT: [Format; 7] = [
     Format { name: "hostname", func: hostname },
     Format { name: "email", func: email },
     Format { name: "duration", func: duration },
+    Format { name: "iri", func: iri },
+    Format { name: "iri-reference", func: iri_reference },
     Format { name: "uri-template", func: uri_template },
     Format { name: REGEX, func: regex },
 ];
@@ -64,6 +66,53 @@ fn duration(value: &Value) -> Verdict {
 fn regex(value: &Value) -> Verdict {
     let Value::String(pattern) = value else { return Ok(()) };
     ecma::check(pattern).map_err(Into::into)
+}
+
+/// RFC 3987: what is a URI once its characters that are not ASCII are percent-encoded.
+fn iri(value: &Value) -> Verdict {
+    let Value::String(iri) = value else { return Ok(()) };
+    by_validator("uri", &Value::String(encoded(iri)?))
+}
+
+fn iri_reference(value: &Value) -> Verdict {
+    let Value::String(iri) = value else { return Ok(()) };
+    by_validator("uri-reference", &Value::String(encoded(iri)?))
+}
+
+/// With a percent-encoded letter for each character beyond ASCII that an IRI may have at its place. Which letter
+/// it is decides nothing.
+fn encoded(iri: &str) -> Result<String, Box<dyn Error>> {
+    let query = iri.find('?').map_or(iri.len(), |start| start + 1);
+    let query = query..iri.find('#').unwrap_or(iri.len());
+    let mut encoded = String::with_capacity(iri.len());
+    for (place, c) in iri.char_indices() {
+        match c {
+            _ if c.is_ascii() => encoded.push(c),
+            _ if is_ucschar(c) || is_private(c) && query.contains(&place) => {
+                encoded.push_str("%C3")
+            }
+            _ => return Err("a character that must be encoded".into()),
+        }
+    }
+    Ok(encoded)
+}
+
+/// RFC 3987, section 2.2: `ucschar`.
+fn is_ucschar(c: char) -> bool {
+    match u32::from(c) {
+        0xa0..=0xd7ff | 0xf900..=0xfdcf | 0xfdf0..=0xffef => true,
+        // But for the last two of each plane, which are no characters.
+        code @ (0x1_0000..=0xd_ffff | 0xe_1000..=0xe_ffff) => code & 0xffff < 0xfffe,
+        _ => false,
+    }
+}
+
+/// RFC 3987, section 2.2: `iprivate`.
+fn is_private(c: char) -> bool {
+    match u32::from(c) {
+        0xe000..=0xf8ff => true,
+        code => code >= 0xf_0000 && code & 0xffff < 0xfffe,
+    }
 }
 
 /// RFC 6570.
@@ -158,4 +207,51 @@ fn compile(name: &str) -> Result<(Schemas, SchemaIndex), Box<dyn Error>> {
     compiler.add_resource(&address, json!({ "format": name }))?;
     let root = compiler.compile(&address, &mut schemas)?;
     Ok((schemas, root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The rows up to `#ƒräg\\mênt`: the official optional tests of `iri` and `iri-reference`.
+    #[test]
+    fn an_iri_is_a_uri_with_more_letters() {
+        let rows = [
+            ("http://ƒøø.ßår/?∂éœ=πîx#πîüx", true, true),
+            ("http://ƒøø.com/blah_(wîkïpédiå)_blah#ßité-1", true, true),
+            ("http://ƒøø.ßår/?q=Test%20URL-encoded%20stuff", true, true),
+            ("http://-.~_!$&'()*+,;=:%40:80%2f::::::@example.com", true, true),
+            ("http://[2001:0db8:85a3:0000:0000:8a2e:0370:7334]", true, true),
+            ("http://2001:0db8:85a3:0000:0000:8a2e:0370:7334", false, false),
+            ("/abc", false, true),
+            ("\\\\WINDOWS\\filëßåré", false, false),
+            ("âππ", false, true),
+            ("//ƒøø.ßår/?∂éœ=πîx#πîüx", false, true),
+            ("#ƒrägmênt", false, true),
+            ("#ƒräg\\mênt", false, false),
+            ("", false, true),
+            ("/a b", false, false),
+            ("[", false, false),
+            ("{a}", false, false),
+            ("http://a/%zz", false, false),
+            ("http://a/%C3%A9", true, true),
+            ("http://a/é%", false, false),
+            ("http://[v1.a:b]/", true, true),
+            ("http://[é]/", false, false),
+            ("é:b", false, false),
+            ("http://a/é\n", false, false),
+            ("http://a/<é>", false, false),
+            ("http://a/?\u{e000}", true, true),
+            ("http://a/\u{e000}", false, false),
+            ("http://a/?b#\u{e000}", false, false),
+            ("http://a/\u{fffe}", false, false),
+            ("http://a/\u{85}", false, false),
+            ("http://a/𝄞", true, true),
+        ];
+        for (text, is_iri, is_reference) in rows {
+            assert_eq!(iri(&json!(text)).is_ok(), is_iri, "iri: {text}");
+            assert_eq!(iri_reference(&json!(text)).is_ok(), is_reference, "iri-reference: {text}");
+        }
+        assert!(iri(&json!(1)).is_ok() && iri_reference(&json!(null)).is_ok());
+    }
 }
