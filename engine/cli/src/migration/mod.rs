@@ -176,11 +176,11 @@ impl Migration {
         let of_all_tests = || nodes(tests.iter().map(|test| test.number), *of_all);
         if let Some(name) = template::variable_alone(value)
             && let Ok(equal) = translated(assertion, None)
-            && equal.takes_ground_truth
+            && let Some(equal) = equal.of_ground_truth()
             && self.ground_truth.get_or_insert_with(|| name.to_owned()) == name
         {
             // One scorer for all tests, as the variable is the ground truth of the cases.
-            return self.put(written, equal.without_expected(), of_all_tests());
+            return self.put(written, equal, of_all_tests());
         }
         if !value.is_some_and(template::has_variables) {
             return match translated(assertion, Some(&Map::new())) {

@@ -49,6 +49,40 @@ fn a_variable_alone_is_the_ground_truth_and_others_are_put_in() {
 }
 
 #[test]
+fn texts_with_commas_between_them_are_put_in_for_each_test() {
+    for kind in ["contains-any", "icontains-all", "not-contains-any"] {
+        let migration = of(&format!(
+            "
+            defaultTest: {{assert: [{{type: {kind}, value: '{{{{words}}}}'}}]}}
+            tests:
+            - vars: {{words: 'a, b'}}
+            - vars: {{words: c}}
+        "
+        ));
+        assert_eq!(migration.ground_truth, None);
+        assert_eq!(migration.scorers[0].config["values"], "a, b", "{kind}");
+        assert_eq!(migration.scorers[1].config["values"], "c", "{kind}");
+        assert_eq!(migration.scorers[1].nodes, ["test-1"]);
+    }
+}
+
+#[test]
+fn blanks_around_a_variable_are_part_of_what_is_expected() {
+    let migration = of("
+        tests:
+        - vars: {city: \"Lima\\n\"}
+          assert:
+          - type: equals
+            value: |
+              {{city}}
+          - {type: equals, value: ' {{city}}'}
+    ");
+    assert_eq!(migration.ground_truth, None);
+    let values: Vec<&Value> = migration.scorers.iter().map(|it| &it.config["value"]).collect();
+    assert_eq!(values, ["Lima\n", " Lima"]);
+}
+
+#[test]
 fn a_value_is_read_after_its_variables_are_put_in() {
     let migration = of("
         tests:
