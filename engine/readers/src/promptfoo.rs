@@ -13,7 +13,7 @@ use crate::{
     left_out::LeftOut,
     lenient_json::LenientJson,
     problem::Problem,
-    promptfoo_expected::expected_output,
+    promptfoo_expected::{expected_output, put_rendered_variables},
     promptfoo_repeats::Repeats,
     record::{Origin, Part, Record, because, usage},
     source_file::SourceFile,
@@ -238,9 +238,11 @@ impl EvaluateResult {
         case.latency_ms = self.latency_ms;
         let assertions = self.test_case.assert.unwrap_or_default();
         let checked = self.grading_result.unwrap_or_default().component_results.unwrap_or_default();
-        case.ground_truth = expected_output(&assertions, &checked, &self.vars).map(Part::from);
+        let mut vars = self.vars;
+        put_rendered_variables(&mut vars, &checked);
+        case.ground_truth = expected_output(&assertions, &checked, &vars).map(Part::from);
         let mut metadata = self.test_case.metadata.unwrap_or_default();
-        metadata.insert("vars".to_owned(), Value::Object(self.vars));
+        metadata.insert("vars".to_owned(), Value::Object(vars));
         case.with_metadata(metadata)
     }
 }
