@@ -110,6 +110,9 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     let allowance = Allowance::new();
     let is_lines = is_lines(source)?;
     let repeats = repeats(source, is_lines)?;
+    for _ in 0..repeats.missing_tests() {
+        emit.leave_out(MISSING_TESTS);
+    }
     let text = LenientJson::new(text(&source.path)?, emit.left_out());
     if is_lines {
         return read_lines(source, emit, allowance.on(text), &allowance, &repeats);
@@ -125,6 +128,9 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     };
     walk(allowance.on(text), PATHS, &mut results, "the file of results").map(drop)
 }
+
+/// Why a suite that was made of the configuration may not fit.
+const MISSING_TESTS: &str = "tests of the configuration without a result: after a filter, `test-N` is not the N-th of the configuration, and a migrated suite does not fit";
 
 /// Which results are of one test. The file is read once more for it.
 fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
