@@ -34,7 +34,7 @@ struct Tested {
     #[serde(default)]
     prompt_idx: u64,
     #[serde(default)]
-    test_idx: u64,
+    test_idx: Option<u64>,
     #[serde(default)]
     test_case: Map<String, Value>,
     #[serde(default)]
@@ -149,7 +149,8 @@ struct Seen {
 impl Seen {
     fn note(&mut self, tested: Tested) {
         if self.results.len() < MOST_RESULTS {
-            self.results.push((tested.test_idx, tested.name()));
+            let number = tested.test_idx.unwrap_or(self.results.len() as u64);
+            self.results.push((number, tested.name()));
         }
     }
 
