@@ -29,8 +29,8 @@ impl Numbers {
             let is_known = !variables.values().any(Value::is_null);
             let place = (!is_known).then_some(at);
             let next = self.known.len();
-            let number =
-                *self.known.entry(json!([said, variables, place]).to_string()).or_insert(next);
+            let written = as_in_results(&json!([said, variables, place])).to_string();
+            let number = *self.known.entry(written).or_insert(next);
             if number >= MOST_TESTS {
                 return None;
             }
@@ -48,6 +48,22 @@ impl Numbers {
 
     pub(super) fn are_lost(&self) -> bool {
         self.are_lost
+    }
+}
+
+/// The same as results have it: in texts that are JSON, the spacing does not count.
+fn as_in_results(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            let read = serde_json::from_str::<Value>(text);
+            read.map_or_else(|_| value.clone(), |read| read.to_string().into())
+        }
+        Value::Array(items) => items.iter().map(as_in_results).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| (name.clone(), as_in_results(value));
+            Value::Object(members.iter().map(member).collect())
+        }
+        other => other.clone(),
     }
 }
 

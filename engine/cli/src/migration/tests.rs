@@ -162,9 +162,11 @@ fn repeats_do_not_count_and_tests_that_are_the_same_have_one_number() {
         - {vars: {x: one}, assert: [{type: contains, value: b}]}
         - {vars: {x: one}, options: {prefix: a}, metadata: {}, assert: [{type: contains, value: b}]}
         - {vars: {x: one}, description: another, assert: [{type: contains, value: c}]}
+        - {vars: {x: '{\"a\": 1}'}, assert: [{type: contains, value: d}]}
+        - {vars: {x: '{\"a\":1}'}, assert: [{type: contains, value: d}]}
     ");
     let nodes: Vec<&[String]> = migration.scorers.iter().map(|it| &*it.nodes).collect();
-    assert_eq!(nodes, [&["test-0", "test-1"][..], &["test-2"], &["test-3"]]);
+    assert_eq!(nodes, [&["test-0", "test-1"][..], &["test-2"], &["test-3"], &["test-4"]]);
 }
 
 #[test]
