@@ -38,7 +38,6 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     }
     folder.write("bad.csv", "input,output\n1,2\n3,\"4\n");
     folder.write("twice.csv", "output,a,output\n1,2,3\n");
-    folder.write("bad-evals.jsonl", "{\"spec\": {\"run_id\": \"r\"}}\n{\"run_id\": \"r\", \n");
     folder.write(
         "log.zip",
         fs::read(folder.path("inspect.eval"))
@@ -46,7 +45,7 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
             .replace_all(b"header.json", b"headex.json")
             .replace_all(b"start.json", b"starx.json"),
     );
-    let files = "cut-inspect.eval cut-inspect.json cut-promptfoo.json cut-answers.parquet cut-answers.arrow bad.csv twice.csv bad-evals.jsonl log.zip";
+    let files = "cut-inspect.eval cut-inspect.json cut-promptfoo.json cut-answers.parquet cut-answers.arrow bad.csv twice.csv log.zip";
     let mut said = String::new();
     for file in files.split(' ') {
         let refused = folder.sh(&format!("scorebox convert {file} -o out.jsonl")).exits_with(2);
@@ -62,7 +61,6 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     error: cut-answers.arrow: the table cannot be read: it is cut off, or not an Arrow file: the mark at its end is missing
     error: bad.csv: line 3: a cell begins with a quote and never ends
     error: twice.csv: the table has the column `output` twice
-    error: bad-evals.jsonl: line 2 is not what is expected: EOF while parsing a value at line 2 column 0
     error: log.zip: this is a zip archive that is damaged or not an Inspect log
     hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
     "#);
@@ -74,6 +72,25 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     error: standard input has lines of cases, and --from says `csv`
     hint: save it to a file, and name that
     "#);
+}
+
+#[test]
+fn a_damaged_line_of_a_log_is_a_case_that_is_not_valid() {
+    let folder = with_files();
+    let samples = "samples_capitals_2026-11-24T23-19-50.749621.jsonl";
+    for (name, log) in [("evals.jsonl", "openai-evals.jsonl"), ("samples.jsonl", samples)] {
+        let whole = fs::read_to_string(folder.path(log)).unwrap();
+        let (first, rest) = whole.split_once('\n').unwrap();
+        folder.write(name, format!("{first}\n{{\"run_id\": \"r\", \n{rest}"));
+        let refused = folder.sh(&format!("scorebox run {name} -s is-refusal -q"));
+        let why = "line 2 of the file is not valid JSON: EOF while parsing";
+        assert!(refused.stderr.contains(why), "{refused}");
+        assert!(!refused.stderr.contains("column 0"), "{refused}");
+        // All others are read.
+        let cases =
+            |file: &str| folder.sh(&format!("scorebox convert {file}")).stdout.lines().count();
+        assert_eq!(cases(name), cases(log), "{name}");
+    }
 }
 
 #[test]

@@ -330,6 +330,7 @@ fn options_of_the_default_test_and_files_decide_about_the_numbers_of_tests() {
     2 assertions became 2 scorers
     warning: not in the suite:
       tests[1].vars.page (file://pages/*.txt): each file that the pattern finds is a value: write a list of them. How many tests they make is unknown, and so are the numbers of those behind them
+      defaultTest.assert: only for tests whose numbers are known, where it depends on the test: on its variables, or on `disableDefaultAsserts`
     ");
     let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
     assert_eq!(suite.matches("nodes = [\"test-1\"]").count(), 2, "{suite}");

@@ -150,6 +150,15 @@ pub(crate) fn batch_too_large() -> Problem {
     )
 }
 
+/// What to do about pages of Parquet in Brotli.
+pub(crate) const BROTLI: &str =
+    "its pages are compressed with Brotli, which is not read: write them with zstd, Snappy or gzip";
+
+/// Whether the readers say that they were not built with it.
+pub(crate) fn is_of_brotli(error: &str) -> bool {
+    error.contains("Disabled feature at compile time: brotli")
+}
+
 /// What the reader of Arrow says, in words.
 pub(crate) fn arrow_problem(error: &ArrowError) -> Problem {
     // What decompresses a buffer allocates whatever length the buffer claims, so that is left out.
@@ -157,6 +166,9 @@ pub(crate) fn arrow_problem(error: &ArrowError) -> Problem {
         return Problem::content(
             "its buffers are compressed, which is not read: write it uncompressed, or as Parquet",
         );
+    }
+    if is_of_brotli(&error.to_string()) {
+        return Problem::content(BROTLI);
     }
     Problem::content(format!("the table cannot be read: {error}"))
 }

@@ -13,7 +13,9 @@ use arrow_ipc::reader::StreamDecoder;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::{
-    arrow_file::{self, ArrowFile, MOST_BATCH_BYTES, arrow_problem, batch_too_large},
+    arrow_file::{
+        self, ArrowFile, BROTLI, MOST_BATCH_BYTES, arrow_problem, batch_too_large, is_of_brotli,
+    },
     cells::{CellError, Cells},
     emit::{Emit, next_is_too_large},
     format::Format,
@@ -250,11 +252,8 @@ pub(crate) fn read_arrow(source: &SourceFile, emit: &mut Emit) -> Result<(), Pro
 }
 
 fn parquet_problem(error: &dyn Display) -> Problem {
-    // What the crate was not built with.
-    if error.to_string().contains("Disabled feature at compile time: brotli") {
-        return Problem::content(
-            "its pages are compressed with Brotli, which is not read: write them with zstd, Snappy or gzip",
-        );
+    if is_of_brotli(&error.to_string()) {
+        return Problem::content(BROTLI);
     }
     Problem::content(format!("the Parquet file cannot be read: {error}"))
 }

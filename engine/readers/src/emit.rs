@@ -3,9 +3,15 @@
 use std::sync::mpsc::SyncSender;
 
 use scorebox::case::row_mark;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{left_out::LeftOut, problem::Problem, record::MOST_RECORD_BYTES};
+use crate::{
+    left_out::LeftOut,
+    lenient_json::LenientJson,
+    problem::{Problem, without_place},
+    record::MOST_RECORD_BYTES,
+    table::line_of_no_case,
+};
 
 /// The next case is larger than what is read.
 pub(crate) fn next_is_too_large() -> Problem {
@@ -42,6 +48,28 @@ impl Emit {
         self.chunk.extend_from_slice(row_mark(line).as_bytes());
         self.chunk.extend_from_slice(case);
         self.end_line(before)
+    }
+
+    /// What the line of this number of a file of JSON Lines is; `None` if it is damaged, as the last one of a program that crashed is. The
+    /// case reader then says so of a case that is not valid, and what follows is read.
+    pub(crate) fn json_line<T: DeserializeOwned>(
+        &mut self,
+        number: u64,
+        line: &[u8],
+    ) -> Result<Option<T>, Problem> {
+        let read = serde_json::from_reader(LenientJson::new(line, self.left_out()));
+        let error: serde_json::Error = match read {
+            Ok(read) => return Ok(Some(read)),
+            Err(error) => error,
+        };
+        if !error.is_syntax() && !error.is_eof() {
+            return Err(Problem::json_line(number, &error));
+        }
+        let before = self.chunk.len();
+        let why = format!("line {number} of the file is not valid JSON: {}", without_place(&error));
+        self.chunk.extend_from_slice(&line_of_no_case(&why));
+        self.end_line(before)?;
+        Ok(None)
     }
 
     /// What is left out so far, to count on.

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use crate::{
     emit::Emit,
     format::Format,
-    lenient_json::LenientJson,
     problem::Problem,
     record::{Origin, Part, Record},
     source_file::SourceFile,
@@ -43,9 +42,7 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     let task = task(source.stem());
     let mut record = 0;
     while next_line(&mut text, &mut line, &mut number)? {
-        let sample: Sample =
-            serde_json::from_reader(LenientJson::new(line.as_slice(), emit.left_out()))
-                .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
+        let Some(sample) = emit.json_line::<Sample>(number, &line)? else { continue };
         record += 1;
         for case in sample.cases(task, record, source) {
             emit.case(&case)?;

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use crate::{
     emit::Emit,
     format::Format,
-    lenient_json::LenientJson,
     problem::Problem,
     record::{Origin, Part, Record, error_of_sample, single},
     source_file::SourceFile,
@@ -59,9 +58,7 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     let mut samples = Window::<Sample>::new();
     let mut record = 0;
     while next_line(&mut text, &mut line, &mut number)? {
-        let event: Line =
-            serde_json::from_reader(LenientJson::new(line.as_slice(), emit.left_out()))
-                .map_err(|error| Problem::json(&format!("line {number}"), &error))?;
+        let Some(event) = emit.json_line::<Line>(number, &line)? else { continue };
         if let Some(found) = event.spec {
             spec = found;
             continue;

@@ -177,6 +177,11 @@ impl Problem {
         }
     }
 
+    /// JSON that is not what is expected in the line of this number, of which the parser knows nothing.
+    pub(crate) fn json_line(line: u64, error: &serde_json::Error) -> Problem {
+        Problem::Content(format!("line {line} is not what is expected: {}", without_place(error)))
+    }
+
     /// The same with the name of the file.
     pub(crate) fn of(self, name: &str) -> ReaderError {
         let name = name.to_owned();
@@ -189,4 +194,11 @@ impl Problem {
             other => ReaderError::Damaged { name, problem: other.to_string() },
         }
     }
+}
+
+/// What is wrong with a JSON text, without the place in it, for a text that is one line of many.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let said = error.to_string();
+    said.strip_suffix(&place).map_or_else(|| said.clone(), str::to_owned)
 }

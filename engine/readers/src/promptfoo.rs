@@ -13,7 +13,7 @@ use crate::{
     left_out::LeftOut,
     lenient_json::LenientJson,
     problem::Problem,
-    promptfoo_expected::expected_output,
+    promptfoo_expected::{expected_output, put_rendered_variables},
     promptfoo_repeats::Repeats,
     record::{Origin, Part, Record, because, usage},
     source_file::SourceFile,
@@ -28,7 +28,7 @@ struct EvaluateResult {
     #[serde(default)]
     prompt_idx: u64,
     #[serde(default)]
-    test_idx: u64,
+    test_idx: Option<u64>,
     #[serde(default)]
     test_case: TestCase,
     #[serde(default)]
@@ -102,14 +102,17 @@ struct TokenUsage {
 const ERROR: u64 = 2;
 
 /// A line of `results.jsonl`, or the whole of `results.json`.
-const PATHS: &[Path] = &[&["evalId"], RESULTS[0], RESULTS[1]];
-/// Where results are in such a document.
-const RESULTS: &[Path] = &[&["results", "results", EACH], &["results", EACH]];
+const PATHS: &[Path] = &[&["evalId"], RESULTS[0], RESULTS[1], RESULTS[2]];
+/// Where results are in such a document, or in a list of them that was taken out of it.
+const RESULTS: &[Path] = &[&["results", "results", EACH], &["results", EACH], &[EACH]];
 
 pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
     let allowance = Allowance::new();
     let is_lines = is_lines(source)?;
     let repeats = repeats(source, is_lines)?;
+    for _ in 0..repeats.missing_tests() {
+        emit.leave_out(MISSING_TESTS);
+    }
     let text = LenientJson::new(text(&source.path)?, emit.left_out());
     if is_lines {
         return read_lines(source, emit, allowance.on(text), &allowance, &repeats);
@@ -126,6 +129,9 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     walk(allowance.on(text), PATHS, &mut results, "the file of results").map(drop)
 }
 
+/// Why a suite that was made of the configuration may not fit.
+const MISSING_TESTS: &str = "tests of the configuration without a result: after a filter, `test-N` is not the N-th of the configuration, and a migrated suite does not fit";
+
 /// Which results are of one test. The file is read once more for it.
 fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
     let allowance = Allowance::new();
@@ -139,7 +145,8 @@ fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
 
 /// Whether each line is a result, and not the whole file one document.
 fn is_lines(source: &SourceFile) -> Result<bool, Problem> {
-    Ok(first_keys(&source.path)?.contains("promptIdx"))
+    let is_list = text(&source.path)?.fill_buf()?.trim_ascii_start().starts_with(b"[");
+    Ok(!is_list && first_keys(&source.path)?.contains("promptIdx"))
 }
 
 fn read_lines(
@@ -209,7 +216,7 @@ impl EvaluateResult {
             .with("success", self.success)
             .with("score", self.score)
             .with("namedScores", self.named_scores);
-        let repeat = repeats.of(record, self.test_idx);
+        let repeat = repeats.of(record, self.test_idx.unwrap_or(record - 1));
         let test = format!("test-{}", repeat.test);
         let mut case = Record::new(format!("{test}-prompt-{}", self.prompt_idx), origin);
         case.node_id = Some(test);
@@ -225,22 +232,20 @@ impl EvaluateResult {
             case.error = why_no_answer(of_provider.as_deref(), of_result.as_deref(), is_failed);
         }
         let tokens = response.token_usage.unwrap_or_default();
-        let cost = self.cost.or(response.cost);
-        // Zeros are what providers that count nothing say.
+        // Zeros are what promptfoo says of providers that count nothing; a cost of 0 that the provider gave is one.
+        let cost = self.cost.filter(|cost| *cost > 0.0).or(response.cost);
         let counted = |count: Option<u64>| count.filter(|count| *count > 0);
-        case.usage = usage(
-            counted(tokens.prompt),
-            counted(tokens.completion),
-            counted(tokens.total),
-            cost.filter(|cost| *cost > 0.0),
-        );
+        case.usage =
+            usage(counted(tokens.prompt), counted(tokens.completion), counted(tokens.total), cost);
         case.output = (!response.output.is_null()).then(|| response.output.into());
         case.latency_ms = self.latency_ms;
         let assertions = self.test_case.assert.unwrap_or_default();
         let checked = self.grading_result.unwrap_or_default().component_results.unwrap_or_default();
-        case.ground_truth = expected_output(&assertions, &checked, &self.vars).map(Part::from);
+        let mut vars = self.vars;
+        put_rendered_variables(&mut vars, &checked);
+        case.ground_truth = expected_output(&assertions, &checked, &vars).map(Part::from);
         let mut metadata = self.test_case.metadata.unwrap_or_default();
-        metadata.insert("vars".to_owned(), Value::Object(self.vars));
+        metadata.insert("vars".to_owned(), Value::Object(vars));
         case.with_metadata(metadata)
     }
 }
@@ -307,6 +312,22 @@ mod tests {
             "promptfoo gave no answer: cut off"
         );
         assert_eq!(error(json!({"failureReason": 2})), "promptfoo gave no answer");
+    }
+
+    #[test]
+    fn a_cost_of_zero_is_one_if_the_provider_gave_it() {
+        let usage = |result: Value| case(result)["usage"].clone();
+        assert_eq!(usage(json!({"cost": 0, "response": {"cost": 0}})), json!({"costUsd": 0.0}));
+        assert_eq!(usage(json!({"cost": 2, "response": {}})), json!({"costUsd": 2.0}));
+        assert_eq!(usage(json!({"cost": 0, "response": {}})), Value::Null);
+    }
+
+    #[test]
+    fn a_result_without_the_number_of_its_test_has_its_own() {
+        let source = SourceFile::of(std::path::Path::new("r.json"), Mapping::NONE);
+        let result: EvaluateResult = serde_json::from_value(json!({"promptIdx": 1})).unwrap();
+        let case = result.case(None, 3, &source, &Repeats::default());
+        assert_eq!(case.id, "test-2-prompt-1");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The output that a test of promptfoo expects: the value of an assertion, as promptfoo compared it. Reads nothing.
+//! The output that a test of promptfoo expects, and its variables: as promptfoo compared them. Reads nothing.
 
 use serde_json::{Map, Value};
 
@@ -40,6 +40,36 @@ fn rendered_by_promptfoo<'a>(assertion: &Value, checked: &'a [Value]) -> Option<
         ["type", "value"].iter().all(|key| of.and_then(|of| of.get(key)) == assertion.get(key))
     };
     checked.iter().find(is_of_it)?.pointer("/metadata/renderedAssertionValue")
+}
+
+/// Puts in what promptfoo made of variables. Results have a variable as it was written, or JSON in other spacing, or the name of a file; what
+/// was compared stands with an assertion whose value is this variable alone.
+pub(crate) fn put_rendered_variables(vars: &mut Map<String, Value>, checked: &[Value]) {
+    for value in vars.values_mut() {
+        // promptfoo takes one line end away before it renders anything, but not from all that it writes into results.
+        if let Value::String(text) = value
+            && text.ends_with('\n')
+        {
+            text.pop();
+        }
+    }
+    for component in checked {
+        let rendered = component.pointer("/metadata/renderedAssertionValue");
+        let written = component.pointer("/assertion/value").and_then(Value::as_str);
+        if let (Some(Value::String(rendered)), Some(name)) =
+            (rendered, written.and_then(variable_alone))
+        {
+            vars.insert(name.to_owned(), rendered.clone().into());
+        }
+    }
+}
+
+/// The variable that is all of a text: `name` of `{{ name }}`.
+fn variable_alone(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    let is_name = |it: char| it.is_alphanumeric() || it == '_';
+    let begins_with_digit = name.starts_with(|it: char| it.is_numeric());
+    (!name.is_empty() && !begins_with_digit && name.chars().all(is_name)).then_some(name)
 }
 
 /// The value with variables in the place of `{{name}}`; none if it needs more than that. As promptfoo does it, in a text and
@@ -107,6 +137,30 @@ mod tests {
         let file = json!({"type": "equals", "value": "file://x.txt"});
         let checked = [of(&file, "what is in it")];
         assert_eq!(expected_output(&[file], &checked, &Map::new()), Some("what is in it".into()));
+    }
+
+    #[test]
+    fn variables_are_what_promptfoo_compared() {
+        let Value::Object(mut vars) = json!({
+            "json": "{\"a\":1}", "file": "file://a.txt", "list": ["a", "b"], "block": "Lima\n\n", "n": 5, "other": "{{n}}",
+        }) else {
+            panic!()
+        };
+        let of = |value: Value, rendered: Value| json!({"assertion": {"type": "equals", "value": value}, "metadata": {"renderedAssertionValue": rendered}});
+        let checked = [
+            of("{{json}}".into(), "{\"a\": 1}".into()),
+            of("{{ file }}".into(), "what is in it".into()),
+            of("{{list}}".into(), "a,b".into()),
+            of("{{missing}}".into(), "".into()),
+            of("is {{other}}".into(), "is 5".into()),
+            of("{{n | upper}}".into(), "5".into()),
+            of(json!(["{{n}}"]), Value::Null),
+        ];
+        put_rendered_variables(&mut vars, &checked);
+        let expected = json!({
+            "json": "{\"a\": 1}", "file": "what is in it", "list": "a,b", "block": "Lima\n", "n": 5, "other": "{{n}}", "missing": "",
+        });
+        assert_eq!(Value::Object(vars), expected);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Which results of promptfoo are of one test: `--repeat N` gives each repeat of a test a number of its own, and no result says of which
 //! test it is. Makes no cases.
 //!
+//! A test gets the number that it has without its repeats, which is its place in the configuration however often it was repeated.
+//!
 //! As in promptfoo's `src/util/comparison.ts` (0.121), a test is known by its variables without those that a run adds; and by its prompt,
 //! provider and the rest of what its result says of it, because tests with the same variables may differ in their assertions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use scorebox::digest::Digest;
 use serde::{Deserialize, de::Deserializer};
@@ -13,11 +15,14 @@ use serde_json::{Map, Value};
 use crate::{
     problem::Problem,
     text::Allowance,
-    walk::{Path, Take, walk},
+    walk::{EACH, Path, Take, walk},
 };
 
 /// Results that are looked at, a few bytes each; those behind them keep their own numbers.
 const MOST_RESULTS: usize = 1 << 20;
+
+/// Where the configuration's tests are in a document.
+const CONFIGURED: Path = &["config", "tests", EACH];
 
 /// What promptfoo writes in place of a prompt with `PROMPTFOO_STRIP_PROMPT_TEXT`.
 const STRIPPED: &str = "[prompt stripped]";
@@ -29,7 +34,7 @@ struct Tested {
     #[serde(default)]
     prompt_idx: u64,
     #[serde(default)]
-    test_idx: u64,
+    test_idx: Option<u64>,
     #[serde(default)]
     test_case: Map<String, Value>,
     #[serde(default)]
@@ -62,8 +67,7 @@ impl Tested {
         let parts = known.map(|it| it.to_string());
         let prompt_idx = self.prompt_idx.to_le_bytes();
         let parts = parts.iter().map(String::as_bytes).chain([&prompt_idx[..]]);
-        let digest = Digest::of_parts(parts);
-        digest.as_bytes().first_chunk().copied().map(u128::from_le_bytes)
+        short(&Digest::of_parts(parts))
     }
 }
 
@@ -75,7 +79,7 @@ fn is_added(name: &str) -> bool {
 /// A result among those of its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Repeat {
-    /// The lowest number of the test.
+    /// The lowest number of the test, less the repeats of other tests before it.
     pub test: u64,
     /// Which of its numbers the result has, from 0.
     pub attempt: u64,
@@ -83,21 +87,26 @@ pub(crate) struct Repeat {
 
 /// The results of a file, in its order.
 #[derive(Debug, Default)]
-pub(crate) struct Repeats(Vec<Repeat>);
+pub(crate) struct Repeats {
+    results: Vec<Repeat>,
+    /// How many tests of the configuration, which the file has too, are without a result, at least.
+    missing: u64,
+}
 
 impl Repeats {
     /// Of a document with results at these paths.
     pub(crate) fn of_document(
         text: impl std::io::Read,
-        paths: &[Path],
+        results: &[Path],
         allowance: &Allowance,
     ) -> Repeats {
         let mut seen = Seen::default();
+        let paths: Vec<Path> = results.iter().copied().chain([CONFIGURED]).collect();
         // What is wrong with it is said by who reads it again.
         let _ = walk(
             allowance.on(text),
-            paths,
-            &mut Taking { seen: &mut seen, allowance },
+            &paths,
+            &mut Taking { seen: &mut seen, configured: results.len(), allowance },
             "the file of results",
         );
         seen.repeats()
@@ -117,53 +126,102 @@ impl Repeats {
     /// The result of this number, from 1; with `test` alone if it was not looked at.
     pub(crate) fn of(&self, record: u64, test: u64) -> Repeat {
         let index = usize::try_from(record).ok().and_then(|record| record.checked_sub(1));
-        let known = index.and_then(|index| self.0.get(index));
+        let known = index.and_then(|index| self.results.get(index));
         known.copied().unwrap_or(Repeat { test, attempt: 0 })
+    }
+
+    /// How many tests of the configuration have no result, as far as that is known. A filter numbers those that are left from 0, so that
+    /// no number says what it says without the filter.
+    pub(crate) fn missing_tests(&self) -> u64 {
+        self.missing
     }
 }
 
-/// What was seen so far: of each result its number, and which test it is of, if that is known.
+/// What was seen so far.
 #[derive(Debug, Default)]
-struct Seen(Vec<(u64, Option<u128>)>);
+struct Seen {
+    /// Of each result its number, and which test it is of, if that is known.
+    results: Vec<(u64, Option<u128>)>,
+    /// The tests of the configuration.
+    configured: HashSet<u128>,
+}
 
 impl Seen {
     fn note(&mut self, tested: Tested) {
-        if self.0.len() < MOST_RESULTS {
-            self.0.push((tested.test_idx, tested.name()));
+        if self.results.len() < MOST_RESULTS {
+            let number = tested.test_idx.unwrap_or(self.results.len() as u64);
+            self.results.push((number, tested.name()));
+        }
+    }
+
+    /// A test of the configuration. Each is one of the results at least, unless it stands for a file of tests.
+    fn configure(&mut self, test: &Value) {
+        let is_file = test.get("path").is_some();
+        if test.is_object() && !is_file && self.configured.len() < MOST_RESULTS {
+            self.configured.extend(short(&Digest::of_parts([test.to_string().as_bytes()])));
         }
     }
 
     fn repeats(self) -> Repeats {
-        // The numbers of each test, each with its place among them.
-        let mut tests: HashMap<u128, BTreeMap<u64, u64>> = HashMap::new();
-        for (number, name) in &self.0 {
-            if let Some(name) = name {
-                tests.entry(*name).or_default().insert(*number, 0);
-            }
-        }
-        for numbers in tests.values_mut() {
-            numbers.values_mut().zip(0..).for_each(|(number, at)| *number = at);
-        }
-        let repeat = |(number, name): (u64, Option<u128>)| {
-            let numbers = name.and_then(|name| tests.get(&name));
-            let found = numbers.and_then(|numbers| {
-                let (test, _) = numbers.first_key_value()?;
-                Some(Repeat { test: *test, attempt: *numbers.get(&number)? })
-            });
-            found.unwrap_or(Repeat { test: number, attempt: 0 })
+        let placed = placed(&self.results);
+        let tests: HashSet<u64> = placed.values().map(|it| it.test).collect();
+        let missing = match self.results.len() < MOST_RESULTS {
+            true => self.configured.len().saturating_sub(tests.len()) as u64,
+            false => 0,
         };
-        Repeats(self.0.into_iter().map(repeat).collect())
+        let results = self.results.iter().map(|(number, _)| placed[number]).collect();
+        Repeats { results, missing }
     }
+}
+
+/// The tests and attempts of numbers. Two numbers are of one test if the results of one prompt say so: those of another prompt may differ
+/// in what the run put into it.
+fn placed(results: &[(u64, Option<u128>)]) -> BTreeMap<u64, Repeat> {
+    // The lowest number of each test, and the lowest that each number shares a test with.
+    let mut lowest: HashMap<u128, u64> = HashMap::new();
+    for (number, name) in results {
+        if let Some(name) = name {
+            lowest.entry(*name).and_modify(|it| *it = (*it).min(*number)).or_insert(*number);
+        }
+    }
+    let mut firsts: BTreeMap<u64, u64> = BTreeMap::new();
+    for (number, name) in results {
+        let shared = name.map_or(*number, |name| lowest[&name]);
+        firsts.entry(*number).and_modify(|it| *it = (*it).min(shared)).or_insert(shared);
+    }
+    let mut placed: BTreeMap<u64, Repeat> = BTreeMap::new();
+    let mut attempts: HashMap<u64, u64> = HashMap::new();
+    let mut repeats = 0;
+    for (number, first) in firsts {
+        let test = match placed.get(&first) {
+            Some(first) => first.test,
+            None => number - repeats,
+        };
+        let attempt = attempts.entry(test).or_default();
+        placed.insert(number, Repeat { test, attempt: *attempt });
+        repeats += u64::from(*attempt > 0);
+        *attempt += 1;
+    }
+    placed
+}
+
+fn short(digest: &Digest) -> Option<u128> {
+    digest.as_bytes().first_chunk().copied().map(u128::from_le_bytes)
 }
 
 struct Taking<'a> {
     seen: &'a mut Seen,
+    /// Which of the paths is that of the tests in the configuration.
+    configured: usize,
     allowance: &'a Allowance,
 }
 
 impl Take for Taking<'_> {
-    fn take<'de, D: Deserializer<'de>>(&mut self, _: usize, element: D) -> Result<(), D::Error> {
-        self.seen.note(Tested::deserialize(element)?);
+    fn take<'de, D: Deserializer<'de>>(&mut self, path: usize, element: D) -> Result<(), D::Error> {
+        match path == self.configured {
+            true => self.seen.configure(&Value::deserialize(element)?),
+            false => self.seen.note(Tested::deserialize(element)?),
+        }
         self.allowance.renew();
         Ok(())
     }
@@ -195,11 +253,14 @@ mod tests {
         }
         let of_lines = Repeats::of_lines(lines.as_bytes(), &Allowance::new());
         let list = lines.trim_end().replace('\n', ",");
-        let document = format!("{{\"results\": [{list}]}}");
-        let paths: &[Path] = &[&["results", crate::walk::EACH]];
-        let of_document = Repeats::of_document(document.as_bytes(), paths, &Allowance::new());
-        assert_eq!(of_lines.0, of_document.0);
-        of_lines.0.iter().map(|it| (it.test, it.attempt)).collect()
+        let of_document = of_document(&format!("{{\"results\": [{list}]}}"));
+        assert_eq!(of_lines.results, of_document.results);
+        of_lines.results.iter().map(|it| (it.test, it.attempt)).collect()
+    }
+
+    fn of_document(document: &str) -> Repeats {
+        let paths: &[Path] = &[&["results", EACH]];
+        Repeats::of_document(document.as_bytes(), paths, &Allowance::new())
     }
 
     #[test]
@@ -212,6 +273,47 @@ mod tests {
         assert_eq!(numbers(&[7]), [(7, 0)]);
         // What is there twice stays there twice.
         assert_eq!(numbers(&[3, 3]), [(3, 0), (3, 0)]);
+    }
+
+    #[test]
+    fn a_test_has_the_number_that_it_has_without_repeats() {
+        let result =
+            |number: u64, question: &str| json!({"testIdx": number, "vars": {"q": question}});
+        let results = [(0, "a"), (1, "a"), (2, "b"), (3, "b"), (6, "c"), (7, "c")];
+        let results = results.map(|(number, question)| result(number, question));
+        // Numbers without a result stay numbers of tests.
+        let expected = [(0, 0), (0, 1), (1, 0), (1, 1), (4, 0), (4, 1)];
+        assert_eq!(repeats(&results), expected);
+    }
+
+    #[test]
+    fn one_prompt_that_is_the_same_says_of_all_that_they_are_repeats() {
+        let prompts = |number: u64, second: &str| {
+            [
+                json!({"testIdx": number}),
+                json!({"testIdx": number, "promptIdx": 1, "prompt": {"raw": second}}),
+            ]
+        };
+        let other = json!({"testIdx": 2, "vars": {"q": 2}});
+        let results = [prompts(0, "try 1"), prompts(1, "try 2")].concat();
+        let results = [results, vec![other]].concat();
+        assert_eq!(repeats(&results), [(0, 0), (0, 0), (0, 1), (0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn tests_of_the_configuration_without_a_result_are_counted() {
+        let missing = |tests: Value| {
+            let result = json!({"testIdx": 0, "prompt": {"raw": "Q"}});
+            let again = json!({"testIdx": 1, "prompt": {"raw": "Q"}});
+            let document = json!({"results": [result, again], "config": {"tests": tests}});
+            of_document(&document.to_string()).missing_tests()
+        };
+        assert_eq!(missing(json!([{"vars": {"a": 1}}, {"vars": {"a": 2}}, {"vars": {"a": 2}}])), 1);
+        for fine in
+            [json!([{}]), json!([{}, "file://more.csv", {"path": "more.csv"}]), json!("a.csv")]
+        {
+            assert_eq!(missing(fine.clone()), 0, "{fine}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends, because the parser takes all that follows for its
-//! text, and for the lines in which rows begin. Parses no cell.
+//! text, for text behind a quoted cell, which a quote that was not doubled leaves there, and for the lines in which rows begin. Parses no cell.
 
 use std::{
     collections::VecDeque,
@@ -17,6 +17,8 @@ pub(crate) struct Quotes<R> {
     /// The line in which the last quoted cell begins.
     opened: u64,
     is_over: bool,
+    /// The line of the first text between a quoted cell's last quote and the next separator.
+    stray: Option<u64>,
     /// Whether the next byte that ends no line begins a row.
     is_between_rows: bool,
     /// The lines of the rows that the parser has not handed over yet. It reads no further ahead than its buffer.
@@ -31,18 +33,25 @@ enum At {
     InQuotes,
     /// Behind a quote in quotes: the end of the cell, or half of a quote that is doubled.
     BehindQuote,
+    /// Behind the last quote of a cell, and blanks.
+    BehindCell,
 }
 
 impl<R> Quotes<R> {
     pub(crate) fn new(inner: R, separator: u8) -> Quotes<R> {
         let (at, rows) = (At::StartOfCell, VecDeque::new());
         let (line, opened, is_over, is_between_rows) = (1, 0, false, true);
-        Quotes { inner, separator, at, line, opened, is_over, is_between_rows, rows }
+        Quotes { inner, separator, at, line, opened, is_over, stray: None, is_between_rows, rows }
     }
 
     /// The line on which a quoted cell begins that is still open at the end of the input; `None` while there is more to read.
     pub(crate) fn unclosed(&self) -> Option<u64> {
         (self.is_over && self.at == At::InQuotes).then_some(self.opened)
+    }
+
+    /// The line on which text stands behind a quoted cell, as far as was read.
+    pub(crate) fn stray(&self) -> Option<u64> {
+        self.stray
     }
 
     /// The line in which the next row begins, each row once.
@@ -65,6 +74,11 @@ impl<R> Quotes<R> {
             (At::InQuotes, b'"') => At::BehindQuote,
             (At::BehindQuote, b'"') | (At::InQuotes, _) => At::InQuotes,
             _ if is_end => At::StartOfCell,
+            (At::BehindQuote | At::BehindCell, b' ' | b'\t') => At::BehindCell,
+            (At::BehindQuote | At::BehindCell, _) => {
+                self.stray = self.stray.or(Some(self.line));
+                At::InCell
+            }
             _ => At::InCell,
         };
         self.is_between_rows |= ends_line && self.at == At::StartOfCell;
@@ -104,6 +118,21 @@ mod tests {
             ["", "a,b\n1,\"x\"\n", "a\n\"x\ny\"", "a,b\n5\" pipe,x\n", "\"a\"b\",c\n", "\"\"\"\"\n"]
         {
             assert_eq!(unclosed(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_behind_a_quoted_cell_is_found_with_its_line() {
+        let stray = |text: &str| {
+            let mut quotes = Quotes::new(text.as_bytes(), b',');
+            io::copy(&mut quotes, &mut io::sink()).unwrap();
+            quotes.stray()
+        };
+        assert_eq!(stray("a\n\"bad, start\n3,fine\n4,end\" x\n"), Some(4));
+        assert_eq!(stray("a\n\"Hello\" he said\n\"a\"b\n"), Some(2));
+        assert_eq!(stray("\"a\" \"b\"\n"), Some(1));
+        for text in ["\"a\" ,\"b\"\t\r\n", "\"a \"\"b\"\"\"\n", "5\" pipe,x\n", "\"\""] {
+            assert_eq!(stray(text), None, "{text}");
         }
     }
 }

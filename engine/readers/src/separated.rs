@@ -64,6 +64,12 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
                 "line {line}: a cell begins with a quote and never ends"
             )));
         }
+        if let Some(line) = table.get_ref().stray() {
+            let line = line + lines_before;
+            return Err(Problem::content(format!(
+                "line {line}: text stands behind the quote that ends a cell: a quote within a cell in quotes is written twice (`\"\"`)"
+            )));
+        }
         if !is_there {
             return Ok(());
         }

@@ -22,15 +22,14 @@ pub(super) struct Equal {
     pub threshold: Option<f64>,
     pub weight: Option<f64>,
     pub judged: bool,
-    /// Whether `value` may be left out, so that the case's ground truth is taken.
-    pub takes_ground_truth: bool,
 }
 
 impl Equal {
-    /// The same for the ground truth of each case.
-    pub(super) fn without_expected(mut self) -> Equal {
-        self.config.remove("value");
-        self
+    /// The same for the ground truth of each case, if the scorer takes it in place of the one text that is expected here. The texts
+    /// that stand with commas between them in `values` are no ground truth, which is one text or a list.
+    pub(super) fn of_ground_truth(mut self) -> Option<Equal> {
+        let takes = TAKES_GROUND_TRUTH.contains(&self.uses);
+        (takes && self.config.remove("value").is_some()).then_some(self)
     }
 }
 
@@ -88,7 +87,6 @@ pub(super) fn translated(
         threshold,
         weight,
         judged,
-        takes_ground_truth: TAKES_GROUND_TRUTH.contains(&uses),
     })
 }
 

@@ -1,26 +1,44 @@
-//! What of promptfoo's configuration counts: tests, variables and assertions. What an assertion is, is for `assertion` to say.
+//! What of promptfoo's configuration counts: tests, variables and assertions. What an assertion is, is for `assertion` to say; which numbers
+//! tests have, for `numbers`.
 
 use serde_json::{Map, Value};
 
 use super::{
     LeftOut,
+    numbers::Numbers,
     references::{self, reference, resolved},
-    yaml,
+    template, yaml,
 };
 
 /// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
-const MOST_TESTS: usize = 10_000;
+pub(super) const MOST_TESTS: usize = 10_000;
 
 /// Why a judge is not taken over.
 pub(super) const OTHER_JUDGE: &str = "another judge than `[judges.default]`: write it as `[judges.NAME]`, and `judge = \"NAME\"` for the scorers that ask it";
 /// Why what a judge is asked is not taken over.
 pub(super) const OTHER_PROMPT: &str = "a prompt for the judge: the scorers have their own, and only what they are to judge is configured";
+/// Keys of a configuration that change what is judged, or how.
+const OF_THE_WHOLE: [(&str, &str); 3] = [
+    ("scenarios", "a suite has no scenarios: write their tests out"),
+    ("extensions", "code that may change tests and outputs before they are judged"),
+    ("derivedMetrics", "figures of several metrics: compute them of what `scorebox export` writes"),
+];
 /// What follows where the number of tests is not known.
 const UNKNOWN_NUMBERS: &str =
     ". How many tests they make is unknown, and so are the numbers of those behind them";
 
 /// What follows where a test, or more than one, is missing.
 const UNKNOWN_BEHIND: &str = ". The numbers of the tests behind it are unknown";
+
+/// Why the assertions of a test are not taken over.
+const UNKNOWN_NUMBER: &str = "the number of this test in the results is unknown, because of a test before it that is listed here, too: put that into this file";
+
+/// What of the default assertions is not taken over where numbers of tests are unknown.
+const ONLY_KNOWN_NUMBERS: &str = "only for tests whose numbers are known, where it depends on the test: on its variables, or on `disableDefaultAsserts`";
+
+/// Why a file or a program of tests is not read.
+const TESTS_ELSEWHERE: &str =
+    "tests that are in another file, or that a program makes, are not read: put them into this one";
 
 /// What counts of a configuration.
 #[derive(Debug, Default)]
@@ -59,7 +77,8 @@ pub(crate) fn read(text: &str) -> Result<Config, String> {
     if !["tests", "defaultTest", "scenarios"].iter().any(|key| document.contains_key(*key)) {
         return Err("it has neither `tests` nor `defaultTest`".to_owned());
     }
-    let mut reading = Reading { config: Config::default(), templates: Map::new(), number: 0 };
+    let (config, templates) = (Config::default(), Map::new());
+    let mut reading = Reading { config, templates, numbers: Numbers::default() };
     reading.document(&document);
     Ok(reading.config)
 }
@@ -68,8 +87,7 @@ struct Reading {
     config: Config,
     /// `assertionTemplates`, by their names.
     templates: Map<String, Value>,
-    /// The number of the next test.
-    number: usize,
+    numbers: Numbers,
 }
 
 impl Reading {
@@ -91,47 +109,39 @@ impl Reading {
         self.test_options("defaultTest", &default);
         let spread = is_spread_out(&object(default.get("options")));
         self.variables_in_files("defaultTest", &default, spread);
-        let repeat = document.get("evaluateOptions").and_then(|it| it.get("repeat"));
-        let repeat = repeat.and_then(Value::as_u64).unwrap_or(1).max(1);
         // Those that have the assertions of `defaultTest`.
         let (mut all, mut are_all) = (Vec::new(), true);
         for (index, test) in list(document.get("tests")).iter().enumerate() {
             let place = format!("tests[{index}]");
             match test {
-                test if self.is_elsewhere(&place, test, UNKNOWN_BEHIND) => {}
-                Value::Object(test) => {
-                    let tests = self.test(&place, test, &default, repeat);
+                test if self.is_elsewhere(&place, test, UNKNOWN_BEHIND) => self.numbers.lose(),
+                Value::Object(test) if tests_elsewhere(test).is_none() => {
+                    let tests = self.test(&place, test, &default);
                     match has_default_assertions(test) {
                         true => all.extend(tests),
                         false => are_all = false,
                     }
                 }
-                Value::String(file) => self.leave_out(
-                    &place,
-                    file,
-                    &format!(
-                        "tests in another file are not read: put them into this one{UNKNOWN_BEHIND}"
-                    ),
-                ),
+                Value::Object(_) | Value::String(_) => {
+                    let file = test.as_str().or_else(|| tests_elsewhere(test.as_object()?));
+                    let why = format!("{TESTS_ELSEWHERE}{UNKNOWN_BEHIND}");
+                    self.leave_out(&place, file.unwrap_or_default(), &why);
+                    self.numbers.lose();
+                }
                 _ => self.leave_out(&place, "", "it is not a test"),
             }
         }
         match document.get("tests") {
-            Some(Value::String(file)) => {
-                self.leave_out(
-                    "tests",
-                    file,
-                    "tests in another file are not read: put them into this one",
-                );
-            }
+            Some(Value::String(file)) => self.leave_out("tests", file, TESTS_ELSEWHERE),
             Some(tests) if self.is_elsewhere("tests", tests, "") => {}
-            Some(Value::Object(_)) => {
-                self.leave_out("tests", "", "tests that a program makes are not read");
-            }
+            Some(Value::Object(_)) => self.leave_out("tests", "", TESTS_ELSEWHERE),
             _ => {}
         }
-        if document.contains_key("scenarios") {
-            self.leave_out("scenarios", "", "a suite has no scenarios: write their tests out");
+        for (key, why) in OF_THE_WHOLE {
+            let is_empty = |it: &Value| it.is_null() || it.as_array().is_some_and(Vec::is_empty);
+            if document.get(key).is_some_and(|it| !is_empty(it)) {
+                self.leave_out(key, "", why);
+            }
         }
         let assertions = self.assertion_list("defaultTest.assert", default.get("assert"));
         self.default_assertions(&assertions, &all, are_all);
@@ -142,6 +152,10 @@ impl Reading {
         const PLACE: &str = "defaultTest.assert";
         if assertions.is_empty() {
             return;
+        }
+        let depends = |it: &Value| it.get("value").is_some_and(template::has_variables);
+        if self.numbers.are_lost() && (!of_all || assertions.iter().any(depends)) {
+            self.leave_out(PLACE, "", ONLY_KNOWN_NUMBERS);
         }
         // Without a node, a scorer would be for all cases.
         if tests.is_empty() && !of_all {
@@ -162,7 +176,6 @@ impl Reading {
         place: &str,
         test: &Map<String, Value>,
         default: &Map<String, Value>,
-        repeat: u64,
     ) -> Vec<Test> {
         self.test_options(place, test);
         let mut variables = object(default.get("vars"));
@@ -171,23 +184,24 @@ impl Reading {
         options.extend(object(test.get("options")));
         let spread = is_spread_out(&options);
         self.variables_in_files(place, test, spread);
+        let behind_is_unknown = spread && variables.values().any(finds_files);
         let combinations = if spread { combinations(&variables) } else { vec![variables] };
-        let mut tests = Vec::new();
-        for _ in 0..repeat.min(MOST_TESTS as u64) {
-            for variables in &combinations {
-                if self.number < MOST_TESTS {
-                    tests.push(Test { number: self.number, variables: variables.clone() });
-                }
-                self.number += 1;
+        let place_of_assertions = format!("{place}.assert");
+        let assertions = self.assertion_list(&place_of_assertions, test.get("assert"));
+        if self.numbers.are_lost() {
+            if !assertions.is_empty() {
+                self.leave_out(&place_of_assertions, "", UNKNOWN_NUMBER);
             }
+            return Vec::new();
         }
-        if self.number > MOST_TESTS {
+        let Some(tests) = self.numbers.of(test, default, combinations) else {
             self.leave_out(place, "", &format!("only {MOST_TESTS} tests are read"));
-            return tests;
+            return Vec::new();
+        };
+        self.assertions(&place_of_assertions, &assertions, &tests, false);
+        if behind_is_unknown {
+            self.numbers.lose();
         }
-        let place = format!("{place}.assert");
-        let assertions = self.assertion_list(&place, test.get("assert"));
-        self.assertions(&place, &assertions, &tests, false);
         tests
     }
 
@@ -198,6 +212,13 @@ impl Reading {
                 &format!("{place}.threshold"),
                 "threshold",
                 "a test that passes by its weighted score: here each assertion is a gate; `--fail-below` requires a mean of a run",
+            );
+        }
+        if test.get("assertScoringFunction").is_some_and(|it| !it.is_null()) {
+            self.leave_out(
+                &format!("{place}.assertScoringFunction"),
+                "assertScoringFunction",
+                "code that decides whether a test passes: here each assertion is a gate",
             );
         }
         let options = object(test.get("options"));
@@ -252,7 +273,8 @@ impl Reading {
             Some(Value::Object(variables)) if spread => {
                 let why = format!("{EACH_FILE}{UNKNOWN_NUMBERS}");
                 for (name, pattern) in variables {
-                    if let Some(pattern) = pattern.as_str().filter(|it| finds_files(it)) {
+                    if let Some(pattern) = finds_files(pattern).then(|| pattern.as_str()).flatten()
+                    {
                         self.leave_out(&format!("{place}.{name}"), pattern, &why);
                     }
                 }
@@ -358,8 +380,14 @@ fn has_default_assertions(test: &Map<String, Value>) -> bool {
 }
 
 /// Whether it is a path that several files may have.
-fn finds_files(text: &str) -> bool {
-    text.strip_prefix("file://").is_some_and(|path| path.contains(['*', '?', '[', '{']))
+fn finds_files(value: &Value) -> bool {
+    let path = value.as_str().and_then(|text| text.strip_prefix("file://"));
+    path.is_some_and(|path| path.contains(['*', '?', '[', '{']))
+}
+
+/// The file or the program that stands in place of a test: `path` of `{path: file://more.csv}`.
+fn tests_elsewhere(test: &Map<String, Value>) -> Option<&str> {
+    test.get("path").and_then(Value::as_str)
 }
 
 /// Each combination of the values of variables that are lists of texts. With several lists, which combination has which number
@@ -399,6 +427,6 @@ fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn object(value: Option<&Value>) -> Map<String, Value> {
+pub(super) fn object(value: Option<&Value>) -> Map<String, Value> {
     value.and_then(Value::as_object).cloned().unwrap_or_default()
 }

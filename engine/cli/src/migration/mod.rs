@@ -2,6 +2,7 @@
 //! file, runs nothing; what a scorer refuses is for others to find out.
 //!
 //! - `config`: what of the configuration counts: its tests, their variables and assertions.
+//! - `numbers`: the numbers of tests in the results.
 //! - `assertion`: an assertion to a scorer with its configuration, or why there is none.
 //! - `tabled_assertions`: types of assertions of which a table says all; `text_assertions`, `structured_assertions`,
 //!   `trajectory_assertions`, `judged_assertions`: the others, by what they are about.
@@ -17,6 +18,7 @@ mod config;
 mod javascript_regex;
 mod judged_assertions;
 mod making;
+mod numbers;
 mod references;
 mod structured_assertions;
 mod suite_text;
@@ -176,11 +178,11 @@ impl Migration {
         let of_all_tests = || nodes(tests.iter().map(|test| test.number), *of_all);
         if let Some(name) = template::variable_alone(value)
             && let Ok(equal) = translated(assertion, None)
-            && equal.takes_ground_truth
+            && let Some(equal) = equal.of_ground_truth()
             && self.ground_truth.get_or_insert_with(|| name.to_owned()) == name
         {
             // One scorer for all tests, as the variable is the ground truth of the cases.
-            return self.put(written, equal.without_expected(), of_all_tests());
+            return self.put(written, equal, of_all_tests());
         }
         if !value.is_some_and(template::has_variables) {
             return match translated(assertion, Some(&Map::new())) {
@@ -278,9 +280,11 @@ fn node(number: usize) -> String {
 }
 
 fn nodes(tests: impl Iterator<Item = usize>, of_all: bool) -> Vec<String> {
+    // A test that is written twice is there twice.
+    let mut seen = BTreeSet::new();
     match of_all {
         true => Vec::new(),
-        false => tests.map(node).collect(),
+        false => tests.filter(|number| seen.insert(*number)).map(node).collect(),
     }
 }
 

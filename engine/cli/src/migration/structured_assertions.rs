@@ -38,6 +38,7 @@ fn schema(making: &mut Making<'_>) -> Result<(), String> {
             .map_err(|error| format!("its schema cannot be read: {error}"))?,
         Some(value) => value,
     };
+    allow_null(&mut schema);
     if let Value::Object(members) = &mut schema {
         let draft = json!("http://json-schema.org/draft-07/schema#");
         members.entry("$schema").or_insert(draft);
@@ -45,6 +46,44 @@ fn schema(making: &mut Making<'_>) -> Result<(), String> {
     making.set("schema", schema);
     Ok(())
 }
+
+/// `nullable: true` as the type `null`. Ajv, which promptfoo has, takes the key from OpenAPI; no draft of JSON Schema has it.
+fn allow_null(schema: &mut Value) {
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(allow_null),
+        Value::Object(members) => {
+            if members.get("nullable") == Some(&Value::Bool(true))
+                && let Some(types) = members.get_mut("type")
+            {
+                let mut all = match types.take() {
+                    Value::Array(all) => all,
+                    only => vec![only],
+                };
+                if !all.iter().any(|it| it == "null") {
+                    all.push("null".into());
+                }
+                *types = all.into();
+                members.remove("nullable");
+            }
+            for (key, value) in members {
+                match value {
+                    _ if VALUES.contains(&key.as_str()) => {}
+                    Value::Object(schemas) if NAMED_SCHEMAS.contains(&key.as_str()) => {
+                        schemas.values_mut().for_each(allow_null);
+                    }
+                    schema => allow_null(schema),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Keys of a schema whose values are no schemas, whatever they look like.
+const VALUES: [&str; 4] = ["const", "default", "enum", "examples"];
+/// Keys of a schema whose members are schemas, whatever they are called.
+const NAMED_SCHEMAS: [&str; 5] =
+    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 fn required_elements(making: &mut Making<'_>) -> Result<(), String> {
     let elements = match making.optional_value()? {
@@ -64,4 +103,35 @@ fn required_elements(making: &mut Making<'_>) -> Result<(), String> {
     let elements: Vec<String> = elements;
     making.set("requiredElements", elements);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nullable_may_be_null() {
+        let mut schema = json!({
+            "type": "object",
+            "properties": {
+                "a": {"type": "string", "nullable": true},
+                "enum": {"type": ["number", "null"], "nullable": true, "enum": [1, null]},
+                "nullable": {"type": "boolean", "nullable": false},
+                "c": {"const": {"type": "string", "nullable": true}},
+            },
+            "anyOf": [{"items": {"type": "integer", "nullable": true}}],
+        });
+        allow_null(&mut schema);
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "a": {"type": ["string", "null"]},
+                "enum": {"type": ["number", "null"], "enum": [1, null]},
+                "nullable": {"type": "boolean", "nullable": false},
+                "c": {"const": {"type": "string", "nullable": true}},
+            },
+            "anyOf": [{"items": {"type": ["integer", "null"]}}],
+        });
+        assert_eq!(schema, expected);
+    }
 }

@@ -2,35 +2,32 @@
 
 use serde_json::{Map, Number, Value};
 
-/// The variable that is all of a text: `name` of `{{ name }}`.
+/// The variable that is all of a text: `name` of `{{ name }}`. Blanks and line ends around the braces are part of what promptfoo expects.
 pub(crate) fn variable_alone(value: Option<&Value>) -> Option<&str> {
-    let inner = value?.as_str()?.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    let inner = value?.as_str()?.strip_prefix("{{")?.strip_suffix("}}")?.trim();
     is_name(inner).then_some(inner)
 }
 
-/// Whether any text in it has a template.
+/// Whether promptfoo renders something of it: a text, or a text in a list. Texts deeper in it are taken as they are written.
 pub(crate) fn has_variables(value: &Value) -> bool {
+    let is_rendered =
+        |it: &Value| it.as_str().is_some_and(|it| it.contains("{{") || it.contains("{%"));
     match value {
-        Value::String(text) => text.contains("{{") || text.contains("{%"),
-        Value::Array(items) => items.iter().any(has_variables),
-        Value::Object(members) => members.values().any(has_variables),
-        _ => false,
+        Value::Array(items) => items.iter().any(is_rendered),
+        other => is_rendered(other),
     }
 }
 
-/// The same with each variable's value in its place.
+/// The same with each variable's value in its place, where promptfoo renders it.
 pub(crate) fn rendered(of: &Value, variables: &Map<String, Value>) -> Result<Value, String> {
-    Ok(match of {
-        Value::String(text) => Value::String(render(text, variables)?),
-        Value::Array(items) => {
-            items.iter().map(|it| rendered(it, variables)).collect::<Result<_, _>>()?
-        }
-        Value::Object(members) => {
-            let member = |(key, of): (&String, &Value)| Ok((key.clone(), rendered(of, variables)?));
-            Value::Object(members.iter().map(member).collect::<Result<_, String>>()?)
-        }
-        other => other.clone(),
-    })
+    let text = |it: &Value| match it {
+        Value::String(text) => render(text, variables).map(Value::String),
+        other => Ok(other.clone()),
+    };
+    match of {
+        Value::Array(items) => items.iter().map(text).collect(),
+        other => text(other),
+    }
 }
 
 fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> {
@@ -50,10 +47,10 @@ fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> 
             ));
         }
         match variables.get(name) {
-            Some(Value::String(value)) if is_template(value) || value.starts_with("file://") => {
+            Some(Value::String(value)) if is_template(value) || is_elsewhere(value) => {
                 return Err(format!("the variable `{name}` is a template or a file itself"));
             }
-            Some(Value::String(value)) => rendered.push_str(value),
+            Some(Value::String(value)) => rendered.push_str(without_line_end(value)),
             Some(Value::Number(number)) => rendered.push_str(&as_javascript(number)),
             Some(Value::Bool(value)) => rendered.push_str(&value.to_string()),
             Some(_) => {
@@ -70,6 +67,16 @@ fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> 
 
 fn is_template(text: &str) -> bool {
     ["{{", "{%", "{#"].iter().any(|begin| text.contains(begin))
+}
+
+/// Whether the value of a variable is what a file or a package holds.
+fn is_elsewhere(text: &str) -> bool {
+    ["file://", "package:"].iter().any(|scheme| text.starts_with(scheme))
+}
+
+/// A variable as promptfoo puts it into texts: without one line end behind it, which a block of YAML has.
+fn without_line_end(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
 }
 
 /// A number as JavaScript writes it: in as few digits as name it, a whole one without a fraction, and very large and small ones with an
@@ -100,14 +107,15 @@ mod tests {
 
     #[test]
     fn variables_are_put_in_and_programs_are_refused() {
-        let Value::Object(variables) =
-            json!({"city": "Lima", "n": 2, "x": 2.0, "list": [], "if": "{% if x %}"})
-        else {
+        let Value::Object(variables) = json!({
+            "city": "Lima", "block": "Lima\n\n", "n": 2, "x": 2.0, "list": [], "if": "{% if x %}", "package": "package:a:b",
+        }) else {
             panic!()
         };
         let render = |text: &str| render(text, &variables);
         assert_eq!(render("in {{city}}, {{ n }}x").unwrap(), "in Lima, 2x");
         assert_eq!(render("is {{x}}").unwrap(), "is 2");
+        assert_eq!(render("is {{block}}.").unwrap(), "is Lima\n.");
         for text in [
             "{{city | upper}}",
             "{% if x %}",
@@ -116,11 +124,24 @@ mod tests {
             "{{city",
             "{{list}}",
             "{{missing}}",
+            "{{package}}",
         ] {
             assert!(render(text).is_err(), "{text}");
         }
-        assert_eq!(variable_alone(Some(&json!(" {{ city }} "))), Some("city"));
-        assert_eq!(variable_alone(Some(&json!("{{a}} {{b}}"))), None);
+        assert_eq!(variable_alone(Some(&json!("{{ city }}"))), Some("city"));
+        for more in [" {{city}}", "{{city}}\n", "{{a}} {{b}}"] {
+            assert_eq!(variable_alone(Some(&json!(more))), None, "{more}");
+        }
+    }
+
+    #[test]
+    fn only_a_text_and_the_texts_of_a_list_are_rendered() {
+        let Value::Object(variables) = json!({"n": 5}) else { panic!() };
+        assert_eq!(rendered(&json!(["{{n}}", 1]), &variables), Ok(json!(["5", 1])));
+        for as_it_is in [json!({"a": "{{n}}"}), json!([["{{n}}"]]), json!([{"a": ["{{ z }}"]}])] {
+            assert!(!has_variables(&as_it_is), "{as_it_is}");
+            assert_eq!(rendered(&as_it_is, &variables), Ok(as_it_is));
+        }
     }
 
     #[test]

@@ -49,6 +49,40 @@ fn a_variable_alone_is_the_ground_truth_and_others_are_put_in() {
 }
 
 #[test]
+fn texts_with_commas_between_them_are_put_in_for_each_test() {
+    for kind in ["contains-any", "icontains-all", "not-contains-any"] {
+        let migration = of(&format!(
+            "
+            defaultTest: {{assert: [{{type: {kind}, value: '{{{{words}}}}'}}]}}
+            tests:
+            - vars: {{words: 'a, b'}}
+            - vars: {{words: c}}
+        "
+        ));
+        assert_eq!(migration.ground_truth, None);
+        assert_eq!(migration.scorers[0].config["values"], "a, b", "{kind}");
+        assert_eq!(migration.scorers[1].config["values"], "c", "{kind}");
+        assert_eq!(migration.scorers[1].nodes, ["test-1"]);
+    }
+}
+
+#[test]
+fn blanks_around_a_variable_are_part_of_what_is_expected() {
+    let migration = of("
+        tests:
+        - vars: {city: \"Lima\\n\"}
+          assert:
+          - type: equals
+            value: |
+              {{city}}
+          - {type: equals, value: ' {{city}}'}
+    ");
+    assert_eq!(migration.ground_truth, None);
+    let values: Vec<&Value> = migration.scorers.iter().map(|it| &it.config["value"]).collect();
+    assert_eq!(values, ["Lima\n", " Lima"]);
+}
+
+#[test]
 fn a_value_is_read_after_its_variables_are_put_in() {
     let migration = of("
         tests:
@@ -115,6 +149,42 @@ fn options_of_the_default_test_hold_for_each_test_that_does_not_say_otherwise() 
     ");
     let nodes: Vec<&[String]> = migration.scorers.iter().map(|it| &*it.nodes).collect();
     assert_eq!(nodes, [&["test-1", "test-2"][..], &["test-3"]]);
+}
+
+#[test]
+fn repeats_do_not_count_and_tests_that_are_the_same_have_one_number() {
+    let migration = of("
+        defaultTest: {options: {prefix: a}}
+        commandLineOptions: {repeat: 2}
+        evaluateOptions: {repeat: 3}
+        tests:
+        - {vars: {x: [one, one, two]}, options: {repeat: 4}, assert: [{type: contains, value: a}]}
+        - {vars: {x: one}, assert: [{type: contains, value: b}]}
+        - {vars: {x: one}, options: {prefix: a}, metadata: {}, assert: [{type: contains, value: b}]}
+        - {vars: {x: one}, description: another, assert: [{type: contains, value: c}]}
+        - {vars: {x: '{\"a\": 1}'}, assert: [{type: contains, value: d}]}
+        - {vars: {x: '{\"a\":1}'}, assert: [{type: contains, value: d}]}
+    ");
+    let nodes: Vec<&[String]> = migration.scorers.iter().map(|it| &*it.nodes).collect();
+    assert_eq!(nodes, [&["test-0", "test-1"][..], &["test-2"], &["test-3"], &["test-4"]]);
+}
+
+#[test]
+fn assertions_of_tests_whose_numbers_are_unknown_are_listed() {
+    for elsewhere in ["file://more.csv", "{path: 'file://more.csv'}", "{$ref: more.yaml}"] {
+        let migration = of(&format!("
+            defaultTest: {{assert: [{{type: contains, value: a}}, {{type: contains, value: 'b {{{{x}}}}'}}]}}
+            tests:
+            - vars: {{x: 1}}
+            - {elsewhere}
+            - {{vars: {{x: 2}}, assert: [{{type: contains, value: c}}]}}
+            - vars: {{x: 3}}
+        "));
+        let nodes: Vec<&[String]> = migration.scorers.iter().map(|it| &*it.nodes).collect();
+        assert_eq!(nodes, [&[][..], &["test-0"]], "{elsewhere}");
+        let places: Vec<&str> = migration.left_out.iter().map(|it| it.place.as_str()).collect();
+        assert_eq!(places, ["tests[1]", "tests[2].assert", "defaultTest.assert"]);
+    }
 }
 
 #[test]
@@ -217,15 +287,34 @@ fn variables_in_files_make_the_numbers_of_tests_unknown() {
 fn what_has_no_equal_is_listed_with_its_place() {
     let migration = of("
         tests:
-        - file://more.yaml
         - assert: [{type: javascript, value: 'output.length'}, {type: g-evil}, {type: contains}]
+        - file://more.yaml
     ");
     let places: Vec<&str> = migration.left_out.iter().map(|it| it.place.as_str()).collect();
     assert_eq!(
         places,
-        ["tests[0]", "tests[1].assert[0]", "tests[1].assert[1]", "tests[1].assert[2]"]
+        ["tests[1]", "tests[0].assert[0]", "tests[0].assert[1]", "tests[0].assert[2]"]
     );
     assert!(migration.scorers.is_empty());
+}
+
+#[test]
+fn code_that_decides_beside_the_assertions_is_listed() {
+    let migration = of("
+        extensions: ['file://hooks.js:beforeAll']
+        derivedMetrics: [{name: f1, value: 2 * p}]
+        defaultTest: {assertScoringFunction: 'file://score.js', assert: [{type: contains, value: a}]}
+        tests: [{assertScoringFunction: 'file://other.js'}]
+    ");
+    let places: Vec<&str> = migration.left_out.iter().map(|it| it.place.as_str()).collect();
+    let expected = [
+        "defaultTest.assertScoringFunction",
+        "tests[0].assertScoringFunction",
+        "extensions",
+        "derivedMetrics",
+    ];
+    assert_eq!(places, expected);
+    assert_eq!(of("{extensions: [], derivedMetrics: null, tests: []}").left_out.len(), 0);
 }
 
 #[test]
@@ -253,23 +342,23 @@ fn a_reference_that_names_nothing_here_is_listed() {
     let migration = of("
         defaultTest: {$ref: default.yaml}
         tests:
-        - $ref: '#/none'
         - assert: {$ref: asserts.yaml}
         - {assert: {type: contains, value: a}, vars: {$ref: vars.yaml}}
         - {assert: [{$ref: 'assert.yaml#/0'}, {type: contains, value: b}]}
+        - $ref: '#/none'
     ");
     let listed: Vec<(&str, &str)> =
         migration.left_out.iter().map(|it| (it.place.as_str(), it.what.as_str())).collect();
     let expected = [
         ("defaultTest", "default.yaml"),
-        ("tests[0]", "#/none"),
-        ("tests[1].assert", "asserts.yaml"),
-        ("tests[2].vars", "vars.yaml"),
-        ("tests[2].assert", ""),
-        ("tests[3].assert[0]", "assert.yaml#/0"),
+        ("tests[0].assert", "asserts.yaml"),
+        ("tests[1].vars", "vars.yaml"),
+        ("tests[1].assert", ""),
+        ("tests[2].assert[0]", "assert.yaml#/0"),
+        ("tests[3]", "#/none"),
     ];
     assert_eq!(listed, expected);
-    let why = &migration.left_out[1].why;
+    let why = &migration.left_out[5].why;
     assert!(why.ends_with("The numbers of the tests behind it are unknown"), "{why}");
     assert_eq!(migration.scorers.len(), 1);
 }

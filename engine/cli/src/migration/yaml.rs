@@ -20,10 +20,35 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
         null_as_string: true,
         non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
     };
-    let document: Node =
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())?;
+    let document: Node = serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| in_words(&error.to_string()))?;
     Ok(document.value(&read_otherwise(text)))
 }
+
+/// What the parser says, in one line and in words for who writes a configuration, and not for who calls the parser.
+fn in_words(said: &str) -> String {
+    let line = said.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let phrase = PHRASES.iter().find_map(|(theirs, words)| Some((line.find(theirs)?, words)));
+    match phrase {
+        Some((start, words)) => format!("{}{words}", &line[..start]),
+        None => line.to_owned(),
+    }
+}
+
+/// How phrases of serde-saphyr (2.2) begin that speak of its interface, and what they mean.
+const PHRASES: [(&str, &str); 4] = [
+    (
+        "multiple YAML documents",
+        "a second document begins here: a configuration is one, without `---` in it",
+    ),
+    (", set DuplicateKeyPolicy", ""),
+    ("recursive references", "an alias stands within what its anchor names"),
+    (
+        "budget breached",
+        "it is too large: where an alias stands, all that its anchor names is read again",
+    ),
+];
 
 /// The plain scalars that js-yaml reads as something else than serde-saphyr does, by the byte at which each begins.
 fn read_otherwise(text: &str) -> HashMap<u64, String> {
@@ -372,6 +397,25 @@ mod tests {
             ] {
                 assert_eq!(read(&written), Ok(Value::from(scalar)), "{written}");
             }
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_in_words_with_their_line() {
+        let mut large = "a: &a [x]\n".to_owned();
+        for (name, of) in ('b'..='h').zip('a'..) {
+            let aliases = vec![format!("*{of}"); 9].join(",");
+            large.push_str(&format!("{name}: &{name} [{aliases}]\n"));
+        }
+        for (text, said) in [
+            ("a: 1\n---\nb: 2\n", "a second document begins here"),
+            ("a: {b: 1, b: 2}\n", "duplicate mapping key: b"),
+            ("a: &a [*a]\n", "an alias stands within"),
+            (&large, "it is too large"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(said) && error.starts_with("line "), "{error}");
+            assert!(!error.contains(['\n', '_', '>']), "{error}");
         }
     }
 

@@ -1,0 +1,82 @@
+//! The numbers that tests have in promptfoo's results, as the reader of results gives them: without repeats, so that tests which are the
+//! same in all that results say about them have one number. Reads no assertion.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::config::{MOST_TESTS, Test, object};
+
+/// The numbers of the tests so far.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    known: HashMap<String, usize>,
+    are_lost: bool,
+}
+
+impl Numbers {
+    /// Those of a test, one for each combination of its variables; `None` if there are too many tests by now.
+    pub(super) fn of(
+        &mut self,
+        test: &Map<String, Value>,
+        default: &Map<String, Value>,
+        combinations: Vec<Map<String, Value>>,
+    ) -> Option<Vec<Test>> {
+        let said = said_of(test, default);
+        let mut tests: Vec<Test> = Vec::new();
+        for (at, variables) in combinations.into_iter().enumerate() {
+            // Which values the combination has is not always known, and then its place stands for them.
+            let is_known = !variables.values().any(Value::is_null);
+            let place = (!is_known).then_some(at);
+            let next = self.known.len();
+            let written = as_in_results(&json!([said, variables, place])).to_string();
+            let number = *self.known.entry(written).or_insert(next);
+            if number >= MOST_TESTS {
+                return None;
+            }
+            if tests.iter().all(|test| test.number != number) {
+                tests.push(Test { number, variables });
+            }
+        }
+        Some(tests)
+    }
+
+    /// From here on, how many tests there are is unknown.
+    pub(super) fn lose(&mut self) {
+        self.are_lost = true;
+    }
+
+    pub(super) fn are_lost(&self) -> bool {
+        self.are_lost
+    }
+}
+
+/// The same as results have it: in texts that are JSON, the spacing does not count.
+fn as_in_results(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            let read = serde_json::from_str::<Value>(text);
+            read.map_or_else(|_| value.clone(), |read| read.to_string().into())
+        }
+        Value::Array(items) => items.iter().map(as_in_results).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| (name.clone(), as_in_results(value));
+            Value::Object(members.iter().map(member).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// What results say of a test beside its variables, with what promptfoo (0.121) adds to it.
+fn said_of(test: &Map<String, Value>, default: &Map<String, Value>) -> Value {
+    let mut said = test.clone();
+    said.remove("vars");
+    for key in ["options", "metadata"] {
+        let mut all = object(default.get(key));
+        all.extend(object(test.get(key)));
+        said.insert(key.to_owned(), all.into());
+    }
+    said.entry("assert").or_insert_with(|| json!([]));
+    said.retain(|_, value| !value.is_null());
+    said.into()
+}
