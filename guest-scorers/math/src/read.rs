@@ -77,6 +77,9 @@ fn unwrapped(text: &str) -> &str {
 /// Without the names of colors: `\color{red}12`, `\textcolor{red}{12}`.
 fn without_colors(text: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(text);
+    if !text.contains("color{") {
+        return plain;
+    }
     while let Some(start) = ["\\color{", "\\textcolor{"].iter().find_map(|it| plain.find(it))
         && let Some(length) = plain[start..].find('}')
     {
@@ -196,10 +199,10 @@ fn grouped(text: &str) -> Option<String> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
     let (before, number, after) = (&text[..start], &text[start..end], &text[end..]);
-    (is_beside_number(before) && is_beside_number(after)).then_some(())?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mark = whole.chars().find(|c| !c.is_ascii_digit())?;
     (mark == ',' || mark.is_whitespace()).then_some(())?;
+    (is_beside_number(before) && is_beside_number(after)).then_some(())?;
     let mut groups = whole.split(mark);
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let first = groups.next().filter(|first| digits(first) && (1..=3).contains(&first.len()));

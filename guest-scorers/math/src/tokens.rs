@@ -231,7 +231,7 @@ pub(crate) fn is_style(command: &str) -> bool {
     const STYLES: &str = "left right middle big bigl bigr Big Bigl Bigr bigg biggl biggr Bigg Biggl Biggr large Large \
         LARGE small normalsize displaystyle textstyle scriptstyle quad qquad limits mathrm mathbf mathit mathsf \
         boldsymbol rm bf it underline";
-    STYLES.split_whitespace().any(|style| style == command)
+    STYLES.split(' ').any(|style| style == command)
 }
 
 /// Whether a command is the sign of a currency.
