@@ -447,6 +447,6 @@ fn file_name(path: &Path) -> String {
 }
 
 #[cfg(test)]
-mod places;
+mod places_tests;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{places::Elsewhere, *};
+use super::{places_tests::Elsewhere, *};
 use crate::suite::OnDisk;
 
 /// A folder with these files.
