@@ -1,7 +1,7 @@
 //! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows are is
 //! `scorebox-shards`' to say.
 
-use std::{io, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use arrow_schema::Schema;
 use pyo3::prelude::*;
@@ -10,6 +10,7 @@ use scorebox_shards::{BatchScorer, ShardError};
 
 use crate::{
     capsule::Batches,
+    components::Components,
     error::{self, Kind},
     home::Home,
     run_id::run_id_of,
@@ -30,11 +31,12 @@ pub(crate) struct TableScorer {
 }
 
 impl TableScorer {
-    /// Loads the scorers of a suite. Without an id, the run is named by the suite.
+    /// Loads the scorers of a suite, which must be these `components`. Without an id, the run is named by the suite.
     pub(crate) fn load(
         py: Python<'_>,
         plan: &Plan,
-        workspace: Option<&std::path::Path>,
+        components: &Components,
+        workspace: Option<&Path>,
         run: Option<&str>,
         jobs: Option<usize>,
     ) -> PyResult<TableScorer> {
@@ -51,6 +53,7 @@ impl TableScorer {
         let loaded = wait_for(py, home, load_scorers(plan, &registry, engine.sandbox()))?;
         let loaded = loaded.map_err(|error| error::of_run(py, &error))?;
         scorebox_cli::must_be_as_locked(&plan.scorers, &plan.policies, &loaded).map_err(locked)?;
+        components.must_be_of(py, &loaded)?;
         let scorer = BatchScorer::new(plan.clone(), loaded, &run, jobs);
         Ok(TableScorer { scorer: scorer.map_err(|error| refused(py, error))?, run, jobs })
     }

@@ -4,7 +4,7 @@
 use std::{
     ffi::OsString,
     mem,
-    path::PathBuf,
+    path::{self, PathBuf},
     process,
     sync::{
         Arc, Mutex, PoisonError,
@@ -75,7 +75,8 @@ impl Home {
         }
     }
 
-    fn new(py: Python<'_>, settings: Settings) -> PyResult<Home> {
+    fn new(py: Python<'_>, mut settings: Settings) -> PyResult<Home> {
+        settings.cache = settings.cache.or_else(scorebox_cli::cache_folder).map(absolute);
         let cores = thread::available_parallelism().map_or(1, Into::into);
         let jobs = settings.jobs.unwrap_or(cores);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -157,7 +158,7 @@ impl Drop for Unfinished {
 fn builder(py: Python<'_>, settings: &Settings, jobs: usize) -> PyResult<EngineBuilder> {
     let mut engine =
         Engine::builder().jobs(jobs).compiler(compiler(py)?).signals_based_traps(false);
-    if let Some(folder) = settings.cache.clone().or_else(scorebox_cli::cache_folder) {
+    if let Some(folder) = &settings.cache {
         engine = engine.cache(folder);
     }
     if let Some(bytes) = settings.memory_budget_bytes {
@@ -209,11 +210,16 @@ pub(crate) fn configure(
     let before = home.0.take().unwrap_or_default();
     home.0 = Some(Settings {
         jobs: jobs.or(before.jobs),
-        cache: cache_dir.or(before.cache),
+        cache: cache_dir.map(absolute).or(before.cache),
         memory_budget_bytes: memory_budget_bytes.or(before.memory_budget_bytes),
-        workspace: workspace.or(before.workspace),
+        workspace: workspace.map(absolute).or(before.workspace),
     });
     Ok(())
+}
+
+/// The path for a process that is in another folder by then.
+pub(crate) fn absolute(path: PathBuf) -> PathBuf {
+    path::absolute(&path).unwrap_or(path)
 }
 
 /// A number of bytes: an integer, or text such as `64MiB`.

@@ -27,6 +27,7 @@ mod batches;
 mod capsule;
 mod case;
 mod command;
+mod components;
 mod error;
 mod home;
 mod judges;

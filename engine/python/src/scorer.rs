@@ -3,7 +3,8 @@
 
 use std::{
     ffi::OsStr,
-    path::{self, PathBuf},
+    mem,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -28,7 +29,7 @@ use crate::{
     answer::answer_of,
     case::{self, PARTS},
     error::{self, Kind},
-    home::{Home, OfProcess, bytes_of},
+    home::{Home, OfProcess, absolute, bytes_of},
     score::Score,
     table::{self, Table},
     value,
@@ -47,9 +48,8 @@ impl Recipe {
     fn absolute(mut self) -> Recipe {
         if let Recipe::Named(scorer) = &mut self
             && let Reference::File(path) = &mut scorer.uses
-            && let Ok(absolute) = path::absolute(&*path)
         {
-            *path = absolute;
+            *path = absolute(mem::take(path));
         }
         self
     }
@@ -211,6 +211,11 @@ impl Scorer {
             ));
         }
         Scorer::of_recipe(py, Recipe::Named(Box::new(entry)))
+    }
+
+    /// The digest of its component.
+    pub(crate) fn component(&self) -> Digest {
+        self.digest
     }
 
     fn of_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Scorer> {

@@ -20,13 +20,18 @@ from ._tables import at_once, column_names, like, mapped
 class Suite:
     """A suite of scorers, read from a file.
 
-    It pickles as what it was made from, with its digest: the file is read again where it is unpickled, by its absolute path,
-    and refused (``"changed"``) if it is another suite by then. It works in a process that was forked.
+    It is one suite for as long as it is there. Its files are where they were when it was made, whatever folder becomes the current
+    one. What was loaded first is what its scorers are: where they are loaded again, as in a process that was forked or for
+    :func:`scorebox.run`, and a script was edited meanwhile, that is refused (``"changed"``).
+
+    It pickles as what it was made from, with its digest and those of its components: the files are read again where it is
+    unpickled, by their absolute paths, and refused (``"changed"``) if it is another suite by then.
 
     Args:
         path: The suite file (TOML or JSON), in which ``${NAME}`` is a variable of the environment; or a bundle
             (``.tar``), which has the values.
-        text: In place of a file, the text of one. It is read without the environment: ``${NAME}`` has no value in it.
+        text: In place of a file, the text of one. It is read without the environment: ``${NAME}`` has no value in it. Paths in it
+            start in the current folder.
         workspace: The folder below which cases name theirs, for scorers that read files.
 
     Raises:
@@ -42,11 +47,14 @@ class Suite:
     ) -> None:
         if (path is None) == (text is None):
             raise TypeError("a suite has either a path or a text")
-        self._recipe = (_absolute(path), text, _absolute(workspace))
-        self._native = _scorebox.Suite(path, text, workspace)
+        self._make(path, text, workspace, None)
+
+    def _make(self, path: Any, text: str | None, workspace: Any, folder: str | None) -> None:
+        self._native = _scorebox.Suite(path, text, workspace, folder)
+        self._recipe = (_absolute(path), text, _absolute(workspace), folder or _current_folder())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (*self._recipe, self.digest)
+        return _rebuilt, (*self._recipe, self.digest, self._native.components_now())
 
     def __repr__(self) -> str:
         return f"Suite({self.name!r}: {', '.join(self.scorer_ids)})"
@@ -212,11 +220,21 @@ def _absolute(path: str | os.PathLike[str] | None) -> str | None:
     return os.path.abspath(path) if path is not None else None
 
 
-def _rebuilt(path: Any, text: Any, workspace: Any, digest: str) -> Suite:
-    suite = Suite(path, text=text, workspace=workspace)
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        # It was removed.
+        return None
+
+
+def _rebuilt(path: Any, text: Any, workspace: Any, folder: Any, digest: str, components: dict[str, str]) -> Suite:
+    suite = Suite.__new__(Suite)
+    suite._make(path, text, workspace, folder)
     if suite.digest != digest:
         advice = "pickle the suite again, from the file as it is now; variables of the environment count, too"
         raise ScoreboxError("changed", "the suite changed since it was read: it has another digest", advice)
+    suite._native.must_have(components)
     return suite
 
 
