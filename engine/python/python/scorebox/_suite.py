@@ -132,6 +132,10 @@ class Suite:
     ) -> Rows:
         """Scores a stream of cases, and yields rows as they are computed.
 
+        Cases are taken in the thread that asks for a row, as many as may be in flight, before it waits for one: a row that is
+        ready while ``cases`` takes its time comes after its next case. Where the next case depends on the row of the one before,
+        say ``in_flight=1``.
+
         A loop that is left early ends the scoring, and so does an exception such as ``KeyboardInterrupt``: what waits is not
         scored, and no judge is asked about it. Where rows are stored, the scores that were begun are finished and stored, and
         the run is ``interrupted``, or ``stopped`` where the cases are at fault. Use ``with suite.iter(…) as rows:`` or :meth:`Rows.close` where that must
@@ -150,7 +154,8 @@ class Suite:
         Yields:
             A row for each case and scorer: cases in their order, scorers in the suite's. ``row.case_id`` and
             ``row.scorer_id`` say whose it is; errors are rows with the status ``"error"`` and an ``error``. A scorer that
-            skips a case has no row. A case without an id is called ``case-1``, ``case-2``, ….
+            skips a case has no row. A case without an id is called ``case-1``, ``case-2``, … by its place among all items but
+            empty lines, as in a file.
 
         Raises:
             ScoreboxError: A scorer cannot be loaded, an item is not a case, or the database cannot store the rows.
@@ -171,9 +176,10 @@ class Rows(Iterator[Score]):
 
     def __init__(self, native: _scorebox.Rows) -> None:
         self._native = native
+        self._end = native.end_of()
         self._process = os.getpid()
-        # The same thread comes again if the cases ask for a row; that is refused instead of waiting for itself.
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._inside: int | None = None
 
     def __iter__(self) -> Rows:
         return self
@@ -182,15 +188,22 @@ class Rows(Iterator[Score]):
         # A thread that had the lock is not in a process that was forked, where the stream is refused.
         if os.getpid() != self._process:
             return next(self._native)
+        thread = threading.get_ident()
+        if self._inside == thread:
+            advice = "give the cases without waiting for rows of them, or take rows in another loop"
+            raise ScoreboxError("invalid-argument", "the cases ask for a row of their own stream", advice)
         with self._lock:
-            return next(self._native)
+            self._inside = thread
+            try:
+                return next(self._native)
+            finally:
+                self._inside = None
 
     def close(self) -> None:
         """Ends the stream, and waits for the end of its run: no more is scored, and what is computed at the moment is stored
-        if a database was named. After the last row it changes nothing."""
-        if os.getpid() == self._process:
-            with self._lock:
-                self._native.close()
+        if a database was named. After the last row it changes nothing. Any thread may call it: one that waits for a row gets none,
+        and one that waits for the next of ``cases`` is not waited for."""
+        self._end.close()
 
     def __enter__(self) -> Rows:
         return self
