@@ -5,7 +5,12 @@ use std::{io, path::Path, sync::Arc};
 
 use arrow_schema::Schema;
 use pyo3::prelude::*;
-use scorebox::{judge::Judges, run::load_scorers, store::RunId, suite::Suite as Plan};
+use scorebox::{
+    judge::Judges,
+    run::load_scorers,
+    store::{RunId, StoreError},
+    suite::Suite as Plan,
+};
 use scorebox_shards::{BatchScorer, ShardError};
 
 use crate::{
@@ -139,6 +144,9 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         }
         ShardError::OtherRun { .. } => {
             advised(Kind::Database, "name the same shards in the same order, or another database")
+        }
+        ShardError::Store(StoreError::RunExists { .. }) => {
+            advised(Kind::Database, "the run is finished; name another database")
         }
         ShardError::Store(ref error) => error::of(py, Kind::Database, error),
         ShardError::Summary { ref error, .. } => error::of_score(py, error),

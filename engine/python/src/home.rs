@@ -190,14 +190,14 @@ fn warn_of(py: Python<'_>, engine: &Engine) -> PyResult<()> {
 #[pyo3(signature = (*, jobs=None, cache_dir=None, memory_budget=None, workspace=None))]
 pub(crate) fn configure(
     py: Python<'_>,
-    jobs: Option<usize>,
+    jobs: Option<i64>,
     cache_dir: Option<PathBuf>,
     memory_budget: Option<Bound<'_, PyAny>>,
     workspace: Option<PathBuf>,
 ) -> PyResult<()> {
-    if jobs == Some(0) {
-        return Err(error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into()));
-    }
+    let too_few = || error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into());
+    let jobs = jobs.map(|jobs| usize::try_from(jobs).ok().filter(|jobs| *jobs > 0));
+    let jobs = jobs.map(|jobs| jobs.ok_or_else(too_few)).transpose()?;
     let memory_budget_bytes = memory_budget.map(|size| bytes_of(&size, "memory_budget"));
     let memory_budget_bytes = memory_budget_bytes.transpose()?;
     let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);

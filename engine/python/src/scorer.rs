@@ -320,8 +320,9 @@ fn limits(
 ) -> PyResult<Limits> {
     let mut limits = Limits::default();
     if let Some(seconds) = timeout {
-        let timeout = Duration::try_from_secs_f64(seconds).map_err(|_| {
-            let message = format!("`timeout` is not a number of seconds: {seconds}");
+        let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|it| !it.is_zero());
+        let timeout = timeout.ok_or_else(|| {
+            let message = format!("`timeout` is not a number of seconds above 0: {seconds}");
             error::new(py, Kind::InvalidArgument, message)
         })?;
         limits = limits.with_timeout(timeout);

@@ -163,6 +163,8 @@ class Suite:
         """
         if on_bad_case not in ("stop", "skip"):
             raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
+        if in_flight < 1:
+            raise ScoreboxError("invalid-argument", "`in_flight` must be at least 1")
         _must_be_cases(cases)
         items = (dict(case) if isinstance(case, Mapping) and not isinstance(case, dict) else case for case in cases)
         rows = Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
