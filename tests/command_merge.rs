@@ -454,6 +454,28 @@ fn shards_that_have_their_plan_are_held_against_the_suite_that_is_named() {
 }
 
 #[test]
+fn shards_whose_suites_call_one_component_otherwise_are_of_one_run() {
+    let folder = with_shards();
+    // What versions wrote that put the folder of the suite before the path that is in it.
+    let older = Shard::read(&folder.path("out-1.parquet"))
+        .of_suite(|suite| suite.replace("\"./misbehave.wasm\"", "\"../m/./misbehave.wasm\""));
+    older.write(&folder.path("older.parquet"));
+    let merge = "scorebox merge out-0.parquet older.parquet";
+    folder.sh(&format!("{merge} --suite suite.toml -o merged.parquet")).exits_with(0);
+    folder.sh("scorebox merge older.parquet out-0.parquet --db older.db").exits_with(0);
+    folder.sh("scorebox merge merged.parquet out-1.parquet --db merged.db").exits_with(0);
+    assert_eq!(stored(&folder, "older.db"), stored(&folder, "merged.db"));
+    folder.sh("scorebox verify --db older.db").exits_with(0);
+    // One that is there is not made again.
+    folder.sh(&format!("{SHARD} in-1.parquet -o older.parquet")).exits_with(0);
+
+    let other = older.of_suite(|suite| suite.replace("\"some\"", "\"same\""));
+    other.write(&folder.path("other.parquet"));
+    let refused = folder.sh("scorebox merge out-0.parquet other.parquet -o m.parquet");
+    assert!(refused.exits_with(2).stderr.contains("not of one run: the suite is "));
+}
+
+#[test]
 fn shards_of_two_seeds_are_not_of_one_run_and_the_seeds_are_named() {
     let folder = with_shards();
     let seeded = format!("{SHARD} --seed 5 in-1.parquet -o seeded.parquet");

@@ -71,6 +71,31 @@ fn a_shard_that_is_made_again_differs_in_nothing_but_times() {
 }
 
 #[test]
+fn a_run_has_one_id_from_wherever_its_suite_is_read() {
+    let folder = with_cases();
+    fs::create_dir(folder.path("parts")).unwrap();
+    folder.write("parts/suite.toml", "include = [\"../suite.toml\"]\n");
+    let here = folder.path("parts").display().to_string();
+    let spelled = ["parts/suite.toml", "./parts/suite.toml", "parts/../parts/suite.toml", &here];
+    let [first, rest @ ..] = spelled.map(|suite| {
+        let suite = if suite == here { format!("{here}/suite.toml") } else { suite.to_owned() };
+        let shard =
+            format!("scorebox shard {suite} --column output=answer in-0.parquet -o out.parquet");
+        folder.sh(&shard).exits_with(0).stderr
+    });
+    assert!(first.starts_with("out.parquet: 20 cases, 100 results of run suite-"), "{first}");
+    for said in rest {
+        assert!(said.starts_with("out.parquet already exists: the same input"), "{said}");
+    }
+    let beside = "cd parts && scorebox shard suite.toml --column output=answer";
+    folder.sh(&format!("{beside} ../in-1.parquet -o ../two.parquet")).exits_with(0);
+    folder
+        .sh("scorebox merge out.parquet two.parquet --suite ./parts/suite.toml --db m.db")
+        .exits_with(0);
+    folder.sh("scorebox verify --db m.db").exits_with(0);
+}
+
+#[test]
 fn processes_that_write_one_output_leave_one_whole_file() {
     let folder = with_cases();
     let command = format!("{SHARD} in-0.parquet -o out.parquet");

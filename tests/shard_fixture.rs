@@ -13,6 +13,8 @@ use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
+use scorebox::digest::Digest;
+use scorebox_shards::Plan;
 
 /// A table of texts, a column after the other.
 pub(crate) fn write_texts(path: &Path, columns: &[(&str, &[Option<&str>])]) {
@@ -60,6 +62,20 @@ impl Shard {
     pub(crate) fn metadata(&mut self, key: &str) -> &mut String {
         let pair = self.metadata.iter_mut().find(|pair| pair.key == key).unwrap();
         pair.value.as_mut().unwrap()
+    }
+
+    /// The same as if its suite were written so.
+    pub(crate) fn of_suite(mut self, change: impl Fn(&str) -> String) -> Shard {
+        let plan = self.metadata("scorebox.plan");
+        let mut changed: Plan = serde_json::from_str(plan).unwrap();
+        changed.suite_json = change(&changed.suite_json);
+        changed.suite_digest = Digest::of(changed.suite_json.as_bytes());
+        *plan = serde_json::to_string(&changed).unwrap();
+        let named = vec![changed.digest().to_string(); self.batch.num_rows()];
+        let mut columns = self.batch.columns().to_vec();
+        columns[self.batch.schema().index_of("plan").unwrap()] = Arc::new(StringArray::from(named));
+        let batch = RecordBatch::try_new(self.batch.schema(), columns).unwrap();
+        Shard { batch, metadata: self.metadata }
     }
 
     /// The same without what scorebox put into the metadata.

@@ -7,10 +7,26 @@ use arrow_array::{
     ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type},
     ffi_stream::FFI_ArrowArrayStream,
 };
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
-/// Why a column is no table.
-pub(crate) const NO_ROWS: &str = "it is a column, and no table with named columns";
+/// Why Arrow data is no table that can be read.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    /// It has something else than rows.
+    NoRows,
+    /// A column is of a type that only the other library knows.
+    Column {
+        name: String,
+        why: ArrowError,
+    },
+    Arrow(ArrowError),
+}
+
+impl From<ArrowError> for Unreadable {
+    fn from(error: ArrowError) -> Unreadable {
+        Unreadable::Arrow(error)
+    }
+}
 
 /// The batches of another library's stream. In place of `ArrowArrayStreamReader`, which takes the arrays as they are.
 #[derive(Debug)]
@@ -22,19 +38,19 @@ pub(crate) struct Stream {
 impl Stream {
     /// # Errors
     /// The stream was read already, or its schema cannot be read.
-    pub(crate) fn new(mut stream: FFI_ArrowArrayStream) -> Result<Stream, ArrowError> {
+    pub(crate) fn new(mut stream: FFI_ArrowArrayStream) -> Result<Stream, Unreadable> {
         let (Some(get_schema), Some(_)) = (stream.get_schema, stream.release) else {
-            return Err(ArrowError::CDataInterface("its stream was read already".to_owned()));
+            let why = "its stream was read already".to_owned();
+            return Err(ArrowError::CDataInterface(why).into());
         };
         let mut schema = FFI_ArrowSchema::empty();
         #[expect(unsafe_code, reason = "a function of another library is called")]
         // SAFETY: the stream is not released, and its function fills in a schema that is empty.
         let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
         if code != 0 {
-            return Err(last_error(&mut stream));
+            return Err(last_error(&mut stream).into());
         }
-        must_be_of_rows(&schema)?;
-        let schema = Arc::new(Schema::try_from(&schema)?);
+        let schema = schema_of_rows(&schema)?;
         Ok(Stream { stream, schema })
     }
 
@@ -60,19 +76,25 @@ impl Stream {
     }
 }
 
-/// What a stream says about the call that failed.
-/// Refuses what is a column without a name, such as a series.
+/// The columns of rows.
 ///
 /// # Errors
-/// It has something else than rows.
-pub(crate) fn must_be_of_rows(schema: &FFI_ArrowSchema) -> Result<(), ArrowError> {
+/// It is a column without a name, such as a series; a column cannot be read.
+pub(crate) fn schema_of_rows(schema: &FFI_ArrowSchema) -> Result<SchemaRef, Unreadable> {
     // As the interface writes the type of a structure.
-    match schema.format() {
-        "+s" => Ok(()),
-        _ => Err(ArrowError::SchemaError(NO_ROWS.to_owned())),
+    if schema.format() != "+s" {
+        return Err(Unreadable::NoRows);
     }
+    for column in schema.children() {
+        Field::try_from(column).map_err(|why| {
+            let name = column.name().unwrap_or_default().to_owned();
+            Unreadable::Column { name, why }
+        })?;
+    }
+    Ok(Arc::new(Schema::try_from(schema)?))
 }
 
+/// What a stream says about the call that failed.
 fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
     #[expect(unsafe_code, reason = "a function of another library is called")]
     // SAFETY: a call of the stream failed, and the text is copied before the next call.

@@ -1,15 +1,21 @@
 //! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows are is
 //! `scorebox-shards`' to say.
 
-use std::{io, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use arrow_schema::Schema;
 use pyo3::prelude::*;
-use scorebox::{judge::Judges, run::load_scorers, store::RunId, suite::Suite as Plan};
+use scorebox::{
+    judge::Judges,
+    run::load_scorers,
+    store::{RunId, StoreError},
+    suite::Suite as Plan,
+};
 use scorebox_shards::{BatchScorer, ShardError};
 
 use crate::{
     capsule::Batches,
+    components::Components,
     error::{self, Kind},
     home::Home,
     run_id::run_id_of,
@@ -30,11 +36,12 @@ pub(crate) struct TableScorer {
 }
 
 impl TableScorer {
-    /// Loads the scorers of a suite. Without an id, the run is named by the suite.
+    /// Loads the scorers of a suite, which must be these `components`. Without an id, the run is named by the suite.
     pub(crate) fn load(
         py: Python<'_>,
         plan: &Plan,
-        workspace: Option<&std::path::Path>,
+        components: &Components,
+        workspace: Option<&Path>,
         run: Option<&str>,
         jobs: Option<usize>,
     ) -> PyResult<TableScorer> {
@@ -51,6 +58,7 @@ impl TableScorer {
         let loaded = wait_for(py, home, load_scorers(plan, &registry, engine.sandbox()))?;
         let loaded = loaded.map_err(|error| error::of_run(py, &error))?;
         scorebox_cli::must_be_as_locked(&plan.scorers, &plan.policies, &loaded).map_err(locked)?;
+        components.must_be_of(py, &loaded)?;
         let scorer = BatchScorer::new(plan.clone(), loaded, &run, jobs);
         Ok(TableScorer { scorer: scorer.map_err(|error| refused(py, error))?, run, jobs })
     }
@@ -136,6 +144,9 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         }
         ShardError::OtherRun { .. } => {
             advised(Kind::Database, "name the same shards in the same order, or another database")
+        }
+        ShardError::Store(StoreError::RunExists { .. }) => {
+            advised(Kind::Database, "the run is finished; name another database")
         }
         ShardError::Store(ref error) => error::of(py, Kind::Database, error),
         ShardError::Summary { ref error, .. } => error::of_score(py, error),

@@ -1,14 +1,14 @@
 //! Arrow tables in and out, without copies, by the PyCapsule interface: whatever has `__arrow_c_stream__` (tables of pyarrow,
 //! polars and pandas) or `__arrow_c_array__` (a batch). Looks into no column.
 
-use std::{ffi::CStr, sync::Arc};
+use std::ffi::CStr;
 
 use arrow_array::{
     RecordBatch, RecordBatchReader,
     ffi::{FFI_ArrowArray, FFI_ArrowSchema},
     ffi_stream::FFI_ArrowArrayStream,
 };
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use pyo3::{
     exceptions::PyException,
     prelude::*,
@@ -16,7 +16,7 @@ use pyo3::{
 };
 
 use crate::{
-    arrays::{NO_ROWS, Stream, batch_of, must_be_of_rows},
+    arrays::{Stream, Unreadable, batch_of, schema_of_rows},
     error::{self, Kind},
 };
 
@@ -27,6 +27,8 @@ const ARRAY: &CStr = c"arrow_array";
 /// What to do with a column.
 const AS_TABLE: &str =
     "give it a name: `series.to_frame(\"output\")`, or `pyarrow.table({\"output\": column})`";
+/// What to do with a column of a type that is not known.
+pub(crate) const CAST: &str = "cast it to text or numbers first";
 /// What to do with a table that is no Arrow table.
 const ONE_TYPE: &str = "a column of a table has values of one type; score those of several with `score` or `Suite.iter`, \
      or make them texts: `frame.astype(str)`";
@@ -44,19 +46,9 @@ impl Batches {
     /// If it is no table, or what it gives is not one.
     pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
         let py = table.py();
-        let broken = |error: ArrowError| match error {
-            ArrowError::SchemaError(why) if why == NO_ROWS => {
-                let kind = table.get_type().fully_qualified_name();
-                let kind = kind.map_or_else(|_| "this".to_owned(), |kind| format!("`{kind}`"));
-                let message = format!("{kind} is not a table: {why}");
-                error::advised(py, Kind::InvalidArgument, message, Some(AS_TABLE.to_owned()))
-            }
-            error => {
-                error::new(py, Kind::InvalidArgument, format!("the table cannot be read: {error}"))
-            }
-        };
-        if let Ok(give) = table.getattr("__arrow_c_stream__") {
-            let capsule = give.call0().map_err(|error| not_arrow(py, error))?;
+        let broken = |error: Unreadable| broken(table, error);
+        if let Some(give) = table.getattr_opt("__arrow_c_stream__")? {
+            let capsule = give.call0().map_err(|error| not_arrow(table, error))?;
             let stream = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
             #[expect(unsafe_code, reason = "a pointer from another library is read")]
             // SAFETY: a capsule of this name holds such a stream, says the interface; it is moved out, and what stays in
@@ -64,7 +56,7 @@ impl Batches {
             let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr().cast()) };
             return Stream::new(stream).map(Batches::Stream).map_err(broken);
         }
-        if let Ok(give) = table.getattr("__arrow_c_array__") {
+        if let Some(give) = table.getattr_opt("__arrow_c_array__")? {
             let capsules = give.call0()?;
             let capsules = capsules.cast::<PyTuple>()?;
             let (schema, array) = (capsules.get_item(0)?, capsules.get_item(1)?);
@@ -76,9 +68,8 @@ impl Batches {
                 let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
                 (schema, FFI_ArrowArray::from_raw(array.as_ptr().cast()))
             };
-            must_be_of_rows(&schema).map_err(broken)?;
-            let schema = Arc::new(Schema::try_from(&schema).map_err(broken)?);
-            let batch = batch_of(array, &schema).map_err(broken)?;
+            let schema = schema_of_rows(&schema).map_err(broken)?;
+            let batch = batch_of(array, &schema).map_err(|error| broken(error.into()))?;
             return Ok(Batches::One(schema, Some(batch)));
         }
         let kind = table.get_type().fully_qualified_name()?;
@@ -110,14 +101,44 @@ impl Batches {
     }
 }
 
-/// Why a library does not make Arrow of its own table: some values of a column are texts and some numbers, above all.
-fn not_arrow(py: Python<'_>, error: PyErr) -> PyErr {
+/// Why what a table gives cannot be read.
+fn broken(table: &Bound<'_, PyAny>, error: Unreadable) -> PyErr {
+    let (message, advice) = match error {
+        Unreadable::NoRows => {
+            let kind = table.get_type().fully_qualified_name();
+            let kind = kind.map_or_else(|_| "this".to_owned(), |kind| format!("`{kind}`"));
+            let why = "it is a column, and no table with named columns";
+            (format!("{kind} is not a table: {why}"), Some(AS_TABLE))
+        }
+        Unreadable::Column { name, why } => {
+            (format!("the column `{name}` cannot be read: {why}"), Some(CAST))
+        }
+        Unreadable::Arrow(error) => (format!("the table cannot be read: {error}"), None),
+    };
+    error::advised(table.py(), Kind::InvalidArgument, message, advice.map(str::to_owned))
+}
+
+/// Why a table does not become Arrow. A library that is known says it of a column: some of its values are texts and some
+/// numbers, above all. What goes wrong in a caller's own table is the caller's.
+fn not_arrow(table: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = table.py();
+    let is_known = py
+        .import("scorebox._tables")
+        .and_then(|tables| tables.call_method1("column_names", (table,)))
+        .is_ok_and(|names| !names.is_none());
     // Ctrl-C is no such reason.
-    if !error.is_instance_of::<PyException>(py) {
+    if !is_known || !error.is_instance_of::<PyException>(py) {
         return error;
     }
     let message = format!("the table cannot be read: {error}");
-    let refused = error::advised(py, Kind::InvalidArgument, message, Some(ONE_TYPE.to_owned()));
+    let of_pyarrow = |error: &PyErr| {
+        let module = error.get_type(py).getattr("__module__");
+        module
+            .and_then(|name| name.extract::<String>())
+            .is_ok_and(|name| name.starts_with("pyarrow"))
+    };
+    let advice = of_pyarrow(&error).then(|| ONE_TYPE.to_owned());
+    let refused = error::advised(py, Kind::InvalidArgument, message, advice);
     refused.set_cause(py, Some(error));
     refused
 }

@@ -14,6 +14,11 @@ use crate::{
     value,
 };
 
+/// What the stream of a caller's cases is called.
+const CASES: &str = "<cases>";
+/// Characters of an id that a message shows.
+const MOST_ID: usize = 80;
+
 /// The parts of a case, as `Scorer.score` takes them.
 pub(crate) const PARTS: [(Key, &str); 11] = [
     (Key::Output, "output"),
@@ -54,22 +59,34 @@ pub(crate) fn of_parts<'py>(
     Case::from_json(line).map_err(|error| error::of_case(py, &error))
 }
 
-/// The case at this index of a stream: a dictionary with the keys of a case line, or such a line.
-pub(crate) fn of_item(item: &Bound<'_, PyAny>, index: u64) -> PyResult<Case> {
+/// The case in this place of a stream, of the item of this number: a dictionary with the keys of a case line, or such a line.
+pub(crate) fn of_item(item: &Bound<'_, PyAny>, number: u64, place: u64) -> PyResult<Case> {
     let py = item.py();
     let mut line = if let Ok(members) = item.cast::<PyDict>() {
         let mut line = String::new();
-        value::write(&mut line, "", members.as_any())?;
+        let written = value::write(&mut line, "", members.as_any());
+        written.map_err(|error| error::within(py, error, |why| at(number, id_of(members), why)))?;
         line
     } else if let Ok(line) = item.cast::<PyString>() {
-        line.to_str().map_err(|_| not_a_case(item))?.to_owned()
+        line.to_str().map_err(|_| not_a_case(item, number))?.to_owned()
     } else {
-        return Err(not_a_case(item));
+        return Err(not_a_case(item, number));
     };
-    let location = Location::new("<cases>", index + 1);
+    let location = Location::new(CASES, number);
     // The end of a line does not belong to its text, or a mistake there would be reported on the next line.
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
-    Case::parse(line, index, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
+    Case::parse(line, place, &Mapping::NONE, location).map_err(|error| error::of_case(py, &error))
+}
+
+/// What is wrong with the item of this number, with its place and, if it is known, its id.
+pub(crate) fn at(number: u64, id: Option<String>, why: &str) -> String {
+    let id = id.map_or_else(String::new, |id| format!(" (id `{id}`)"));
+    format!("{CASES}:{number}{id}: {why}")
+}
+
+fn id_of(members: &Bound<'_, PyDict>) -> Option<String> {
+    let id: String = members.get_item("id").ok()??.extract().ok()?;
+    Some(id.escape_debug().take(MOST_ID).collect())
 }
 
 /// Whether an item of a stream is an empty line, which a file of lines may have.
@@ -78,8 +95,8 @@ pub(crate) fn is_empty_line(item: &Bound<'_, PyAny>) -> bool {
         .is_ok_and(|line| line.to_str().is_ok_and(|line| line.trim_ascii().is_empty()))
 }
 
-fn not_a_case(item: &Bound<'_, PyAny>) -> PyErr {
+fn not_a_case(item: &Bound<'_, PyAny>, number: u64) -> PyErr {
     let kind = item.get_type().name().map_or_else(|_| "?".to_owned(), |kind| kind.to_string());
     let message = format!("a case is a dictionary or a line of JSON, not `{kind}`");
-    error::new(item.py(), Kind::InvalidCase, message)
+    error::new(item.py(), Kind::InvalidCase, at(number, None, &message))
 }

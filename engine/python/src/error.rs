@@ -84,6 +84,17 @@ pub(crate) fn advised(
     exception(py, kind.as_str(), &message, advice.as_deref())
 }
 
+/// The exception with another message, if it is one of this package.
+pub(crate) fn within(py: Python<'_>, error: PyErr, message: impl FnOnce(&str) -> String) -> PyErr {
+    let text = |name: &str| error.value(py).getattr(name).and_then(|text| text.extract::<String>());
+    match (text("kind"), text("message")) {
+        (Ok(kind), Ok(said)) => {
+            exception(py, &kind, &message(&said), text("advice").ok().as_deref())
+        }
+        _ => error,
+    }
+}
+
 /// Published scorers cannot be used as they are locked.
 pub(crate) fn of_lock(py: Python<'_>, error: scorebox_cli::NotAsLocked) -> PyErr {
     advised(py, Kind::InvalidSuite, error.message, error.hint)

@@ -4,7 +4,7 @@
 use std::{
     ffi::OsString,
     mem,
-    path::PathBuf,
+    path::{self, PathBuf},
     process,
     sync::{
         Arc, Mutex, PoisonError,
@@ -75,7 +75,8 @@ impl Home {
         }
     }
 
-    fn new(py: Python<'_>, settings: Settings) -> PyResult<Home> {
+    fn new(py: Python<'_>, mut settings: Settings) -> PyResult<Home> {
+        settings.cache = settings.cache.or_else(scorebox_cli::cache_folder).map(absolute);
         let cores = thread::available_parallelism().map_or(1, Into::into);
         let jobs = settings.jobs.unwrap_or(cores);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -157,7 +158,7 @@ impl Drop for Unfinished {
 fn builder(py: Python<'_>, settings: &Settings, jobs: usize) -> PyResult<EngineBuilder> {
     let mut engine =
         Engine::builder().jobs(jobs).compiler(compiler(py)?).signals_based_traps(false);
-    if let Some(folder) = settings.cache.clone().or_else(scorebox_cli::cache_folder) {
+    if let Some(folder) = &settings.cache {
         engine = engine.cache(folder);
     }
     if let Some(bytes) = settings.memory_budget_bytes {
@@ -189,14 +190,14 @@ fn warn_of(py: Python<'_>, engine: &Engine) -> PyResult<()> {
 #[pyo3(signature = (*, jobs=None, cache_dir=None, memory_budget=None, workspace=None))]
 pub(crate) fn configure(
     py: Python<'_>,
-    jobs: Option<usize>,
+    jobs: Option<i64>,
     cache_dir: Option<PathBuf>,
     memory_budget: Option<Bound<'_, PyAny>>,
     workspace: Option<PathBuf>,
 ) -> PyResult<()> {
-    if jobs == Some(0) {
-        return Err(error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into()));
-    }
+    let too_few = || error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into());
+    let jobs = jobs.map(|jobs| usize::try_from(jobs).ok().filter(|jobs| *jobs > 0));
+    let jobs = jobs.map(|jobs| jobs.ok_or_else(too_few)).transpose()?;
     let memory_budget_bytes = memory_budget.map(|size| bytes_of(&size, "memory_budget"));
     let memory_budget_bytes = memory_budget_bytes.transpose()?;
     let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,11 +210,16 @@ pub(crate) fn configure(
     let before = home.0.take().unwrap_or_default();
     home.0 = Some(Settings {
         jobs: jobs.or(before.jobs),
-        cache: cache_dir.or(before.cache),
+        cache: cache_dir.map(absolute).or(before.cache),
         memory_budget_bytes: memory_budget_bytes.or(before.memory_budget_bytes),
-        workspace: workspace.or(before.workspace),
+        workspace: workspace.map(absolute).or(before.workspace),
     });
     Ok(())
+}
+
+/// The path for a process that is in another folder by then.
+pub(crate) fn absolute(path: PathBuf) -> PathBuf {
+    path::absolute(&path).unwrap_or(path)
 }
 
 /// A number of bytes: an integer, or text such as `64MiB`.

@@ -14,7 +14,8 @@
 //!   are read.
 //! - `table`: a table scored by one scorer.
 //! - `batches`: a table scored by a suite.
-//! - `suite`: a suite; `rows`: the rows of a stream of cases that it scores.
+//! - `components`: what a suite's scorers were when they were loaded first.
+//! - `suite`: a suite; `rows`: the rows of a stream of cases that it scores; `behind`: the run behind them.
 //! - `merging`: the shards of a run, put together.
 //! - `run_id`: the id of a run; `running`: a run over files; `requirements`: what is required of it.
 //! - `judges`: the judges of a suite, connected.
@@ -24,9 +25,11 @@ mod advice;
 mod answer;
 mod arrays;
 mod batches;
+mod behind;
 mod capsule;
 mod case;
 mod command;
+mod components;
 mod error;
 mod home;
 mod judges;
@@ -55,6 +58,7 @@ fn _scorebox(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<score::Score>()?;
     module.add_class::<suite::Suite>()?;
     module.add_class::<rows::Rows>()?;
+    module.add_class::<rows::EndOfRows>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<running::Running>()?;
     module.add_function(wrap_pyfunction!(scorer::scorers, module)?)?;

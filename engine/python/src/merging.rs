@@ -63,7 +63,7 @@ pub(crate) fn merge<'py>(
     let load = |suite: &Suite| {
         let mut plan = suite.plan().clone();
         plan.seed = seed.map(str::to_owned).or(plan.seed);
-        TableScorer::load(py, &plan, suite.workspace(), run_id, None)
+        TableScorer::load(py, &plan, suite.components(), suite.workspace(), run_id, None)
     };
     let scorer = suite.map(load).transpose()?;
     let opened = py.detach(|| {

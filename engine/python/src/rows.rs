@@ -3,18 +3,21 @@
 
 use std::{
     collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry},
-    mem, process,
+    mem,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
 use pyo3::{exceptions::PyException, prelude::*, types::PyIterator};
 use scorebox::{
-    engine::{Live, LoadedSuite},
+    engine::LoadedSuite,
     row::Row,
     run::{Event, OnBadCase, Stop, WhenFull},
 };
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
+    behind::Behind,
     case,
     error::{self, Kind},
     home::Home,
@@ -22,6 +25,12 @@ use crate::{
     score::Score,
     waiting::wait_for,
 };
+
+/// Of the time that the caller's last case took to come, the part that a finished row is waited for before the next one is asked for:
+/// the rows of a slow stream come while it is slow, and it is hardly slower.
+const PATIENCE: u32 = 10;
+/// A case that came sooner is of a stream that is not slow.
+const SLOW: Duration = Duration::from_millis(20);
 
 /// How a stream goes.
 #[derive(Debug)]
@@ -59,6 +68,8 @@ fn happened(event: &Event) -> Option<Happened> {
 /// A case whose rows come.
 #[derive(Debug, Default)]
 struct InFlight {
+    /// Which item of the caller it is, from 1.
+    item: u64,
     rows: Vec<Row>,
     is_over: bool,
     /// Why the run does not take it.
@@ -78,21 +89,24 @@ struct Failure {
 pub(crate) struct Rows {
     #[pyo3(get)]
     run_id: String,
-    process: u32,
     home: &'static Home,
     stream: Stream,
     /// What cases come from; `None` after the last.
     cases: Option<Py<PyIterator>>,
     failure: Option<Failure>,
-    /// The run; `None` after its end.
-    live: Option<Live>,
+    run: Arc<Behind>,
     events: Option<UnboundedReceiver<Happened>>,
     /// Items that were taken from the caller.
     items: u64,
+    /// Those of them that are in a place among the cases: empty lines are not.
+    places: u64,
+    /// Until when a finished row is waited for before the caller is asked for another case.
+    patient_until: Option<Instant>,
     /// Cases that the run was given.
     begun: u64,
     /// Cases whose rows were handed out.
     handed_out: u64,
+    /// By their places.
     in_flight: BTreeMap<u64, InFlight>,
     ready: VecDeque<Row>,
 }
@@ -105,7 +119,7 @@ impl Rows {
 
     /// The next row. Takes as many cases from the caller as may be in flight, unless a row is there already.
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Score>> {
-        if self.process != process::id() {
+        if !self.run.is_here() {
             let message = "this process was forked from the one that has the stream";
             return Err(error::new(py, Kind::Failed, message.to_owned()));
         }
@@ -116,16 +130,26 @@ impl Rows {
         next
     }
 
+    /// What ends the stream from another thread.
+    fn end_of(&self) -> EndOfRows {
+        EndOfRows(Arc::clone(&self.run))
+    }
+}
+
+/// What ends a stream, also while another thread waits in it for the caller's next case.
+#[pyclass(frozen, module = "scorebox._scorebox")]
+#[derive(Debug)]
+pub(crate) struct EndOfRows(Arc<Behind>);
+
+#[pymethods]
+impl EndOfRows {
     /// Ends the stream and, if cases are left, the run; waits until what is computed at the moment is stored.
-    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
-        if self.process != process::id() {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.0.is_here() {
             return Ok(());
         }
-        if !self.is_over() {
-            self.leave();
-        }
-        self.ready.clear();
-        self.end(py)
+        let ended = self.0.close(py)?;
+        ended.map_or(Ok(()), |ended| ended.map(drop)).map_err(|error| error::of_run(py, &error))
     }
 }
 
@@ -157,14 +181,15 @@ impl Rows {
         let live = live.map_err(|error| error::of_engine(py, &error))?;
         Ok(Rows {
             run_id: live.run_id().to_string(),
-            process: process::id(),
+            run: Behind::new(home, live, stream.is_stored),
             home,
             stream,
             cases: Some(cases.unbind()),
             failure: None,
-            live: Some(live),
             events: Some(events),
             items: 0,
+            places: 0,
+            patient_until: None,
             begun: 0,
             handed_out: 0,
             in_flight: BTreeMap::new(),
@@ -174,27 +199,63 @@ impl Rows {
 
     fn next_row(&mut self, py: Python<'_>) -> PyResult<Option<Score>> {
         loop {
+            if self.run.is_closed() {
+                self.leave();
+                return Ok(None);
+            }
             self.note_all();
             self.move_on(py);
             if let Some(row) = self.ready.pop_front() {
                 return Ok(Some(Score::of_row(row.case_id, row.scorer_id, row.answer)));
             }
-            if self.begun - self.handed_out < self.stream.most as u64 && self.take_case(py)? {
-                continue;
-            }
             if self.cases.is_none() && self.begun == self.handed_out {
                 return self.end(py).map(|()| None);
             }
-            let Some(events) = self.events.as_mut() else { return Ok(None) };
-            match wait_for(py, self.home, events.recv())? {
-                Some(happened) => self.note(happened),
-                // The run ended before its cases did, and says why.
-                None => {
-                    self.failure = None;
-                    return self.end(py).map(|()| None);
-                }
+            let may_take =
+                self.cases.is_some() && self.begun - self.handed_out < self.stream.most as u64;
+            if may_take && !self.is_patient() {
+                self.take_case(py)?;
+                continue;
+            }
+            let patient_until = self.patient_until.filter(|_| may_take);
+            if !self.wait(py, patient_until)? {
+                return self.end(py).map(|()| None);
             }
         }
+    }
+
+    /// Whether it is worth while to wait for a row before the caller is asked for another case.
+    fn is_patient(&self) -> bool {
+        self.begun > self.handed_out
+            && self.patient_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Waits until something happened, the stream was closed or it is so late; false if the run ended before its cases did, and
+    /// says why.
+    fn wait(&mut self, py: Python<'_>, until: Option<Instant>) -> PyResult<bool> {
+        let Some(events) = self.events.as_mut() else { return Ok(true) };
+        let late = async {
+            match until {
+                Some(until) => tokio::time::sleep_until(until.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        let happened = wait_for(py, self.home, async {
+            tokio::select! {
+                happened = events.recv() => Some(happened),
+                () = self.run.closed() => None,
+                () = late => None,
+            }
+        })?;
+        match happened {
+            Some(Some(happened)) => self.note(happened),
+            Some(None) => {
+                self.failure = None;
+                return Ok(false);
+            }
+            None => {}
+        }
+        Ok(true)
     }
 
     fn note_all(&mut self) {
@@ -204,15 +265,15 @@ impl Rows {
     }
 
     fn note(&mut self, happened: Happened) {
+        let (Happened::Row { ordinal, .. }
+        | Happened::Finished { ordinal }
+        | Happened::Refused { ordinal, .. }) = happened;
+        // Those that were given up are not there.
+        let Some(case) = self.in_flight.get_mut(&ordinal) else { return };
         match happened {
-            Happened::Row { ordinal, row } => {
-                self.in_flight.entry(ordinal).or_default().rows.push(*row);
-            }
-            Happened::Finished { ordinal } => {
-                self.in_flight.entry(ordinal).or_default().is_over = true;
-            }
-            Happened::Refused { ordinal, message } => {
-                let case = self.in_flight.entry(ordinal).or_default();
+            Happened::Row { row, .. } => case.rows.push(*row),
+            Happened::Finished { .. } => case.is_over = true,
+            Happened::Refused { message, .. } => {
                 case.is_over = true;
                 case.refused = Some(message);
             }
@@ -223,11 +284,14 @@ impl Rows {
     fn move_on(&mut self, py: Python<'_>) {
         while self.ready.is_empty() {
             let next = self.in_flight.first_entry();
-            let next = next.filter(|it| *it.key() == self.handed_out && it.get().is_over);
+            let next = next.filter(|it| it.get().is_over);
             let Some(mut case) = next.map(OccupiedEntry::remove) else { return };
             self.handed_out += 1;
             let refused = case.refused.take().filter(|_| !self.stream.skips_bad_cases);
             if let Some(message) = refused {
+                // The run does not know which item of the caller it was.
+                let why = message.strip_prefix("<program>: ").unwrap_or(&message);
+                let message = case::at(case.item, None, why);
                 let error = error::new(py, Kind::InvalidCase, message.clone());
                 self.fail(error, Stop::BadCase { message, advice: None });
                 // The run takes none of those behind it.
@@ -240,44 +304,51 @@ impl Rows {
         }
     }
 
-    /// Hands the run the caller's next case; false if there is none.
-    fn take_case(&mut self, py: Python<'_>) -> PyResult<bool> {
-        let Some(cases) = &self.cases else { return Ok(false) };
-        let item = match cases.clone_ref(py).into_bound(py).next() {
+    /// Hands the run the caller's next case, if there is one.
+    fn take_case(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(cases) = &self.cases else { return Ok(()) };
+        let asked = Instant::now();
+        let next = cases.clone_ref(py).into_bound(py).next();
+        let took = asked.elapsed();
+        self.patient_until = (took >= SLOW).then(|| Instant::now() + took / PATIENCE);
+        let item = match next {
             Some(Ok(item)) => item,
             Some(Err(error)) if error.is_instance_of::<PyException>(py) => {
                 let message = format!("<cases>: {error}");
                 self.fail(error, Stop::Unreadable { message, advice: None });
-                return Ok(false);
+                return Ok(());
             }
             // Ctrl-C, or what else ends a program, ends it now.
             Some(Err(error)) => return Err(error),
             None => {
                 self.cases = None;
-                return Ok(false);
+                return Ok(());
             }
         };
-        let index = self.items;
         self.items += 1;
         if case::is_empty_line(&item) {
-            return Ok(true);
+            return Ok(());
         }
-        let case = match case::of_item(&item, index) {
-            Ok(case) => case,
-            Err(_) if self.stream.skips_bad_cases => return Ok(true),
+        let place = self.places;
+        self.places += 1;
+        match case::of_item(&item, self.items, place) {
+            Ok(case) => {
+                if self.run.take(case) {
+                    self.begun += 1;
+                    let in_flight = InFlight { item: self.items, ..InFlight::default() };
+                    self.in_flight.insert(place, in_flight);
+                } else {
+                    // The run has ended; what is behind it says why.
+                    self.cases = None;
+                }
+            }
+            Err(_) if self.stream.skips_bad_cases => self.run.leave_empty(),
             Err(error) => {
                 let message = message_of(py, &error);
                 self.fail(error, Stop::BadCase { message, advice: None });
-                return Ok(false);
             }
-        };
-        let Some(live) = &self.live else { return Ok(false) };
-        match live.score_live(case) {
-            true => self.begun += 1,
-            // The run has ended; what is behind it says why.
-            false => self.cases = None,
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Takes no more cases: there is something to raise after the rows of those that were taken.
@@ -297,31 +368,20 @@ impl Rows {
         self.in_flight.clear();
     }
 
-    /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the moment
-    /// are stored, too; elsewhere nobody gets them.
+    /// Ends the run before its last case, without waiting for it.
     fn leave(&mut self) {
         (self.cases, self.failure, self.events) = (None, None, None);
         self.ready.clear();
         self.give_up_the_rest();
-        match self.live.take() {
-            Some(live) if self.stream.is_stored => {
-                live.stop(Stop::Interrupted);
-                self.live = Some(live);
-            }
-            Some(live) => live.abort(),
-            None => {}
-        }
+        self.run.leave();
     }
 
     /// Ends the run, and waits for its end.
     fn end(&mut self, py: Python<'_>) -> PyResult<()> {
         (self.cases, self.events) = (None, None);
         let failure = self.failure.take();
-        let Some(live) = self.live.take() else { return Ok(()) };
-        if let Some(Failure { stop, .. }) = &failure {
-            live.stop(stop.clone());
-        }
-        let ended = wait_for(py, self.home, live.shutdown())?;
+        let stop = failure.as_ref().map(|failure| failure.stop.clone());
+        let Some(ended) = self.run.end(py, stop)? else { return Ok(()) };
         if let Some(Failure { error, .. }) = failure {
             return Err(error);
         }
@@ -343,21 +403,13 @@ fn message_of(py: Python<'_>, error: &PyErr) -> String {
 /// In a process that was forked the run is left as it is: what dropping it waits for is not there.
 impl Drop for Rows {
     fn drop(&mut self) {
-        if self.process != process::id() {
-            mem::forget((self.live.take(), self.events.take()));
+        if !self.run.is_here() {
+            mem::forget(self.events.take());
             return;
         }
         if !self.is_over() {
             self.leave();
         }
-        // Its end is stored even if the program ends now.
-        let live = self.live.take().filter(|_| self.stream.is_stored);
-        if let Some((live, unfinished)) = live.zip(self.home.unfinished()) {
-            self.home.runtime.spawn(async move {
-                let _unfinished = unfinished;
-                // Nobody is there who could be told of an error.
-                let _ = live.shutdown().await;
-            });
-        }
+        self.run.end_alone();
     }
 }

@@ -108,6 +108,7 @@ impl Running {
         let scorers = wait_for(py, home, load_scorers(&plan, &registry, engine.sandbox()))?;
         let scorers = scorers.map_err(|error| error::of_run(py, &error))?;
         scorebox_cli::must_be_as_locked(&plan.scorers, &plan.policies, &scorers).map_err(locked)?;
+        suite.components().must_be_of(py, &scorers)?;
         must_be_on_scale(py, &required.requirements, &scorers)?;
         let run_id = which.id().to_string();
         let request = RunRequest::new(plan, scorers, cases)

@@ -3,7 +3,8 @@
 
 use std::{
     ffi::OsStr,
-    path::{self, PathBuf},
+    mem,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -28,7 +29,7 @@ use crate::{
     answer::answer_of,
     case::{self, PARTS},
     error::{self, Kind},
-    home::{Home, OfProcess, bytes_of},
+    home::{Home, OfProcess, absolute, bytes_of},
     score::Score,
     table::{self, Table},
     value,
@@ -47,9 +48,8 @@ impl Recipe {
     fn absolute(mut self) -> Recipe {
         if let Recipe::Named(scorer) = &mut self
             && let Reference::File(path) = &mut scorer.uses
-            && let Ok(absolute) = path::absolute(&*path)
         {
-            *path = absolute;
+            *path = absolute(mem::take(path));
         }
         self
     }
@@ -213,6 +213,11 @@ impl Scorer {
         Scorer::of_recipe(py, Recipe::Named(Box::new(entry)))
     }
 
+    /// The digest of its component.
+    pub(crate) fn component(&self) -> Digest {
+        self.digest
+    }
+
     fn of_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Scorer> {
         // Loaded first: messages name the file as the caller does.
         let loaded = load(py, &recipe)?;
@@ -315,8 +320,9 @@ fn limits(
 ) -> PyResult<Limits> {
     let mut limits = Limits::default();
     if let Some(seconds) = timeout {
-        let timeout = Duration::try_from_secs_f64(seconds).map_err(|_| {
-            let message = format!("`timeout` is not a number of seconds: {seconds}");
+        let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|it| !it.is_zero());
+        let timeout = timeout.ok_or_else(|| {
+            let message = format!("`timeout` is not a number of seconds above 0: {seconds}");
             error::new(py, Kind::InvalidArgument, message)
         })?;
         limits = limits.with_timeout(timeout);

@@ -2,17 +2,24 @@
 //! file of cases.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use pyo3::prelude::*;
-use scorebox::{engine::LoadedSuite, suite::Suite as Plan};
+use scorebox::{
+    digest::Digest,
+    engine::LoadedSuite,
+    input_file::InputFileError,
+    suite::{OnDisk, Suite as Plan, SuiteFiles},
+};
 
 use crate::{
     batches::TableScorer,
+    components::Components,
     error,
-    home::{Home, OfProcess},
+    home::{Home, OfProcess, absolute},
     judges::connected,
     rows::{Rows, Stream},
     scorer::Scorer,
@@ -20,12 +27,33 @@ use crate::{
     waiting::wait_for,
 };
 
+/// The files of a suite of which the first is a text that was passed.
+struct OfText<'t>(Mutex<Option<&'t str>>);
+
+impl OfText<'_> {
+    fn new(text: &str) -> OfText<'_> {
+        OfText(Mutex::new(Some(text)))
+    }
+}
+
+impl SuiteFiles for OfText<'_> {
+    fn text(&self, path: &Path) -> Result<String, InputFileError> {
+        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        first.map_or_else(|| OnDisk.text(path), |text| Ok(text.to_owned()))
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        OnDisk.real(path)
+    }
+}
+
 /// A suite that was read.
 #[pyclass(frozen, module = "scorebox._scorebox")]
 #[derive(Debug)]
 pub(crate) struct Suite {
     plan: Plan,
     workspace: Option<PathBuf>,
+    components: Components,
     /// Its scorers, without a database; see `home` on the lock.
     loaded: Mutex<Option<OfProcess<LoadedSuite>>>,
     /// The same for tables.
@@ -35,6 +63,11 @@ pub(crate) struct Suite {
 impl Suite {
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// What its scorers are, wherever they are loaded.
+    pub(crate) fn components(&self) -> &Components {
+        &self.components
     }
 
     pub(crate) fn workspace(&self) -> Option<&Path> {
@@ -65,6 +98,7 @@ impl Suite {
                 let (scorers, policies) = (&self.plan.scorers, &self.plan.policies);
                 scorebox_cli::must_be_as_locked(scorers, policies, loaded.scorers())
                     .map_err(locked)?;
+                self.components.must_be_of(py, loaded.scorers())?;
                 if !judged || database.is_none() {
                     let mut known = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
                     *known = Some(OfProcess::new(loaded.clone()));
@@ -81,30 +115,45 @@ impl Suite {
 
 #[pymethods]
 impl Suite {
-    /// Reads a suite file, a bundle, or the text of a suite file.
+    /// Reads a suite file, a bundle, or the text of a suite file, whose paths start in `folder`. Files are then where they are now,
+    /// whatever becomes the current folder.
     #[new]
-    #[pyo3(signature = (path=None, text=None, workspace=None))]
+    #[pyo3(signature = (path=None, text=None, workspace=None, folder=None))]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
         text: Option<&str>,
         workspace: Option<PathBuf>,
+        folder: Option<PathBuf>,
     ) -> PyResult<Suite> {
+        let wrong = |error| error::of_suite(py, &error);
         let plan = match (&path, text) {
             (Some(path), _) if scorebox_cli::is_bundle(path) => {
                 let plan = scorebox_cli::bundled_suite(path);
                 plan.map_err(|error| error::of_bundle(py, error))?
             }
+            // Twice, so that mistakes are where the caller says that the file is.
             (Some(path), _) => {
-                let plan = Plan::read_with(path, &|name| std::env::var(name).ok());
-                plan.map_err(|error| error::of_suite(py, &error))?
+                let variable = |name: &str| std::env::var(name).ok();
+                let plan = Plan::read_with(path, &variable).map_err(wrong)?;
+                match path.is_absolute() {
+                    true => plan,
+                    false => Plan::read_with(&absolute(path.clone()), &variable).map_err(wrong)?,
+                }
             }
             (None, text) => {
-                let plan = Plan::parse(text.unwrap_or_default());
-                plan.map_err(|error| error::of_suite(py, &error))?
+                let text = text.unwrap_or_default();
+                let folder = folder.unwrap_or_default();
+                let read = |path: &Path| Plan::read_from(path, &OfText::new(text), &|_| None);
+                if folder.as_os_str().is_empty() {
+                    read(Path::new("suite")).map_err(wrong)?;
+                }
+                read(&absolute(folder.join("suite"))).map_err(wrong)?
             }
         };
-        Ok(Suite { plan, workspace, loaded: Mutex::default(), of_tables: Mutex::default() })
+        let workspace = workspace.map(absolute);
+        let (components, loaded, of_tables) = Default::default();
+        Ok(Suite { plan, workspace, components, loaded, of_tables })
     }
 
     #[getter]
@@ -124,11 +173,30 @@ impl Suite {
         self.plan.digest().to_string()
     }
 
+    /// The digests of its components by the names of its scorers, as far as they are known: those that were loaded, or else that
+    /// are there.
+    fn components_now(&self, py: Python<'_>) -> PyResult<BTreeMap<String, String>> {
+        let noted = self.components.noted(py, &self.plan)?;
+        Ok(noted.into_iter().map(|(scorer, digest)| (scorer, digest.to_string())).collect())
+    }
+
+    /// Refuses it unless its components are these, now and whenever they are loaded.
+    fn must_have(&self, py: Python<'_>, components: BTreeMap<String, String>) -> PyResult<()> {
+        let known = components
+            .iter()
+            .filter_map(|(scorer, digest)| Some((scorer.as_str(), digest.parse::<Digest>().ok()?)));
+        self.components.must_be(py, known)?;
+        self.components.must_be_there(py, &self.plan)
+    }
+
     /// One of its scorers alone.
     fn scorer(&self, py: Python<'_>, name: &str) -> PyResult<Scorer> {
         let mut plan = self.plan.clone();
-        let entry = plan.scorer_mut(name).map_err(|error| error::of_suite(py, &error))?;
-        Scorer::of_entry(py, entry.clone())
+        let entry = plan.scorer_mut(name).map_err(|error| error::of_suite(py, &error))?.clone();
+        let id = entry.id.clone();
+        let scorer = Scorer::of_entry(py, entry)?;
+        self.components.must_be(py, [(id.as_str(), scorer.component())])?;
+        Ok(scorer)
     }
 
     /// A table scored by all scorers; see `batches`.
@@ -149,7 +217,14 @@ impl Suite {
         let scorer = match known {
             Some(known) => known,
             None => {
-                let loaded = TableScorer::load(py, &self.plan, self.workspace(), run_id, jobs)?;
+                let loaded = TableScorer::load(
+                    py,
+                    &self.plan,
+                    &self.components,
+                    self.workspace(),
+                    run_id,
+                    jobs,
+                )?;
                 let loaded_here = OfProcess::new(loaded.clone());
                 *self.of_tables.lock().unwrap_or_else(PoisonError::into_inner) = Some(loaded_here);
                 Arc::new(loaded)

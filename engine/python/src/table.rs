@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     answer::answer_of,
-    capsule::{Batches, stream_of},
+    capsule::{Batches, CAST, stream_of},
     error::{self, Kind, in_words},
     home::Home,
     selecting::Selected,
@@ -135,7 +135,7 @@ pub(crate) fn refused(py: Python<'_>, error: &TableError) -> PyErr {
             Some(format!("the keys are {}", keys.join(", ")))
         }
         TableError::NoColumn { there, .. } => Some(format!("its columns are {}", names(there))),
-        TableError::NotJson { .. } => Some("cast it to text or numbers first".to_owned()),
+        TableError::NotJson { .. } => Some(CAST.to_owned()),
         TableError::Missing { there, .. } if there.is_empty() => {
             Some("it has no columns".to_owned())
         }

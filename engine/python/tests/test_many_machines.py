@@ -111,6 +111,7 @@ def test_shards_are_merged_as_the_command_does_it(tmp_path):
     assert len(merged.root) == 64 and list(merged.summarized) == []
     again = refused(scorebox.merge, shards, db=tmp_path / "m.db")
     assert again.kind == "database" and "`r`" in again.message
+    assert again.advice == "the run is finished; name another database"
 
     one = tmp_path / "run.parquet"
     as_file = scorebox.merge(sorted(shards.iterdir()), output=one)

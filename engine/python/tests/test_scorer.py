@@ -379,3 +379,26 @@ def test_a_score_pickles_with_the_calls_of_judges():
 def test_a_scorer_that_asks_a_judge_is_sent_to_a_suite():
     error = refused(scorebox.Scorer, "factuality")
     assert error.kind == "missing-grant" and "only `Suite.iter` and `scorebox.run` have judges" in error.advice
+
+
+def test_an_argument_of_another_type_is_refused_for_what_it_is(tmp_path):
+    suite = scorebox.Suite(text="[scorers.exact-match]")
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text('{"output": 1, "expected": 1}\n')
+
+    def run(**options):
+        return scorebox.run(suite, cases, db=tmp_path / "scorebox.db", progress=False, **options)
+
+    for name, call in [
+        ("timeout", lambda: scorebox.Scorer("exact-match", timeout=0)),
+        ("timeout", lambda: scorebox.Scorer("exact-match", timeout=-1)),
+        ("config", lambda: scorebox.Scorer("exact-match", config="x")),
+        ("jobs", lambda: scorebox.configure(jobs=-1)),
+        ("in_flight", lambda: suite.iter([], in_flight=-1)),
+        ("in_flight", lambda: suite.iter([], in_flight=0)),
+        ("fail_below", lambda: run(fail_below=[1])),
+        ("mapping", lambda: run(mapping=["output"])),
+        ("seed", lambda: run(seed=5)),
+    ]:
+        error = refused(call)
+        assert error.kind == "invalid-argument" and f"`{name}`" in error.message, name

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import io
 import itertools
 import json
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -66,7 +69,8 @@ def test_the_first_case_of_an_id_is_scored_and_the_second_ends_a_stream_that_is_
     db = tmp_path / "scorebox.db"
     items = [*cases(3), cases(2)[1], *cases(9)[3:]]
     ids, error = ids_and_error(scorebox.Suite(text=ONE).iter(items, db=db, run_id="twice"))
-    assert ids == ["0", "1", "2"] and "duplicate id `1`" in error.message
+    assert ids == ["0", "1", "2"]
+    assert error.message == "<cases>:4: duplicate id `1`, first used at <program>"
     assert how_it_ended(db, "twice") == "stopped"
 
 
@@ -213,7 +217,8 @@ def test_cases_that_ask_for_a_row_of_their_own_stream_are_refused():
 
     rows = scorebox.Suite(text=ONE).iter(asking())
     ids, error = ids_and_error(rows)
-    assert (ids, type(error)) == (["0"], RuntimeError)
+    assert (ids, error.kind) == (["0"], "invalid-argument")
+    assert error.message == "the cases ask for a row of their own stream"
 
 
 def test_an_open_file_is_a_stream_whose_empty_lines_are_passed_over():
@@ -231,3 +236,112 @@ def test_a_bound_of_one_takes_a_case_at_a_time():
     assert [row.case_id for row in itertools.islice(rows, 2)] == ["0", "1"]
     assert len(list(taken)) == 3
     assert refused(next, scorebox.Suite(text=ONE).iter([5])).kind == "invalid-case"
+
+
+def test_an_item_that_is_no_case_is_named_by_its_number_and_its_id():
+    for item, place in [
+        ({"id": "x", "output": float("nan")}, "<cases>:3 (id `x`): `/output` is not JSON: NaN"),
+        ({"output": {1}}, "<cases>:3: `/output` is not JSON"),
+        (5, "<cases>:3: a case is a dictionary or a line of JSON, not `int`"),
+        ({"id": "x"}, "<cases>:3: "),
+    ]:
+        _, error = ids_and_error(scorebox.Suite(text=ONE).iter([*cases(2), item]))
+        assert error.message.startswith(place)
+
+
+def test_a_case_without_an_id_is_called_as_in_a_run_over_the_file(tmp_path):
+    lines = ['{"output": 1, "expected": 1}\n', "5\n", "\n", '{"x": 1}\n', '{"output": 2, "expected": 2}\n']
+    file, db, suite = tmp_path / "cases.jsonl", tmp_path / "scorebox.db", scorebox.Suite(text=ONE)
+    file.write_text("".join(lines))
+    streamed = [row.case_id for row in suite.iter(lines, db=db, run_id="stream", on_bad_case="skip")]
+    scorebox.run(suite, file, db=db, run_id="file", on_bad_case="skip", progress=False)
+
+    def stored(run_id):
+        with contextlib.closing(sqlite3.connect(db)) as database:
+            return [row[0] for row in database.execute("SELECT case_id FROM scores WHERE run_id = ? ORDER BY 1", [run_id])]
+
+    assert streamed == stored("stream") == stored("file") == ["case-1", "case-4"]
+
+
+def test_rows_of_a_slow_stream_come_before_its_next_case():
+    said = []
+
+    def slow():
+        for case in cases(4):
+            said.append(f"case {case['id']}")
+            time.sleep(0.5)
+            yield case
+
+    suite = scorebox.Suite(text=ONE)
+    list(suite.iter(cases(1)))
+    for row in suite.iter(slow()):
+        said.append(f"row {row.case_id}")
+    assert said == [f"{what} {number}" for number in range(4) for what in ("case", "row")]
+
+
+def test_with_one_case_in_flight_a_case_may_depend_on_the_row_before():
+    answers = [{"id": "0", "output": "0", "expected": "2"}]
+    scores = []
+    for row in scorebox.Suite(text=ONE).iter(iter(lambda: answers.pop() if answers else None, None), in_flight=1):
+        scores.append(row.score)
+        if row.score == 0.0:
+            answers.append({"id": str(len(scores)), "output": str(len(scores)), "expected": "2"})
+    assert scores == [0.0, 0.0, 1.0]
+
+
+def test_a_stream_is_closed_while_another_thread_waits_for_its_next_case(tmp_path):
+    db, never, began = tmp_path / "scorebox.db", threading.Event(), threading.Event()
+
+    def stuck():
+        yield from cases(2)
+        began.set()
+        never.wait()
+
+    rows = scorebox.Suite(text=ONE).iter(stuck(), db=db, run_id="stuck")
+    got = []
+    reader = threading.Thread(target=lambda: got.extend(row.case_id for row in rows), daemon=True)
+    reader.start()
+    assert began.wait(60)
+    before = time.monotonic()
+    rows.close()
+    assert time.monotonic() - before < 10 and how_it_ended(db, "stuck") == "interrupted"
+    never.set()
+    reader.join(60)
+    assert not reader.is_alive() and len(got) <= 2 and list(rows) == []
+
+
+def test_a_stream_is_closed_while_another_thread_waits_for_a_row():
+    printed = printed_by(
+        SPINNING
+        + """
+rows, ended = suite.iter(cases), []
+reader = threading.Thread(target=lambda: ended.append(list(rows)))
+reader.start()
+time.sleep(0.5)
+rows.close()
+reader.join(60)
+print(ended, is_idle())
+"""
+    )
+    assert printed == "[[]] True\n"
+
+
+@pytest.mark.parametrize("db", ["", "db='scorebox.db', run_id='stuck'"])
+def test_a_program_ends_though_its_stream_never_does(tmp_path, db):
+    printed_by(
+        f"""
+        import threading
+        import scorebox
+        began = threading.Event()
+        def stuck():
+            yield {{"output": "a", "expected": "a"}}
+            began.set()
+            threading.Event().wait()
+        rows = scorebox.Suite(text="[scorers.exact-match]").iter(stuck(), {db})
+        threading.Thread(target=lambda: list(rows), daemon=True).start()
+        began.wait()
+        """,
+        folder=tmp_path,
+    )
+    if db:
+        assert how_it_ended(tmp_path / "scorebox.db", "stuck") == "interrupted"

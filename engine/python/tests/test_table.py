@@ -318,3 +318,44 @@ def test_bytes_are_texts_and_other_bytes_an_error_of_their_row(same):
 def test_a_table_without_rows_has_scores_without_rows(same):
     empty = pyarrow.table({"output": pyarrow.array([], pyarrow.string())})
     assert same.score_table(empty).num_rows == 0
+
+
+def test_what_goes_wrong_in_a_table_of_the_caller_is_the_callers():
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise KeyError("gold")
+
+    class Unready:
+        @property
+        def __arrow_c_stream__(self):
+            raise OSError("not connected")
+
+    suite = scorebox.Suite(text="[scorers.exact-match]")
+    for score in (scorebox.Scorer("exact-match").score_table, suite.score_table):
+        with pytest.raises(KeyError, match="gold"):
+            score(Broken())
+        with pytest.raises(OSError, match="not connected"):
+            score(Unready())
+
+
+def test_a_column_of_polars_that_is_not_json_is_named_with_what_to_do():
+    polars = pytest.importorskip("polars")
+    same = scorebox.Scorer("exact-match")
+    objects = polars.DataFrame({"output": polars.Series([{1}, object()], dtype=polars.Object), "expected": ["a", "b"]})
+    error = refused(same.score_table, objects)
+    assert error.kind == "invalid-argument" and "`output` is not JSON" in error.message and "cast" in error.advice
+    wide = polars.DataFrame({"output": polars.Series([1], dtype=polars.Int128), "expected": ["a"]})
+    error = refused(same.score_table, wide)
+    assert "the column `output`" in error.message and "cast" in error.advice
+    # What is not read may be anything.
+    other = polars.DataFrame({"output": ["a"], "expected": ["a"], "other": polars.Series([{1}], dtype=polars.Object)})
+    assert same.score_table(other)["score"].to_list() == [1.0]
+
+
+def test_a_lazy_frame_is_to_be_collected_first():
+    polars = pytest.importorskip("polars")
+    lazy = polars.LazyFrame({"id": ["a"], "output": ["a"], "expected": ["a"]})
+    suite = scorebox.Suite(text="[scorers.exact-match]")
+    for score in (scorebox.Scorer("exact-match").score_table, suite.score_table, suite.iter):
+        error = refused(score, lazy)
+        assert error.kind == "invalid-argument" and "collect()" in error.advice

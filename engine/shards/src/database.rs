@@ -217,6 +217,7 @@ fn open(
     }
     let other = |why: String| ShardError::OtherRun { run: id.to_string(), why };
     let mut stored = plan.clone();
+    stored.suite_json.clone_from(&there.spec.suite_json);
     stored.suite_digest = there.spec.suite_digest;
     stored.engine_version = there.spec.engine_version;
     stored.wasmtime_version = there.spec.wasmtime_version;

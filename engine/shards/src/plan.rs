@@ -75,7 +75,7 @@ impl Plan {
         format!("{name}-{}", suite.digest().short())
     }
 
-    /// The digest that rows carry. Where a component's file is and how fast it starts do not count.
+    /// The digest that rows carry. Where a component's file was found and how fast it starts do not count.
     pub fn digest(&self) -> Digest {
         let mut plan = self.clone();
         for scorer in &mut plan.scorers {
@@ -97,7 +97,10 @@ impl Plan {
 
     /// What differs from another plan, in words; `None` if nothing does that counts.
     pub fn difference(&self, other: &Plan) -> Option<String> {
-        if self.digest() == other.digest() {
+        if self.digest() == other.digest()
+            || self.without_names_of_components().digest()
+                == other.without_names_of_components().digest()
+        {
             return None;
         }
         let pairs = [
@@ -160,11 +163,32 @@ impl Plan {
     /// Whether both have one suite, whatever its seed is.
     fn is_of_the_same_suite(&self, other: &Plan) -> bool {
         let without_seed = |plan: &Plan| {
-            let mut suite: Value = serde_json::from_str(&plan.suite_json).ok()?;
+            let mut suite = plan.suite_without_names_of_components()?;
             suite.as_object_mut()?.remove("seed");
             Some(suite)
         };
         without_seed(self).is_some_and(|suite| without_seed(other) == Some(suite))
+    }
+
+    /// The same whatever the suite calls its components: their digests, which the plan has, say which they are, and one file has
+    /// many names.
+    fn without_names_of_components(&self) -> Plan {
+        let mut plan = self.clone();
+        // What is not the suite of its digest is compared as it is.
+        let is_whole = Digest::of(self.suite_json.as_bytes()) == self.suite_digest;
+        if let Some(suite) = self.suite_without_names_of_components().filter(|_| is_whole) {
+            plan.suite_json = suite.to_string();
+            plan.suite_digest = Digest::of(plan.suite_json.as_bytes());
+        }
+        plan
+    }
+
+    fn suite_without_names_of_components(&self) -> Option<Value> {
+        let mut suite: Value = serde_json::from_str(&self.suite_json).ok()?;
+        for scorer in suite.get_mut("scorers")?.as_array_mut()? {
+            scorer.as_object_mut()?.remove("use");
+        }
+        Some(suite)
     }
 
     /// A scorer that it names more than once.

@@ -34,11 +34,20 @@ pub struct Named<'a> {
 #[derive(Debug)]
 pub struct Shards {
     paths: Vec<PathBuf>,
-    /// Of each file whether it names its plan.
-    have_plan: Vec<bool>,
+    /// Of each file what its rows are of.
+    of: Vec<OfFile>,
     plan: Plan,
     plan_digest: Digest,
     rows: u64,
+}
+
+/// What the rows of a file are of.
+#[derive(Clone, Copy, Debug)]
+struct OfFile {
+    /// The plan that they must name: one that counts as that of the others, which may call a component otherwise.
+    plan: Digest,
+    /// Whether the file names it.
+    is_named: bool,
 }
 
 /// Where a row is: the number of the shard, and that of the row in it, from 0.
@@ -52,13 +61,13 @@ impl Shards {
     /// run; [`ShardError::NotThePlan`]: they are not what is named.
     pub fn open(paths: &[PathBuf], named: Named<'_>) -> Result<Shards, ShardError> {
         let mut first: Option<(PathBuf, Plan)> = None;
-        let (mut rows, mut have_plan) = (0, Vec::with_capacity(paths.len()));
+        let (mut rows, mut of) = (0, Vec::with_capacity(paths.len()));
         for path in paths {
             let builder = open_parquet(path)?;
             rows +=
                 u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or_default();
             let own = plan_of(path, &builder)?;
-            have_plan.push(own.is_some());
+            let is_named = own.is_some();
             let own = match (own, named.plan) {
                 (Some(own), _) => {
                     must_be(path, &own, named)?;
@@ -70,6 +79,7 @@ impl Shards {
                     return Err(ShardError::NotAShard { path: path.clone(), why });
                 }
             };
+            of.push(OfFile { plan: own.digest(), is_named });
             match &first {
                 None => first = Some((path.clone(), own)),
                 Some((one, known)) => {
@@ -82,7 +92,7 @@ impl Shards {
         }
         let (_, plan) = first.ok_or(ShardError::NoShards)?;
         let plan_digest = plan.digest();
-        Ok(Shards { paths: paths.to_vec(), have_plan, plan, plan_digest, rows })
+        Ok(Shards { paths: paths.to_vec(), of, plan, plan_digest, rows })
     }
 
     /// What they were scored with.
@@ -114,17 +124,18 @@ impl Shards {
         &self,
         mut take: impl FnMut(At, Checked) -> Result<(), ShardError>,
     ) -> Result<(), ShardError> {
-        for ((shard, path), has_plan) in (0..).zip(&self.paths).zip(&self.have_plan) {
+        for ((shard, path), of) in (0..).zip(&self.paths).zip(&self.of) {
             let name = path.display().to_string();
             let builder = open_parquet(path)?;
             let mut before = 0;
             for batch in Rows::of(path, builder)? {
                 let batch = batch?;
-                let rows = Batch::of(&batch, &self.plan, self.plan_digest)
+                let rows = Batch::of(&batch, &self.plan, of.plan)
                     .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;
                 for index in 0..batch.num_rows() {
                     let row = before + index as u64;
-                    if let (false, Some(difference)) = (has_plan, rows.difference_of_plan(index)) {
+                    if let (false, Some(difference)) = (of.is_named, rows.difference_of_plan(index))
+                    {
                         return Err(ShardError::NotThePlan { path: path.clone(), difference });
                     }
                     let checked = rows.row(index, Location::new(name.as_str(), row + 1));

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from . import _scorebox
 from ._run import names
 from ._suite import Suite
+from ._tables import dictionary, text
 
 
 class Merged(NamedTuple):
@@ -112,10 +113,10 @@ def merge(
         native,
         run_id,
         replace,
-        seed,
+        text("seed", seed),
         expect_shards,
         strict=strict,
-        fail_below=list((fail_below or {}).items()),
+        fail_below=list(dictionary("fail_below", fail_below, 'such as fail_below={"rouge": 0.5}').items()),
         min_pass_rate=min_pass_rate,
         max_errors=max_errors,
         allow_idle=names(allow_idle),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from . import _scorebox
 from ._errors import ScoreboxError
 from ._suite import Suite
+from ._tables import dictionary, text
 
 #: How often the progress is shown, in seconds.
 _SHOW = 0.2
@@ -132,7 +133,8 @@ def run(
     if not isinstance(suite, Suite):
         suite = Suite(suite)
     files = _files(cases)
-    pointers = [f"{part}={pointer}" for part, pointer in (mapping or {}).items()]
+    mapping = dictionary("mapping", mapping, 'such as mapping={"output": "/response/text"}')
+    pointers = [f"{part}={pointer}" for part, pointer in mapping.items()]
     running = _scorebox.Running(
         suite._native,
         files,
@@ -144,12 +146,12 @@ def run(
         on_bad_case == "skip",
         format,
         strict=strict,
-        fail_below=list((fail_below or {}).items()),
+        fail_below=list(dictionary("fail_below", fail_below, 'such as fail_below={"rouge": 0.5}').items()),
         min_pass_rate=min_pass_rate,
         max_errors=max_errors,
         allow_idle=names(allow_idle),
         allow_errors=allow_errors,
-        seed=seed,
+        seed=text("seed", seed),
     )
     try:
         while not running.wait(_SHOW):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _scorebox
 from ._errors import ScoreboxError
 from ._scorebox import Score
-from ._tables import at_once, like, mapped
+from ._tables import at_once, dictionary, like, mapped
 
 if TYPE_CHECKING:
     import asyncio
@@ -82,7 +82,8 @@ class Scorer:
         if isinstance(grants, str):
             message = f"`grants` is a list of words, such as [{grants!r}], and not a text"
             raise ScoreboxError("invalid-argument", message)
-        config = dict(config) if config is not None else None
+        if config is not None:
+            config = dictionary("config", config, "such as config={\"max\": 5}; `info.config_schema` says what it takes")
         options = (config, timeout, fuel, memory, list(grants or ()))
         self._native = _scorebox.Scorer(source, *options)
         self._recipe: tuple[Any, ...] = (self._native.path or source, *options)

@@ -20,13 +20,18 @@ from ._tables import at_once, column_names, like, mapped
 class Suite:
     """A suite of scorers, read from a file.
 
-    It pickles as what it was made from, with its digest: the file is read again where it is unpickled, by its absolute path,
-    and refused (``"changed"``) if it is another suite by then. It works in a process that was forked.
+    It is one suite for as long as it is there. Its files are where they were when it was made, whatever folder becomes the current
+    one. What was loaded first is what its scorers are: where they are loaded again, as in a process that was forked or for
+    :func:`scorebox.run`, and a script was edited meanwhile, that is refused (``"changed"``).
+
+    It pickles as what it was made from, with its digest and those of its components: the files are read again where it is
+    unpickled, by their absolute paths, and refused (``"changed"``) if it is another suite by then.
 
     Args:
         path: The suite file (TOML or JSON), in which ``${NAME}`` is a variable of the environment; or a bundle
             (``.tar``), which has the values.
-        text: In place of a file, the text of one. It is read without the environment: ``${NAME}`` has no value in it.
+        text: In place of a file, the text of one. It is read without the environment: ``${NAME}`` has no value in it. Paths in it
+            start in the current folder.
         workspace: The folder below which cases name theirs, for scorers that read files.
 
     Raises:
@@ -42,11 +47,14 @@ class Suite:
     ) -> None:
         if (path is None) == (text is None):
             raise TypeError("a suite has either a path or a text")
-        self._recipe = (_absolute(path), text, _absolute(workspace))
-        self._native = _scorebox.Suite(path, text, workspace)
+        self._make(path, text, workspace, None)
+
+    def _make(self, path: Any, text: str | None, workspace: Any, folder: str | None) -> None:
+        self._native = _scorebox.Suite(path, text, workspace, folder)
+        self._recipe = (_absolute(path), text, _absolute(workspace), folder or _current_folder())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (*self._recipe, self.digest)
+        return _rebuilt, (*self._recipe, self.digest, self._native.components_now())
 
     def __repr__(self) -> str:
         return f"Suite({self.name!r}: {', '.join(self.scorer_ids)})"
@@ -124,6 +132,10 @@ class Suite:
     ) -> Rows:
         """Scores a stream of cases, and yields rows as they are computed.
 
+        Cases are taken in the thread that asks for a row, as many as may be in flight, before it waits for one: a row that is
+        ready while ``cases`` takes its time comes after its next case. Where the next case depends on the row of the one before,
+        say ``in_flight=1``.
+
         A loop that is left early ends the scoring, and so does an exception such as ``KeyboardInterrupt``: what waits is not
         scored, and no judge is asked about it. Where rows are stored, the scores that were begun are finished and stored, and
         the run is ``interrupted``, or ``stopped`` where the cases are at fault. Use ``with suite.iter(…) as rows:`` or :meth:`Rows.close` where that must
@@ -142,7 +154,8 @@ class Suite:
         Yields:
             A row for each case and scorer: cases in their order, scorers in the suite's. ``row.case_id`` and
             ``row.scorer_id`` say whose it is; errors are rows with the status ``"error"`` and an ``error``. A scorer that
-            skips a case has no row. A case without an id is called ``case-1``, ``case-2``, ….
+            skips a case has no row. A case without an id is called ``case-1``, ``case-2``, … by its place among all items but
+            empty lines, as in a file.
 
         Raises:
             ScoreboxError: A scorer cannot be loaded, an item is not a case, or the database cannot store the rows.
@@ -150,6 +163,8 @@ class Suite:
         """
         if on_bad_case not in ("stop", "skip"):
             raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
+        if in_flight < 1:
+            raise ScoreboxError("invalid-argument", "`in_flight` must be at least 1")
         _must_be_cases(cases)
         items = (dict(case) if isinstance(case, Mapping) and not isinstance(case, dict) else case for case in cases)
         rows = Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
@@ -163,9 +178,10 @@ class Rows(Iterator[Score]):
 
     def __init__(self, native: _scorebox.Rows) -> None:
         self._native = native
+        self._end = native.end_of()
         self._process = os.getpid()
-        # The same thread comes again if the cases ask for a row; that is refused instead of waiting for itself.
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._inside: int | None = None
 
     def __iter__(self) -> Rows:
         return self
@@ -174,15 +190,22 @@ class Rows(Iterator[Score]):
         # A thread that had the lock is not in a process that was forked, where the stream is refused.
         if os.getpid() != self._process:
             return next(self._native)
+        thread = threading.get_ident()
+        if self._inside == thread:
+            advice = "give the cases without waiting for rows of them, or take rows in another loop"
+            raise ScoreboxError("invalid-argument", "the cases ask for a row of their own stream", advice)
         with self._lock:
-            return next(self._native)
+            self._inside = thread
+            try:
+                return next(self._native)
+            finally:
+                self._inside = None
 
     def close(self) -> None:
         """Ends the stream, and waits for the end of its run: no more is scored, and what is computed at the moment is stored
-        if a database was named. After the last row it changes nothing."""
-        if os.getpid() == self._process:
-            with self._lock:
-                self._native.close()
+        if a database was named. After the last row it changes nothing. Any thread may call it: one that waits for a row gets none,
+        and one that waits for the next of ``cases`` is not waited for."""
+        self._end.close()
 
     def __enter__(self) -> Rows:
         return self
@@ -212,11 +235,21 @@ def _absolute(path: str | os.PathLike[str] | None) -> str | None:
     return os.path.abspath(path) if path is not None else None
 
 
-def _rebuilt(path: Any, text: Any, workspace: Any, digest: str) -> Suite:
-    suite = Suite(path, text=text, workspace=workspace)
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        # It was removed.
+        return None
+
+
+def _rebuilt(path: Any, text: Any, workspace: Any, folder: Any, digest: str, components: dict[str, str]) -> Suite:
+    suite = Suite.__new__(Suite)
+    suite._make(path, text, workspace, folder)
     if suite.digest != digest:
         advice = "pickle the suite again, from the file as it is now; variables of the environment count, too"
         raise ScoreboxError("changed", "the suite changed since it was read: it has another digest", advice)
+    suite._native.must_have(components)
     return suite
 
 

@@ -20,6 +20,23 @@ def mapped(columns: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(key), str(column)) for key, column in columns.items()]
 
 
+def dictionary(name: str, passed: Any, advice: str) -> dict[str, Any]:
+    """An argument that is a dictionary; an empty one if there is none."""
+    if passed is None:
+        return {}
+    if not isinstance(passed, Mapping):
+        raise ScoreboxError("invalid-argument", f"`{name}` is a dictionary, not `{type(passed).__name__}`", advice)
+    return dict(passed)
+
+
+def text(name: str, passed: Any) -> str | None:
+    """An argument that is a text, if there is one."""
+    if passed is not None and not isinstance(passed, str):
+        message = f"`{name}` is a text, not `{type(passed).__name__}`"
+        raise ScoreboxError("invalid-argument", message, f"such as {name}={str(passed)!r}")
+    return passed
+
+
 def at_once(jobs: int | None) -> int | None:
     """How many scores are computed at once."""
     if jobs is not None and jobs < 1:
@@ -34,6 +51,9 @@ def column_names(table: Any) -> list[str] | None:
         return columns + _names_of_index(table.index, columns)
     if _is(table, "polars", "DataFrame"):
         return list(table.columns)
+    if _is(table, "polars", "LazyFrame"):
+        message = "`polars.LazyFrame` is not a table: its rows are not computed yet"
+        raise ScoreboxError("invalid-argument", message, "compute them first: `frame.collect()`")
     if _is(table, "pyarrow", "Table", "RecordBatch"):
         return list(table.schema.names)
     return None
@@ -47,7 +67,14 @@ def selected(table: Any, places: list[int]) -> Any:
         # An index that is not read is no column, whatever it has.
         return frame if any(place >= width for place in places) else frame.reset_index(drop=True)
     if _is(table, "polars", "DataFrame"):
-        return table.select([table.columns[place] for place in places])
+        chosen = table.select([table.columns[place] for place in places])
+        # In Arrow they are addresses in memory.
+        for name, kind in chosen.schema.items():
+            if kind == sys.modules["polars"].Object:
+                message = f"the column `{name}` is not JSON: it has objects of Python"
+                advice = "cast it to text or numbers first, or score its rows with `score` or `Suite.iter`"
+                raise ScoreboxError("invalid-argument", message, advice)
+        return chosen
     return table.select(places)
 
 

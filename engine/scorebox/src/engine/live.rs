@@ -166,6 +166,12 @@ impl Live {
         self.queue.put(case, self.when_full)
     }
 
+    /// Leaves a place among the cases empty, because what came there was no case: a case without an id is called by its place,
+    /// as it is in a file.
+    pub fn leave_empty(&self) {
+        self.queue.leave_empty();
+    }
+
     /// The run that the cases belong to.
     pub fn run_id(&self) -> &RunId {
         &self.run

@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -60,19 +61,29 @@ pub(crate) struct CaseQueue {
 
 #[derive(Debug, Default)]
 struct State {
-    cases: VecDeque<Case>,
+    cases: VecDeque<Waiting>,
     bytes: usize,
     counts: QueueCounts,
-    /// Cases that the run has taken: the ordinal of the next.
-    taken: u64,
+    /// The ordinal of the next case, if no place is left empty before it.
+    next: u64,
+    /// Places that are left empty before the next case that is added.
+    left_empty: u64,
     is_closed: bool,
 }
 
+/// A case that waits.
+#[derive(Debug)]
+struct Waiting {
+    case: Case,
+    /// Places that are left empty before it.
+    left_empty: u64,
+}
+
 impl State {
-    fn pop(&mut self) -> Option<Case> {
-        let case = self.cases.pop_front()?;
-        self.bytes -= case.json().len();
-        Some(case)
+    fn pop(&mut self) -> Option<Waiting> {
+        let waiting = self.cases.pop_front()?;
+        self.bytes -= waiting.case.json().len();
+        Some(waiting)
     }
 }
 
@@ -118,11 +129,17 @@ impl CaseQueue {
             return false;
         }
         state.bytes += bytes;
-        state.cases.push_back(case);
+        let left_empty = mem::take(&mut state.left_empty);
+        state.cases.push_back(Waiting { case, left_empty });
         state.counts.accepted += 1;
         drop(state);
         self.filled.notify_one();
         true
+    }
+
+    /// Leaves a place among the cases empty: what came there was no case.
+    pub(crate) fn leave_empty(&self) {
+        self.lock().left_empty += 1;
     }
 
     /// The next case with its ordinal; waits for it. None when the queue is closed and empty, or if `is_to_end` says so.
@@ -132,9 +149,9 @@ impl CaseQueue {
             if is_to_end() {
                 return None;
             }
-            if let Some(case) = state.pop() {
-                let ordinal = state.taken;
-                state.taken += 1;
+            if let Some(Waiting { case, left_empty }) = state.pop() {
+                let ordinal = state.next + left_empty;
+                state.next = ordinal + 1;
                 drop(state);
                 self.emptied.notify_one();
                 return Some(case.handed_over(ordinal));
@@ -155,7 +172,7 @@ impl CaseQueue {
     /// The ordinal that the next case would have, if none of those that wait were dropped.
     pub(crate) fn next_ordinal(&self) -> u64 {
         let state = self.lock();
-        state.taken + state.cases.len() as u64
+        state.next + state.cases.iter().map(|waiting| waiting.left_empty + 1).sum::<u64>()
     }
 
     /// Takes no more cases; those that wait are still scored.
@@ -206,6 +223,21 @@ mod tests {
         let second = queue.take(|| false).unwrap();
         assert_eq!((second.id(), second.ordinal()), ("case-2", 1));
         assert_eq!(outputs(&queue), ["7"]);
+    }
+
+    #[test]
+    fn a_place_that_is_left_empty_counts() {
+        let queue = queue(10);
+        queue.put(case(5), WhenFull::Refuse);
+        queue.leave_empty();
+        queue.leave_empty();
+        assert_eq!(queue.next_ordinal(), 1);
+        queue.put(case(6), WhenFull::Refuse);
+        queue.put(case(7), WhenFull::Refuse);
+        assert_eq!(queue.next_ordinal(), 5);
+        let taken = [0; 3].map(|_| queue.take(|| false).unwrap());
+        assert_eq!(taken.each_ref().map(Case::id), ["case-1", "case-4", "case-5"]);
+        assert_eq!(taken.each_ref().map(Case::ordinal), [0, 3, 4]);
     }
 
     #[test]

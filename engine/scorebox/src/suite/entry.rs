@@ -66,7 +66,7 @@ pub struct ConfigLocation {
 pub(super) struct Entry {
     /// Whether one of the essential keys, or one that may stand for it, cannot be read.
     pub(super) is_unclear: bool,
-    pub(super) uses: Option<Reference>,
+    pub(super) uses: Option<Uses>,
     /// Where that is said.
     pub(super) uses_location: Option<Location>,
     pub(super) name: Option<String>,
@@ -94,22 +94,50 @@ pub(super) struct Entry {
     pub(super) meta: Option<Vec<(String, Location)>>,
 }
 
+/// The component that an entry names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Uses {
+    /// Where it is.
+    pub(super) reference: Reference,
+    /// The same as from the folder of the suite, wherever that is.
+    pub(super) from_suite: Reference,
+}
+
+/// The folder in which paths of a file start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Folder<'p> {
+    /// Where it is.
+    pub(super) path: &'p Path,
+    /// The same as from the folder of the suite, wherever that is.
+    pub(super) from_suite: &'p Path,
+}
+
+impl Uses {
+    /// What is `written` in a file of this folder.
+    pub(super) fn parse(written: &str, folder: Folder<'_>) -> Uses {
+        let [reference, from_suite] =
+            [folder.path, folder.from_suite].map(|folder| Reference::parse(written, folder));
+        Uses { reference, from_suite }
+    }
+}
+
 impl Entry {
     /// Reads `[scorers.ID]`; paths start at `folder`.
-    pub(super) fn of_scorer(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Entry {
+    pub(super) fn of_scorer(reading: &mut Reading<'_>, node: &Node, folder: Folder<'_>) -> Entry {
         Entry::of(reading, node, "scorer", "of a scorer", &KEYS, folder)
     }
 
     /// Reads `[target]`; paths start at `folder`.
-    pub(super) fn of_target(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Entry {
+    pub(super) fn of_target(reading: &mut Reading<'_>, node: &Node, folder: Folder<'_>) -> Entry {
         // All but `meta`: the scorers of the suite are what scores its results.
         Entry::of(reading, node, "target", "of `target`", &KEYS[..KEYS.len() - 1], folder)
     }
 
     /// Reads `[defaults]`.
     pub(super) fn of_defaults(reading: &mut Reading<'_>, node: &Node) -> Entry {
-        let entry =
-            Entry::of(reading, node, "defaults", "of `defaults`", &DEFAULT_KEYS, Path::new(""));
+        // No key of them is a path.
+        let nowhere = Folder { path: Path::new(""), from_suite: Path::new("") };
+        let entry = Entry::of(reading, node, "defaults", "of `defaults`", &DEFAULT_KEYS, nowhere);
         Entry { policy: PolicyOverrides::default(), default_policy: entry.policy, ..entry }
     }
 
@@ -119,7 +147,7 @@ impl Entry {
         what: &str,
         whose: &str,
         keys: &[&'static str],
-        folder: &Path,
+        folder: Folder<'_>,
     ) -> Entry {
         let mut entry = Entry { is_unclear: has_unclear_keys(node, keys), ..Entry::default() };
         for (key, member) in reading.members(node, what, whose, keys) {
@@ -128,7 +156,7 @@ impl Entry {
             match key {
                 "use" => {
                     let uses = reading.text(node, key);
-                    entry.uses = uses.map(|uses| Reference::parse(&uses, folder));
+                    entry.uses = uses.map(|uses| Uses::parse(&uses, folder));
                     entry.uses_location = Some(reading.location(&node.span));
                 }
                 "name" => entry.name = reading.text(node, key),

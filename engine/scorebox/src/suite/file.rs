@@ -17,7 +17,7 @@ use super::{
     Environment, Mistake, ScorerId, Selection, Suite, SuiteError, SuiteFiles, SuiteJudge,
     SuiteScorer,
     document::{self, Member, Node, Value},
-    entry::Entry,
+    entry::{Entry, Folder},
     judge_choice, judges,
     reading::{Reading, Room},
     results,
@@ -64,7 +64,7 @@ pub(super) fn judges(
         match parse(path, &text, texts, environment) {
             Err(SuiteError::NoScorers) => {
                 let mut files = Files::new(texts, environment);
-                Ok(files.within(path, |files| files.file(path, &text)).judges)
+                Ok(files.first(path, &text).judges)
             }
             suite => suite.map(|suite| suite.judges),
         }
@@ -81,7 +81,7 @@ pub(super) fn policies(
     let text = texts.text(path).map_err(unreadable)?;
     apart(path, || {
         let mut files = Files::new(texts, environment);
-        let written = files.within(path, |files| files.file(path, &text));
+        let written = files.first(path, &text);
         match files.is_incomplete || files.are_policies_unclear {
             false => Ok(written.policies),
             true => {
@@ -124,7 +124,7 @@ fn parse(
     environment: Environment<'_>,
 ) -> Result<Suite, SuiteError> {
     let mut files = Files::new(texts, environment);
-    let mut written = files.within(path, |files| files.file(path, text));
+    let mut written = files.first(path, text);
     files.mistakes.extend(written.called_like_the_target());
     for scorer in written.scorers.iter_mut().chain(&mut written.target) {
         scorer.entry = mem::take(&mut scorer.entry).with_jury_seated();
@@ -206,6 +206,12 @@ impl<'r> Files<'r> {
         }
     }
 
+    /// What the file says that the caller named. From its own folder, it is its name alone.
+    fn first(&mut self, path: &Path, text: &str) -> Written {
+        let from_suite = Path::new(path.file_name().unwrap_or_default());
+        self.within(path, |files| files.file(path, from_suite, text))
+    }
+
     /// What `read` reads of the file at `path`, which no file below it includes again.
     fn within(&mut self, path: &Path, read: impl FnOnce(&mut Self) -> Written) -> Written {
         self.open.push(self.texts.real(path));
@@ -215,7 +221,8 @@ impl<'r> Files<'r> {
         written
     }
 
-    fn file(&mut self, path: &Path, text: &str) -> Written {
+    /// What the file at `path` says, which is at `from_suite` from the folder of the suite.
+    fn file(&mut self, path: &Path, from_suite: &Path, text: &str) -> Written {
         let mut reading = Reading::new(path, text, self.environment, &self.room);
         let (node, errors) = document::of(path, text);
         if !is_of_this_version(&mut reading, &node) {
@@ -224,15 +231,23 @@ impl<'r> Files<'r> {
             return Written::default();
         }
         self.is_incomplete |= !errors.is_empty();
-        let written = self.document(&mut reading, &node, path);
+        let written = self.document(&mut reading, &node, path, from_suite);
         reading.not_valid(errors);
         self.is_incomplete |= self.room.is_exceeded();
         self.mistakes.append(&mut reading.into_mistakes());
         written
     }
 
-    fn document(&mut self, reading: &mut Reading<'_>, node: &Node, path: &Path) -> Written {
-        let folder = path.parent().unwrap_or(Path::new(""));
+    fn document(
+        &mut self,
+        reading: &mut Reading<'_>,
+        node: &Node,
+        path: &Path,
+        from_suite: &Path,
+    ) -> Written {
+        let [folder, from_suite] =
+            [path, from_suite].map(|file| file.parent().unwrap_or(Path::new("")));
+        let folder = Folder { path: folder, from_suite };
         let (mut included, mut own) = (Vec::new(), Written::default());
         let mut defaults = Entry::default();
         for (key, member) in reading.members(node, "suite", "of a suite", &KEYS) {
@@ -246,7 +261,7 @@ impl<'r> Files<'r> {
                     for item in reading.list(&member.node, key) {
                         match reading.text(item, key) {
                             Some(file) => {
-                                included.push(self.included(reading, item, &folder.join(file)));
+                                included.push(self.included(reading, item, folder, &file));
                             }
                             None => self.is_incomplete = true,
                         }
@@ -254,7 +269,7 @@ impl<'r> Files<'r> {
                 }
                 "judges" => {
                     let mistakes_before = reading.mistake_count();
-                    own.judges = judges::judges(reading, &member.node, folder);
+                    own.judges = judges::judges(reading, &member.node, folder.path);
                     self.are_judges_unclear |= reading.mistake_count() > mistakes_before;
                 }
                 "policy" => {
@@ -300,9 +315,16 @@ impl<'r> Files<'r> {
         clear.filter(|scorer| !asks_unclear_judge(scorer)).collect()
     }
 
-    /// What the file at `path` says, which `item` includes.
-    fn included(&mut self, reading: &mut Reading<'_>, item: &Node, path: &Path) -> Written {
-        let shown = path.display();
+    /// What the file says that `item` includes, by the name that is `written` in a file of this folder.
+    fn included(
+        &mut self,
+        reading: &mut Reading<'_>,
+        item: &Node,
+        folder: Folder<'_>,
+        written: &str,
+    ) -> Written {
+        let (path, from_suite) = (folder.path.join(written), folder.from_suite.join(written));
+        let (path, shown) = (path.as_path(), path.display());
         let real = self.texts.real(path);
         if let Some(at) = self.open.iter().position(|open| *open == real) {
             let names = self.open[at..].iter().map(|file| file_name(file));
@@ -321,7 +343,7 @@ impl<'r> Files<'r> {
             return Written::default();
         }
         match self.texts.text(path) {
-            Ok(text) => self.within(path, |files| files.file(path, &text)),
+            Ok(text) => self.within(path, |files| files.file(path, &from_suite, &text)),
             Err(error) => {
                 reading.wrong(&item.span, format!("cannot read `{shown}`: {error}"));
                 self.is_incomplete = true;
@@ -354,7 +376,7 @@ fn is_of_this_version(reading: &mut Reading<'_>, node: &Node) -> bool {
     }
 }
 
-fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> {
+fn scorers(reading: &mut Reading<'_>, node: &Node, folder: Folder<'_>) -> Vec<Named> {
     let mut scorers = Vec::new();
     for member in reading.any_members(node, "scorers") {
         let entry = Entry::of_scorer(reading, &member.node, folder);
@@ -368,7 +390,7 @@ fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> 
 }
 
 /// The scorer whose results the others score. Its id names no component, so it must say what it uses.
-fn target(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Named> {
+fn target(reading: &mut Reading<'_>, member: &Member, folder: Folder<'_>) -> Option<Named> {
     let mut entry = Entry::of_target(reading, &member.node, folder);
     let location = reading.location(&member.key_span);
     if entry.uses.is_none() && matches!(member.node.value, Value::Table(_)) {
@@ -411,7 +433,7 @@ impl Named {
             policy_location,
             condition,
             judge: judge.map(|(choice, _)| choice).unwrap_or_default(),
-            ..SuiteScorer::new(self.id, uses)
+            ..SuiteScorer::new(self.id, uses.reference.clone()).written_as(uses)
         };
         results::Written { scorer, meta: meta.unwrap_or_default() }
     }
@@ -422,5 +444,7 @@ fn file_name(path: &Path) -> String {
     format!("`{}`", name.to_string_lossy())
 }
 
+#[cfg(test)]
+mod places_tests;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
 //! - `several`: what a file says together with those that it includes.
 //! - `files`: where the texts of suite files are.
+//! - `plan`: the suite as JSON, as it is stored with a run.
 //! - `named`: what one file names by itself.
 //! - `entry`: what a file says about one scorer.
 //! - `judges`: the judges that a file describes.
@@ -28,6 +29,7 @@ mod judge_choice;
 mod judges;
 mod limit_overrides;
 mod named;
+mod plan;
 mod quantity;
 mod reading;
 mod results;
@@ -46,12 +48,13 @@ use serde::Serialize;
 
 use crate::{
     case::CasePointer,
-    digest::Digest,
-    judge::{JudgeChoice, JudgeIdentity},
+    judge::JudgeChoice,
     registry::{Reference, ScorerSource},
-    sandbox::{Grant, Grants, Limits, ScorerConfig},
+    sandbox::{Grants, Limits, ScorerConfig},
     verdict::PolicyOverrides,
 };
+
+use entry::Uses;
 
 pub use entry::ConfigLocation;
 pub use error::{Location, Mistake, SuiteError};
@@ -110,6 +113,8 @@ pub struct SuiteScorer {
     pub id: ScorerId,
     /// The component.
     pub uses: Reference,
+    /// How a file names that component; without effect if `uses` is another one by now.
+    pub(crate) written: Option<Uses>,
     /// The component itself, if the suite came with it: then nothing is looked up for `uses`.
     pub brought: Option<Brought>,
     /// A name for people, if it is not the component's own.
@@ -333,25 +338,6 @@ impl Suite {
     pub fn seed(&self) -> &str {
         self.seed.as_deref().unwrap_or(&self.name)
     }
-
-    /// The suite as JSON, as it is stored with a run. Paths are as written; their digests, which are stored beside it,
-    /// distinguish components.
-    pub fn to_json(&self) -> String {
-        let scorers: Vec<serde_json::Value> =
-            self.scorers.iter().map(|scorer| scorer.to_json(&self.judges)).collect();
-        let mut plan = serde_json::json!({
-            "version": file::VERSION, "name": self.name, "scorers": scorers
-        });
-        if let Some(seed) = &self.seed {
-            plan["seed"] = seed.as_str().into();
-        }
-        plan.to_string()
-    }
-
-    /// The digest of [`Suite::to_json`].
-    pub fn digest(&self) -> Digest {
-        Digest::of(self.to_json().as_bytes())
-    }
 }
 
 impl std::str::FromStr for Suite {
@@ -369,6 +355,7 @@ impl SuiteScorer {
         SuiteScorer {
             id,
             uses,
+            written: None,
             brought: None,
             name: None,
             config: ScorerConfig::default(),
@@ -386,6 +373,12 @@ impl SuiteScorer {
             config_location: None,
             policy_location: None,
         }
+    }
+
+    /// The same, of a file that names its component so.
+    fn written_as(mut self, uses: Uses) -> SuiteScorer {
+        self.written = Some(uses);
+        self
     }
 
     /// The same with this [`brought`](SuiteScorer::brought).
@@ -466,44 +459,4 @@ impl SuiteScorer {
         self.judge = judge;
         self
     }
-
-    fn to_json(&self, judges: &BTreeMap<String, SuiteJudge>) -> serde_json::Value {
-        let mut plan = serde_json::json!({
-            "id": self.id,
-            "use": self.uses.to_string(),
-            "name": self.name,
-            "config": serde_json::from_str::<serde_json::Value>(self.config.as_str()).ok(),
-            "limits": self.limits,
-            "grants": self.grants.iter().collect::<Vec<_>>(),
-        });
-        let settings = |name: &str| Some(&judges.get(name)?.settings);
-        if self.grants.contains(Grant::Judge)
-            && let Some(judge) = JudgeIdentity::of(&self.judge, settings)
-        {
-            plan["judge"] = serde_json::json!(judge);
-        }
-        let PolicyOverrides { severity, threshold, weight, required } = self.policy;
-        // Only what is said, so that a plan that says nothing of it stays as it was.
-        let said = [
-            ("severity", severity.map(|severity| severity.as_str().into())),
-            ("threshold", threshold.map(Into::into)),
-            ("weight", weight.map(Into::into)),
-            ("required", required.map(Into::into)),
-            ("sampling", value(self.selection.sampling_json())),
-            ("nodes", value(self.selection.nodes_json())),
-            ("when", self.condition.as_ref().map(|it| it.expression.as_str().into())),
-            ("of", self.subject.as_ref().map(|subject| subject.as_str().into())),
-            ("on", self.output_from.as_ref().map(|pointer| pointer.as_str().into())),
-        ];
-        for (key, value) in said {
-            if let Some(value) = value {
-                plan[key] = value;
-            }
-        }
-        plan
-    }
-}
-
-fn value(json: Option<String>) -> Option<serde_json::Value> {
-    json.and_then(|json| serde_json::from_str(&json).ok())
 }

@@ -13,7 +13,10 @@ use crate::{
 };
 
 use super::{
-    Location, Mistake, ScorerId, SuiteJudge, entry::Entry, reading::one_line, trust::TrustPolicy,
+    Location, Mistake, ScorerId, SuiteJudge,
+    entry::{Entry, Folder, Uses},
+    reading::one_line,
+    trust::TrustPolicy,
 };
 
 /// What a file says, with what it includes.
@@ -165,7 +168,7 @@ impl Merging<'_> {
     }
 
     fn uses(&self, named: &Named) -> Reference {
-        match named.uses() {
+        match named.uses().reference {
             Reference::File(path) => Reference::File(self.own_path(&path)),
             other => other,
         }
@@ -200,8 +203,9 @@ impl Merging<'_> {
 
 impl Named {
     /// What it uses: the built-in scorer of its name unless it says otherwise.
-    pub(super) fn uses(&self) -> Reference {
-        let by_name = || Reference::parse(&self.key, Path::new(""));
+    pub(super) fn uses(&self) -> Uses {
+        let nowhere = Folder { path: Path::new(""), from_suite: Path::new("") };
+        let by_name = || Uses::parse(&self.key, nowhere);
         self.entry.uses.clone().unwrap_or_else(by_name)
     }
 }

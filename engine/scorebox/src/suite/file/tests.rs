@@ -4,11 +4,11 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::*;
-use crate::{input_file::InputFileError, suite::OnDisk};
+use super::{places_tests::Elsewhere, *};
+use crate::suite::OnDisk;
 
 /// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
+pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -32,7 +32,7 @@ fn suite(files: &[(&str, &str)]) -> Result<Suite, Vec<String>> {
     }
 }
 
-fn plan(suite: &Suite) -> serde_json::Value {
+pub(super) fn plan(suite: &Suite) -> serde_json::Value {
     serde_json::from_str(&suite.to_json()).unwrap()
 }
 
@@ -416,55 +416,6 @@ fn a_policy_is_read_where_there_are_no_scorers_yet_or_others_are_wrong() {
         ["[policy]\nmax-size = -1\n", "[policy]\nmax-size =", "include = [\"gone.toml\"]\n"]
     {
         assert!(policies(unclear).is_err(), "{unclear}");
-    }
-}
-
-/// Texts by their paths, and which of them were asked for.
-struct Elsewhere<'t>(&'t [(&'t str, &'t str)], std::sync::Mutex<Vec<PathBuf>>);
-
-impl SuiteFiles for Elsewhere<'_> {
-    fn text(&self, path: &Path) -> Result<String, InputFileError> {
-        self.1.lock().unwrap().push(path.to_owned());
-        let text = self.0.iter().find(|(there, _)| Path::new(there) == path);
-        text.map(|(_, text)| (*text).to_owned()).ok_or(InputFileError::NotFound)
-    }
-}
-
-#[test]
-fn texts_from_elsewhere_stand_for_files_and_the_disk_is_not_asked() {
-    let folder = folder(&[("there.toml", "[scorers.contains]")]);
-    let there = folder.path().join("there.toml").display().to_string();
-    let main = "include = ['../b/base.toml']\n[scorers.own]\nuse = '../x.wasm'\n";
-    let texts = [("a/suite.toml", main), ("a/../b/base.toml", "[scorers.regex]\n")];
-    let files = Elsewhere(&texts, Default::default());
-    let suite = Suite::read_from(Path::new("a/suite.toml"), &files, &|_| None).unwrap();
-    let uses: Vec<String> = suite.scorers.iter().map(|scorer| scorer.uses.to_string()).collect();
-    assert_eq!(
-        (suite.name.as_str(), &uses[..]),
-        ("suite", &["regex".into(), "a/../x.wasm".into()][..])
-    );
-    assert_eq!(*files.1.lock().unwrap(), texts.map(|(path, _)| PathBuf::from(path)));
-
-    let includes = format!("include = ['{there}']");
-    let files = Elsewhere(&[("suite.toml", &includes)], Default::default());
-    let error = Suite::read_from(Path::new("suite.toml"), &files, &|_| None).unwrap_err();
-    assert!(
-        error.to_string().ends_with(&format!("cannot read `{there}`: no such file")),
-        "{error}"
-    );
-    // One that includes itself is found out by its path, or by the number of files.
-    for (include, words) in
-        [("suite.toml", "includes itself"), ("x/../suite.toml", "100 files at most")]
-    {
-        let includes = format!("include = ['{include}']");
-        let all: Vec<(String, &str)> = (0..120)
-            .map(|times| (format!("{}suite.toml", "x/../".repeat(times)), includes.as_str()))
-            .collect();
-        let all: Vec<(&str, &str)> =
-            all.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let files = Elsewhere(&all, Default::default());
-        let error = Suite::read_from(Path::new("suite.toml"), &files, &|_| None).unwrap_err();
-        assert!(error.to_string().contains(words), "{error}");
     }
 }
 

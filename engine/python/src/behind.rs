@@ -1,0 +1,165 @@
+//! The run behind a stream of cases: it takes cases, and is ended from whatever thread, also while another one waits for the
+//! caller's next case. Reads no case.
+
+use std::{
+    mem, process,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pyo3::prelude::*;
+use scorebox::{
+    case::Case,
+    engine::Live,
+    run::{RunError, RunReport, Stop},
+};
+use tokio::sync::watch;
+
+use crate::{
+    home::{Home, Unfinished},
+    waiting::wait_for,
+};
+
+/// The run behind a stream.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    process: u32,
+    home: &'static Home,
+    /// Whether its rows are stored.
+    is_stored: bool,
+    /// `None` once its end is waited for. Locked by threads that are attached to the interpreter, for a moment; see `home`.
+    live: Mutex<Option<Live>>,
+    /// How far its end is.
+    end: watch::Sender<End>,
+}
+
+/// How far the end of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Cases are taken.
+    NotYet,
+    /// The stream was closed: who waits for rows or for a case gets none.
+    Closed,
+    /// Nothing of the run is left.
+    Over,
+}
+
+/// Says that nothing of the run is left, also if the waiting for that was given up.
+struct SaysOver<'b>(&'b watch::Sender<End>);
+
+impl Drop for SaysOver<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(End::Over);
+    }
+}
+
+impl Behind {
+    pub(crate) fn new(home: &'static Home, live: Live, is_stored: bool) -> Arc<Behind> {
+        let (end, live) = (watch::Sender::new(End::NotYet), Mutex::new(Some(live)));
+        Arc::new(Behind { process: process::id(), home, is_stored, live, end })
+    }
+
+    /// Whether this process is the one that began it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.process == process::id()
+    }
+
+    /// Hands the run a case; false if it takes none any more.
+    pub(crate) fn take(&self, case: Case) -> bool {
+        self.with_live(|live| live.as_ref().is_some_and(|live| live.score_live(case)))
+    }
+
+    /// Leaves the place of an item empty that is no case.
+    pub(crate) fn leave_empty(&self) {
+        self.with_live(|live| live.iter().for_each(Live::leave_empty));
+    }
+
+    /// Whether the stream was closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        *self.end.borrow() != End::NotYet
+    }
+
+    /// Waits until the stream is closed.
+    pub(crate) async fn closed(&self) {
+        let _ = self.end.subscribe().wait_for(|end| *end != End::NotYet).await;
+    }
+
+    /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the moment
+    /// are stored, too; elsewhere nobody gets them.
+    pub(crate) fn leave(&self) {
+        self.end.send_if_modified(|end| {
+            *end == End::NotYet && {
+                *end = End::Closed;
+                true
+            }
+        });
+        self.with_live(|live| match live.take() {
+            Some(running) if self.is_stored => {
+                running.stop(Stop::Interrupted);
+                *live = Some(running);
+            }
+            Some(running) => running.abort(),
+            None => {}
+        });
+    }
+
+    /// Ends the run, for a reason if there is one, and waits for its end: how it went, if no one has waited before.
+    pub(crate) fn end(
+        &self,
+        py: Python<'_>,
+        stop: Option<Stop>,
+    ) -> PyResult<Option<Result<Option<RunReport>, RunError>>> {
+        let Some(live) = self.with_live(Option::take) else { return Ok(None) };
+        let _over = SaysOver(&self.end);
+        if let Some(stop) = stop {
+            live.stop(stop);
+        }
+        wait_for(py, self.home, live.shutdown()).map(Some)
+    }
+
+    /// Ends the run early if it has not ended, and waits until nothing of it is left, whoever ends it. The caller's cases are not
+    /// waited for.
+    pub(crate) fn close(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<Option<Result<Option<RunReport>, RunError>>> {
+        self.leave();
+        match self.end(py, None)? {
+            Some(ended) => Ok(Some(ended)),
+            None if !self.is_stored => Ok(None),
+            None => {
+                let over = async {
+                    let _ = self.end.subscribe().wait_for(|end| *end == End::Over).await;
+                };
+                wait_for(py, self.home, over)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Has the end of a stored run stored even if the program ends now.
+    pub(crate) fn end_alone(&self) {
+        let live = self.with_live(Option::take);
+        let live = live.filter(|_| self.is_stored).zip(self.home.unfinished());
+        if let Some((live, unfinished)) = live {
+            self.home.runtime.spawn(shut_down(live, unfinished));
+        }
+    }
+
+    fn with_live<T>(&self, work: impl FnOnce(&mut Option<Live>) -> T) -> T {
+        work(&mut self.live.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+async fn shut_down(live: Live, _unfinished: Unfinished) {
+    // Nobody is there who could be told of an error.
+    let _ = live.shutdown().await;
+}
+
+/// In a process that was forked the run is left as it is: what dropping it waits for is not there.
+impl Drop for Behind {
+    fn drop(&mut self) {
+        if !self.is_here() {
+            mem::forget(self.with_live(Option::take));
+        }
+    }
+}
