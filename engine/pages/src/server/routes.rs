@@ -253,8 +253,10 @@ struct ScorerNamed {
 }
 
 async fn scorer(State(app): State<App>, Asking(named): Asking<ScorerNamed>) -> Response {
-    app.page(move |reader, app| views::scorer::page(reader, &app.database, &named.id, named.skip))
-        .await
+    app.page(move |reader, app| {
+        views::scorer::page(reader, &app.state, &app.database, &named.id, named.skip)
+    })
+    .await
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -279,7 +281,7 @@ async fn compare(State(app): State<App>, Asking(two): Asking<Two>) -> Response {
     app.page(move |reader, app| {
         let runs = [two.a.as_str(), two.b.as_str()];
         let listed = Listed { after: &two.after, before: &two.before, is_all: two.all == "yes" };
-        views::compare::page(reader, &app.database, runs, &known, &listed)
+        views::compare::page(reader, &app.state, &app.database, runs, &known, &listed)
     })
     .await
 }
