@@ -66,7 +66,7 @@ pub(in crate::server) fn page(
             @for (((name, run), figures), reach) in [("A", &one), ("B", &other)].into_iter().zip(&of).zip(&reach) {
                 div data-live=(name) {
                     h2 data-settled[is_settled] { (name) ": " a href=(address::run(run)) { (run.spec.id.as_str()) } " " (word::state(run.state)) }
-                    p.small.aside { (Said::line(summary::suite(run), 100)) ", " (word::moment(run.spec.created_at_ms)) }
+                    p.small.aside { (Said::line(summary::suite(run), 100)) ", " (word::moment(run.spec.created_at_ms)) (summary::skipped(run)) }
                     @match figures { Some(figures) => (summary::went(figures)), None => p.aside { (reach.words()) } }
                     (reach.damage())
                 }

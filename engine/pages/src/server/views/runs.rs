@@ -41,7 +41,7 @@ pub(in crate::server) fn page(
                     a href=(address::run(run)) { (run.spec.id.as_str()) }
                     br; span.small.aside { (Said::line(summary::suite(run), 80)) }
                 }
-                td { (word::state(run.state)) }
+                td { (word::state(run.state)) (summary::skipped(run)) }
                 td.keep { (word::moment(run.spec.created_at_ms)) }
                 @match figures {
                     Some(figures) => {

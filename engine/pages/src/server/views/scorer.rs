@@ -65,13 +65,14 @@ pub(in crate::server) fn page(
             div.scrolls tabindex="0" role="region" aria-label="Runs" {
                 table {
                     thead { tr {
-                        th scope="col" { "run" } th scope="col" { "started" } th scope="col" { "distribution" }
+                        th scope="col" { "run" } th scope="col" { "state" } th scope="col" { "started" } th scope="col" { "distribution" }
                         @for title in ["mean, 95 % interval", "p50", "stddev", "scored", "errors", "failed", "regressed"] { th.number scope="col" { (title) } }
                     } }
                     tbody {
                         @for OfRun { run, figures, changes, .. } in &of_runs {
                             tr.link data-row {
                                 th.name scope="row" { a href=(address::run(run)) { (run.spec.id.as_str()) } br; span.small.aside { (Said::line(summary::suite(run), 80)) } (another(changes)) }
+                                td { (word::state(run.state)) (summary::skipped(run)) }
                                 td.keep { (word::moment(run.spec.created_at_ms)) }
                                 td { (plot::spark(&figures.bars())) }
                                 td.number { (summary::mean(figures)) }
