@@ -11,7 +11,10 @@ use axum::{
     routing::get,
 };
 use maud::Markup;
-use scorebox::{contract::Field, store::StoredCase};
+use scorebox::{
+    contract::Field,
+    store::{StoreError, StoredCase},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::sync::watch;
 
@@ -133,9 +136,18 @@ fn explained(trouble: Trouble, app: &App) -> Response {
         Trouble::Missing(words) => (StatusCode::NOT_FOUND, words),
         Trouble::Refused(words) => (StatusCode::BAD_REQUEST, words),
         Trouble::Busy(words) => (StatusCode::SERVICE_UNAVAILABLE, words),
+        Trouble::Store(error @ StoreError::Locked { .. }) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("{error}."))
+        }
         Trouble::Store(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}.")),
     };
-    (status, html(views::trouble(&app.database, &words))).into_response()
+    let page = html(views::trouble(&app.database, &words));
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => {
+            (status, [(header::RETRY_AFTER, "5")], page).into_response()
+        }
+        _ => (status, page).into_response(),
+    }
 }
 
 fn html(page: Markup) -> Response {
