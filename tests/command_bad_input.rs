@@ -5,7 +5,7 @@ use std::fs;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::fixture::Folder;
+use crate::{command_serve::Server, fixture::Folder};
 
 /// What is printed when the file `scorer.wasm` with this content is to score something.
 fn scored_with(content: &[u8]) -> String {
@@ -426,8 +426,28 @@ fn a_reader_of_a_run_learns_of_the_lines_that_were_skipped() {
         let output = folder.sh(&format!("scorebox {command} r")).exits_with(0);
         assert!(output.stderr.contains(&format!("warning: run r: {skipped}\n")), "{output}");
     }
+    folder
+        .sh("scorebox run -s exact-match cases.jsonl --on-bad-case skip --run-id s -q")
+        .exits_with(0);
+    for command in [
+        "agree exact-match --with /groundTruth --positive x --run r",
+        "trend --limit 2",
+        "show a r",
+    ] {
+        let output = folder.sh(&format!("scorebox {command}"));
+        assert!(output.stderr.contains(&format!("warning: run r: {skipped}\n")), "{output}");
+    }
+    let compared = folder.sh("scorebox compare r s").exits_with(0).stderr;
+    for run in ["A", "B"] {
+        assert!(compared.contains(&format!("warning: {run}: {skipped}\n")), "{compared}");
+    }
+    let server = Server::ready(&folder, "");
+    for path in ["/", "/scorer?id=exact-match", "/compare?a=r&b=s"] {
+        let page = server.get(path, &[]).text;
+        assert_eq!(page.matches("3 lines skipped").count(), 2, "{path}: {page}");
+    }
     let runs = folder.sh("scorebox runs --format json").exits_with(0).json();
-    assert_eq!(runs[0]["casesBad"], 3);
+    assert_eq!(runs[1]["casesBad"], 3);
 }
 
 #[test]

@@ -1,8 +1,13 @@
 //! `convert`, and `run` over what other tools wrote: the files in `tests/readers`, which the tools themselves made.
 
-use std::{fs, io::Write as _, path::Path};
+use std::{
+    fs::{self, OpenOptions},
+    io::Write as _,
+    path::Path,
+};
 
 use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::fixture::{Folder, Output};
@@ -468,4 +473,34 @@ fn a_large_document_is_read_one_record_at_a_time() {
     let read =
         folder.sh("ulimit -v 400000; scorebox convert large.json --from promptfoo").exits_with(0);
     assert_eq!(read.stdout.lines().count(), 250);
+}
+
+#[test]
+fn a_signal_leaves_no_file_that_is_not_complete() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let folder = Folder::new();
+        folder.sh("mkfifo cases.jsonl").exits_with(0);
+        let child = folder.spawn("scorebox convert cases.jsonl -o converted.jsonl");
+        // It waits for more of them.
+        let mut cases = OpenOptions::new().write(true).open(folder.path("cases.jsonl")).unwrap();
+        cases.write_all(&b"{\"output\": \"x\"}\n".repeat(20_000)).unwrap();
+        let begun = || {
+            let files = fs::read_dir(folder.path(".")).unwrap();
+            files
+                .filter(|it| {
+                    it.as_ref().unwrap().file_name().to_string_lossy().starts_with(".scorebox-")
+                })
+                .count()
+        };
+        while begun() == 0 {
+            std::thread::yield_now();
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code));
+        let words = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(words, "Interrupted: `converted.jsonl` was not written.\n");
+        assert_eq!(begun(), 0);
+        assert!(!folder.path("converted.jsonl").exists());
+    }
 }

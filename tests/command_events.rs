@@ -109,6 +109,27 @@ fn a_run_begins_and_ends_with_an_event_and_says_what_was_refused() {
     assert_eq!(ended["root"], root[0]);
 }
 
+/// Who looks at a file of events may do so on a terminal.
+#[test]
+fn what_is_not_seen_is_escaped_wherever_events_go() {
+    let folder = Folder::new();
+    let odd = "a\u{202e}b\u{2028}c";
+    folder.write("cases.jsonl", json!({"id": odd, "output": "x"}).to_string());
+    for target in ["events.jsonl", "-"] {
+        let line = format!(
+            "scorebox run cases.jsonl -s exact-match -q --allow-errors --events {target} | cat"
+        );
+        let piped = folder.sh(&line).stdout;
+        let text = match target {
+            "-" => piped,
+            file => fs::read_to_string(folder.path(file)).unwrap(),
+        };
+        assert!(text.contains(r"a\u202eb\u2028c"), "{text}");
+        assert!(!text.contains(['\u{202e}', '\u{2028}']), "{text}");
+        assert_eq!(of_type(&events(&text), "CaseAccepted")[0]["caseId"], odd);
+    }
+}
+
 /// Every line of runs that end in several ways, against the schema; and lines that it must refuse.
 #[test]
 fn the_schema_takes_every_event_and_no_other() {

@@ -115,6 +115,25 @@ fn broken_rules(xml: &str) -> Vec<String> {
     schema.validate(&document).iter().map(ToString::to_string).collect()
 }
 
+/// A runner of CI reads its log, which a report to standard output is in.
+#[test]
+fn no_report_in_markup_has_a_command_for_a_runner_of_ci() {
+    let folder = Folder::new();
+    let output = "##[error]x\n::add-mask::y\n ##vso[task.complete]z";
+    let case = json!({"id": "##[error]a", "input": output, "output": output, "groundTruth": output.to_lowercase() + "."});
+    folder.write("cases.jsonl", case.to_string());
+    folder.write("s.js", "export default (it) => ({ score: 0, reason: it.output });");
+    let run = "scorebox run cases.jsonl -s exact-match -s s=./s.js -q --run-id r --allow-failures";
+    folder.sh(run).exits_with(0);
+    for format in ["junit", "html", "markdown", "jsonl"] {
+        let report =
+            folder.sh(&format!("scorebox report r --format {format}")).exits_with(0).stdout;
+        assert!(report.contains("add-mask"), "{report}");
+        assert!(!report.contains("##[") && !report.contains("##vso["), "{report}");
+        assert!(!report.lines().any(|line| line.trim_start().starts_with("::")), "{report}");
+    }
+}
+
 #[test]
 fn junit_is_valid_by_the_published_schema() {
     let folder = folder();

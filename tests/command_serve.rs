@@ -310,6 +310,39 @@ fn pages_fit_a_telephone_and_a_dark_room() {
     }
 }
 
+/// What has no place to break: ids, filters and numbers of any length.
+#[test]
+fn pages_fit_a_telephone_whatever_they_are_asked_and_hold() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.exact-match]\n");
+    folder.write(
+        "cases.jsonl",
+        r#"{"id": "a", "output": "x", "groundTruth": "x", "latencyMs": 1e308}"#,
+    );
+    let long = "w".repeat(64);
+    for run in [long.as_str(), "r"] {
+        folder.sh(&format!("scorebox run suite.toml cases.jsonl -q --run-id {run}")).exits_with(0);
+    }
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    for path in [&format!("/runs/r?verdict={}", "w".repeat(300)), "/runs/r/case?id=a"] {
+        browser.goto(&server.url(path));
+        for width in [360, 1280] {
+            browser.set_width(width);
+            assert!(!browser.is_too_wide(), "{path} at {width} pixels");
+        }
+    }
+}
+
+/// What someone else wrote into the index would be shown as what the runs are.
+#[test]
+fn a_folder_for_the_index_that_others_can_write_to_is_refused() {
+    let folder = folder();
+    folder.sh("mkdir -p index/pages && chmod 777 index/pages").exits_with(0);
+    let refused = folder.sh("scorebox serve --listen 0 --cache-dir index").exits_with(2);
+    assert!(refused.stderr.contains("can be written to by others"), "{refused}");
+}
+
 #[test]
 fn every_answer_has_a_strict_policy_and_no_cookie() {
     let folder = folder();

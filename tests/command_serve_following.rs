@@ -298,17 +298,78 @@ fn what_another_program_changes_in_a_database_that_is_served_is_shown() {
     server.until("/runs/r?q=forged", |page| page.contains("No case is like that."));
 }
 
+/// The index of the pages.
+fn index(folder: &Folder) -> Option<std::path::PathBuf> {
+    let files = fs::read_dir(folder.path("index/pages")).unwrap();
+    files.map(|it| it.unwrap().path()).find(|it| it.extension().is_some_and(|it| it == "index"))
+}
+
+/// What was computed in the middle of a run is not what came of it.
+#[test]
+fn a_run_that_is_over_has_no_figures_until_all_of_it_is_read() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let mut going = Going::start(&folder);
+    going.arrives("first", "4");
+    going.arrives("second", "4");
+    server.until("/runs/going", |page| page.contains(">2 of 2<"));
+    // Nothing more comes into the index for now.
+    let index = Connection::open(index(&folder).unwrap()).unwrap();
+    index.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for id in ["third", "fourth", "fifth"] {
+        going.arrives(id, "5");
+    }
+    going.ends();
+    let page = server.get("/runs/going", &[]).text;
+    assert!(page.contains("reading cases: 2 of 5") && !page.contains(">2 of 2<"), "{page}");
+    assert!(page.contains("Found are cases that are read: 2 of 5."), "{page}");
+    let failed = server.get("/runs/going?verdict=failed", &[]).text;
+    assert!(failed.contains("None of the cases that are read is like that."), "{failed}");
+    let runs = server.get("/", &[]).text;
+    assert!(runs.contains("reading cases: 2 of 5"), "{runs}");
+    let scorer = server.get("/scorer?id=right", &[]).text;
+    assert!(scorer.contains("1 run has it and is not read to the end yet"), "{scorer}");
+    let compared = server.get("/compare?a=r&b=going", &[]).text;
+    assert!(compared.contains("reading cases: 2 of 5"), "{compared}");
+    assert!(compared.contains("B: Found are cases that are read: 2 of 5."), "{compared}");
+    index.execute_batch("ROLLBACK").unwrap();
+    server.until("/runs/going", |page| page.contains(">2 of 5<"));
+    let failed = server.get("/runs/going?verdict=failed", &[]).text;
+    assert!(failed.contains("3 cases"), "{failed}");
+}
+
+#[test]
+fn a_run_that_is_damaged_says_so_and_holds_up_no_other() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
+    let database = Connection::open(folder.path("scorebox.db")).unwrap();
+    let change = |reason: &str| {
+        let sql = format!(
+            "UPDATE score_rows SET reason = {reason} WHERE case_key = (SELECT max(case_key) FROM cases)"
+        );
+        database.execute(&sql, []).unwrap();
+    };
+    change("CAST(x'ff' AS TEXT)");
+    let server = Server::ready(&folder, "");
+    assert_eq!(went(&server), "2 of 6");
+    let runs = server.get("/", &[]).text;
+    assert!(runs.contains("this run cannot be read to its end"), "{runs}");
+    let damaged = server.get("/runs/s?q=good", &[]).text;
+    assert!(damaged.contains("This run cannot be read to its end"), "{damaged}");
+    assert!(damaged.contains("scorebox.db is damaged: "), "{damaged}");
+    assert!(!damaged.contains("Nothing new is read"), "{damaged}");
+    // Who repairs it sees it.
+    change("NULL");
+    server.until("/runs/s", |page| page.contains(">2 of 6<"));
+}
+
 #[test]
 fn an_index_that_is_removed_is_made_again() {
     let folder = folder();
     let server = Server::ready(&folder, "");
-    let index = || {
-        let files = fs::read_dir(folder.path("index/pages")).unwrap();
-        files.map(|it| it.unwrap().path()).find(|it| it.extension().is_some_and(|it| it == "index"))
-    };
     for _ in 0..2 {
-        fs::remove_file(index().unwrap()).unwrap();
-        server.until("/runs/r?q=lyon", |page| page.contains("1 case<") && index().is_some());
+        fs::remove_file(index(&folder).unwrap()).unwrap();
+        server.until("/runs/r?q=lyon", |page| page.contains("1 case<") && index(&folder).is_some());
     }
 }
 

@@ -23,7 +23,7 @@
 //! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
-//! - `new_file`: a file that is written whole or not at all.
+//! - `new_file`: a file that is written whole or not at all; `unfinished`: what stands beside it until then.
 //! - `same_file`: whether two paths name one file, which files the words of this process go into, and a file's name without its folder.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
@@ -61,6 +61,7 @@ mod signing_key;
 mod suite_edit;
 mod suite_entries;
 mod trust;
+mod unfinished;
 mod user_configuration;
 mod waiting;
 mod words;

@@ -7,12 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
-
 use crate::{
     failure::{Failure, WriteError},
     output::{Document, is_stdout},
     same_file::{is_beside_a_database, is_same},
+    unfinished::Unfinished,
 };
 
 /// Where a command's data goes.
@@ -119,7 +118,7 @@ pub(crate) struct NewFile {
 #[derive(Debug)]
 enum Place {
     /// Beside the path, whose name it gets.
-    Beside { file: NamedTempFile, replaces: bool },
+    Beside { file: Unfinished, replaces: bool },
     /// Into what has the name already, a device or a pipe: no file takes its place.
     Stream,
 }
@@ -143,15 +142,7 @@ impl NewFile {
         }
         // What a link leads to is replaced, and not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        folder.metadata().map_err(|error| failed(&error))?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".scorebox-");
-        // As a file that is created by its name: what others may do with it is for the user's mask to say.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(|error| failed(&error))?;
+        let file = Unfinished::beside(&path, ".scorebox-").map_err(|error| failed(&error))?;
         Ok(NewFile { place: Place::Beside { file, replaces }, path })
     }
 
@@ -168,18 +159,11 @@ impl NewFile {
                 return write_all(&opened.map_err(|error| failed(&error))?, &self.path, write);
             }
         };
-        let written = write_all(file.as_file_mut(), &self.path, write)?;
-        file.as_file().sync_all().map_err(|error| failed(&error))?;
-        let named = match replaces {
-            true => file.persist(&self.path),
-            false => file.persist_noclobber(&self.path),
-        };
-        match named {
-            Ok(_) => Ok(written),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(exists(&self.path))
-            }
-            Err(error) => Err(cannot_write(&self.path, &error.error)),
+        let written = write_all(file.file(), &self.path, write)?;
+        match file.finish(&self.path, replaces) {
+            Ok(()) => Ok(written),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(&self.path)),
+            Err(error) => Err(failed(&error)),
         }
     }
 }

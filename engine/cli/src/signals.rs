@@ -5,14 +5,20 @@
 //! beside the terminal. So a signal that comes again at once is the same request.
 
 use std::{
-    io,
+    io::{self, IsTerminal as _},
+    path::PathBuf,
     sync::{Arc, OnceLock},
+    thread,
     time::{Duration, Instant},
 };
 
 use scorebox::run::{Control, Stop};
 
-use crate::{failure::Exit, words};
+use crate::{
+    failure::{Exit, Failure},
+    report::printable,
+    unfinished, words,
+};
 
 /// How long after the first signal another of its kind is the same request.
 const SAME_REQUEST: Duration = Duration::from_millis(500);
@@ -65,10 +71,50 @@ pub(crate) async fn unless_signalled<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
+/// From now on, a signal ends the process, and the files that it has begun go. For a command that keeps nothing else, and waits
+/// for no judge.
+pub(crate) fn leave_nothing_unfinished() -> Result<(), Failure> {
+    listen_and_leave().map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))
+}
+
+fn listen_and_leave() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listening = runtime.enter();
+    let mut signals = Signals::listen()?;
+    drop(listening);
+    let wait = move || {
+        if let Some(exit) = runtime.block_on(signals.next()) {
+            let removed = unfinished::remove_all();
+            if io::stderr().is_terminal() {
+                // Not behind what a user who waits sees.
+                words::say("");
+            }
+            words::say(&interrupted(&removed));
+            // Not as `leave` does, which would wait for the files that are removed already.
+            std::process::exit(exit as i32);
+        }
+    };
+    thread::Builder::new().name("scorebox-signals".into()).spawn(wait).map(drop)
+}
+
+/// That a command ended before these files were complete.
+fn interrupted(removed: &[PathBuf]) -> String {
+    let names: Vec<String> = removed
+        .iter()
+        .map(|path| format!("`{}`", printable(&path.display().to_string())))
+        .collect();
+    match names.len() {
+        0 => "Interrupted.".to_owned(),
+        1 => format!("Interrupted: {} was not written.", names[0]),
+        _ => format!("Interrupted: {} were not written.", names.join(", ")),
+    }
+}
+
 /// Ends the process at once. Programs that answer for judges have process groups of their own, so no signal of a terminal
 /// reaches them.
 fn leave(exit: Exit) -> ! {
     scorebox_judges::end_programs();
+    unfinished::remove_all();
     std::process::exit(exit as i32)
 }
 

@@ -67,7 +67,9 @@ pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
 
 /// A time in milliseconds: `9.5 µs`, `12.0 ms`, `3.2 s`, `4 min 10 s`.
 pub(crate) fn duration(ms: f64) -> String {
+    const MILLION_MINUTES: f64 = 6e10;
     match ms {
+        _ if ms >= MILLION_MINUTES => format!("{:.1e} min", ms / 60_000.0),
         _ if ms >= 120_000.0 => {
             format!("{:.0} min {:.0} s", (ms / 60_000.0).floor(), (ms % 60_000.0 / 1000.0).floor())
         }
@@ -118,8 +120,8 @@ mod tests {
         assert_eq!([chance(0.04998), chance(0.05)], ["0.04998", "0.0500"]);
         assert_eq!(range(0.25, 1.0), "0.2500 to 1.0000");
         assert_eq!(
-            [duration(0.012), duration(12.0), duration(250_000.0)],
-            ["12.0 µs", "12.0 ms", "4 min 10 s"]
+            [duration(0.012), duration(12.0), duration(250_000.0), duration(6e300)],
+            ["12.0 µs", "12.0 ms", "4 min 10 s", "1.0e296 min"]
         );
         assert_eq!([fuel(900.0), fuel(14_210.0)], ["900", "14.2 k"]);
     }

@@ -10,6 +10,7 @@ use scorebox::{
         VerdictOptions, With, agreement, comparison, decides, verdicts,
     },
     store::{RunRecord, ScorerRecord, Store, StoreError, SummaryRecord},
+    terminal::markup_without_commands,
     verdict::{Broken, Verdict},
 };
 
@@ -113,7 +114,8 @@ impl<'a> HtmlReport<'a> {
                 runs.push(Reported::read(store, run, self, share)?);
             }
             let two = self.compared(store)?;
-            out.write_all(self.page(&runs, two.as_ref()).into_string().as_bytes())?;
+            let page = self.page(&runs, two.as_ref()).into_string();
+            out.write_all(markup_without_commands(&page).as_bytes())?;
             Ok(())
         })
     }

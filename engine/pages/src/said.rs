@@ -2,7 +2,7 @@
 //! visible that a reader could not see or that turns the direction of writing.
 
 use maud::{Escaper, Render};
-use scorebox::terminal::{characters, indented_json};
+use scorebox::terminal::{characters, indented_json, is_space};
 use std::fmt::Write as _;
 
 /// A text that is shown as the text that it is.
@@ -37,7 +37,7 @@ impl Render for Said<'_> {
         let mut was_space = false;
         let mut characters = characters(shown).peekable();
         while let Some((character, is_seen)) = characters.next() {
-            if self.is_line && character.is_whitespace() {
+            if self.is_line && is_space(character) {
                 if !was_space {
                     out.push(' ');
                 }
@@ -80,7 +80,7 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
             break;
         }
         match character {
-            _ if character.is_whitespace() => plain.push(' '),
+            _ if is_space(character) => plain.push(' '),
             _ if !is_seen => plain.extend(character.escape_unicode()),
             _ => plain.push(character),
         }
@@ -129,6 +129,8 @@ mod tests {
             html(Said::line("a\u{200b}\u{e0041}", 99)),
             "a<span class=\"act\">\\u{200b}</span><span class=\"act\">\\u{e0041}</span>"
         );
+        assert_eq!(html(Said::line("a\u{2028}b", 99)), "a<span class=\"act\">\\u{2028}</span>b");
+        assert_eq!(plain("a\u{2029}b", 9), "a\\u{2029}b");
         assert_eq!(html(Said::all("\u{2764}\u{fe0f}")), "\u{2764}\u{fe0f}");
     }
 

@@ -18,6 +18,10 @@ use crate::{
 
 /// Bytes of a document (a suite, a configuration) that are shown.
 const MOST_DOCUMENT: usize = 32 << 10;
+/// Bytes of the configurations and of the descriptions of all scorers of a run that are shown.
+const MOST_OF_SCORERS: usize = 512 << 10;
+/// Bytes of a description that are shown.
+const MOST_DESCRIPTION: usize = 4000;
 
 /// The suite's name, or the run's id where an older scorebox stored none.
 pub(crate) fn suite(run: &RunRecord) -> &str {
@@ -42,6 +46,15 @@ pub(crate) fn facts(run: &RunRecord) -> Markup {
             (None, None) => {}
         }
         @if let Some(skipped) = skipped_lines(run) { p.note.strong { "Not shown here: " (skipped) "." } }
+    }
+}
+
+/// How many lines of the run's cases were skipped, below its state.
+pub(crate) fn skipped(run: &RunRecord) -> Markup {
+    html! {
+        @if run.cases_bad > 0 {
+            br; span.small.aside { (figure::counted(run.cases_bad, "line skipped", "lines skipped")) }
+        }
     }
 }
 
@@ -276,6 +289,7 @@ pub(crate) fn what_ran(
     figures: &[ScorerFigures],
 ) -> Markup {
     let spec = &run.spec;
+    let share = MOST_OF_SCORERS / scorers.len().max(1);
     html! {
         dl.list {
             dt { "run" } dd { (spec.id.as_str()) " " (word::state(run.state)) }
@@ -294,7 +308,7 @@ pub(crate) fn what_ran(
                         span.small.aside { (Said::line(&spec.component_id, 100)) " " (Said::line(&spec.component_version, 40)) ", " code { (spec.component_digest.short()) } }
                     }
                     div {
-                        @if let Some(about) = description(&spec.info_json) { p { (Said::most(&about, 4000)) } }
+                        @if let Some(about) = description(&spec.info_json) { p { (Said::most(&about, MOST_DESCRIPTION.min(share))) } }
                         dl.list {
                             dt { "component" } dd { code { (spec.component_digest) } " from " (Said::line(&spec.component_origin, 400)) }
                             dt { "configuration" } dd { code { (spec.config_digest) } }
@@ -307,7 +321,7 @@ pub(crate) fn what_ran(
                             @if let Some(fuel) = figures.and_then(|it| it.mean_fuel) { dt { "fuel" } dd { (figure::fuel(fuel)) " a score" } }
                             @if let Some(took) = figures.and_then(|it| it.mean_duration_ms) { dt { "time" } dd { (figure::duration(took)) " a score" } }
                         }
-                        pre.block tabindex="0" aria-label="configuration" { (Said::most(&readable(&spec.config_json).0, MOST_DOCUMENT)) }
+                        pre.block tabindex="0" aria-label="configuration" { (Said::most(&readable(&spec.config_json).0, MOST_DOCUMENT.min(share))) }
                     }
                 }
             }

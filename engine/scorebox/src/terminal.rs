@@ -23,6 +23,34 @@ pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
+/// What a runner of CI takes for a command wherever it is in a line: the older form of GitHub's, and Azure's.
+const ANYWHERE: [&str; 2] = ["##[", "##vso["];
+
+/// Whether one space may take its place in a line: white space, except for what looks like none and ends a line somewhere else.
+pub fn is_space(character: char) -> bool {
+    character.is_whitespace() && !matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Markup (XML or HTML) in which a runner of CI that has it in its log finds no command: GitHub's and Azure's read what begins a
+/// line with `::`, and `##[` and `##vso[` anywhere. Their first characters are references, so it is the same document.
+pub fn markup_without_commands(markup: &str) -> Cow<'_, str> {
+    let begins = |line: &str| line.trim_start().starts_with("::");
+    let mut shown = Cow::Borrowed(markup);
+    if markup.lines().any(begins) {
+        let lines = markup.split_inclusive('\n').map(|line| match begins(line) {
+            true => Cow::Owned(line.replacen("::", "&#58;:", 1)),
+            false => Cow::Borrowed(line),
+        });
+        shown = Cow::Owned(lines.collect());
+    }
+    for mark in ANYWHERE {
+        if shown.contains(mark) {
+            shown = Cow::Owned(shown.replace(mark, &mark.replacen('#', "&#35;", 1)));
+        }
+    }
+    shown
+}
+
 /// The text with what is not seen as `\u{202e}`; line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let stays = |(character, is_seen): (char, bool)| is_seen || matches!(character, '\n' | '\t');
@@ -39,7 +67,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// JSON with what is not seen as `\u202e`: the same document.
+/// JSON with what is not seen as `\u202e`, and `\u0023#[` for what a runner of CI that has it in its log would take for a command: the
+/// same document.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     json_with(json, |character| character == '\r')
 }
@@ -52,11 +81,18 @@ pub fn visible_json_line(json: &str) -> Cow<'_, str> {
 /// Below U+0020, JSON has only white space between its tokens; `space` says which of that becomes a plain space.
 fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_escaped = |(character, is_seen): (char, bool)| !is_seen && character >= '\u{7f}';
-    if !characters(json).any(|it| is_escaped(it) || space(it.0)) {
-        return Cow::Borrowed(json);
+    let mut json = Cow::Borrowed(json);
+    for mark in ANYWHERE {
+        // JSON has a `#` only in strings.
+        if json.contains(mark) {
+            json = Cow::Owned(json.replace(mark, &mark.replacen('#', "\\u0023", 1)));
+        }
+    }
+    if !characters(&json).any(|it| is_escaped(it) || space(it.0)) {
+        return json;
     }
     let mut visible = String::with_capacity(json.len() + 16);
-    for (character, is_seen) in characters(json) {
+    for (character, is_seen) in characters(&json) {
         if is_escaped((character, is_seen)) {
             // JSON has them only in strings, and writes characters beyond the first plane as two units.
             for unit in character.encode_utf16(&mut [0; 2]) {
@@ -249,6 +285,37 @@ fn is_pictograph(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn markup_has_no_command_and_says_the_same() {
+        for (markup, shown) in [
+            ("<a>std::fs, # and ##</a>", "<a>std::fs, # and ##</a>"),
+            ("<a>x\n  ::add-mask::y</a>", "<a>x\n  &#58;:add-mask::y</a>"),
+            ("<a b=\"##[error]\">", "<a b=\"&#35;#[error]\">"),
+            ("##vso[task.complete]", "&#35;#vso[task.complete]"),
+        ] {
+            assert_eq!(markup_without_commands(markup), shown);
+        }
+    }
+
+    #[test]
+    fn json_has_no_command_and_says_the_same() {
+        let json = r###"{"##[a":"##vso[b] # ## \\\\##[c"}"###;
+        let shown = visible_json_line(json);
+        assert!(!shown.contains("##[") && !shown.contains("##vso["), "{shown}");
+        let parsed = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+        assert_eq!(parsed(&shown), parsed(json));
+    }
+
+    #[test]
+    fn what_ends_a_line_elsewhere_is_no_space() {
+        for space in [' ', '\t', '\n', '\r', '\u{a0}', '\u{3000}'] {
+            assert!(is_space(space), "{space:?}");
+        }
+        for other in ['\u{85}', '\u{2028}', '\u{2029}', '\u{200b}', 'a'] {
+            assert!(!is_space(other), "{other:?}");
+        }
+    }
 
     #[test]
     fn nothing_stays_that_a_terminal_would_act_on() {

@@ -115,9 +115,8 @@ impl Events {
         let Events { opened, failure } = self;
         let path = opened.as_ref().and_then(|opened| opened.path.clone());
         let going = EventsGoing { path, failure: Arc::clone(&failure) };
-        let sink = opened.map(|Opened { is_terminal, out, .. }| JsonLines {
+        let sink = opened.map(|Opened { out, .. }| JsonLines {
             out: Some(EventWriter::new(out, move || signalled.came())),
-            is_terminal,
             failure,
         });
         (sink, going)
@@ -161,7 +160,6 @@ impl EventsGoing {
 /// Writes each event as a line. After an error it writes nothing more, and lets the run continue.
 struct JsonLines {
     out: Option<EventWriter>,
-    is_terminal: bool,
     failure: Arc<Mutex<Option<io::Error>>>,
 }
 
@@ -177,14 +175,10 @@ impl JsonLines {
 impl Sink for JsonLines {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
         let Some(out) = &mut self.out else { return Ok(()) };
-        let written = match self.is_terminal {
-            true => serde_json::to_string(event)
-                .map_err(io::Error::from)
-                .and_then(|line| writeln!(out, "{}", printable_json_line(&line))),
-            false => serde_json::to_writer(&mut *out, event)
-                .map_err(io::Error::from)
-                .and_then(|()| out.write_all(b"\n")),
-        };
+        // What is not seen is escaped in files, too: who looks at one may do so on a terminal.
+        let written = serde_json::to_string(event)
+            .map_err(io::Error::from)
+            .and_then(|line| writeln!(out, "{}", printable_json_line(&line)));
         self.note(written);
         Ok(())
     }

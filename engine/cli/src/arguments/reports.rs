@@ -11,11 +11,10 @@ use std::{
 use scorebox::{
     aggregate::AgreementOptions,
     reports::{ReportError, ReportFormat, ReportOptions, write_report},
-    store::Store,
+    store::{Store, StoreError},
     verdict::Broken,
 };
 use scorebox_pages::HtmlReport;
-use tempfile::NamedTempFile;
 
 use super::{Database, place};
 use crate::{
@@ -24,6 +23,7 @@ use crate::{
     output::{self, is_stdout},
     report::{one_line, shell_word},
     same_file::is_same,
+    unfinished::Unfinished,
 };
 
 /// What a report is written as.
@@ -109,7 +109,7 @@ impl<'a> Reported<'a> {
 enum Trouble {
     /// What is written to does not take it.
     Write(io::Error),
-    /// What was asked for is not there: writing it again does not help.
+    /// What was asked for is not there, or the database is damaged: writing it again does not help.
     Asked(Failure),
     Other(String),
 }
@@ -118,6 +118,7 @@ impl From<ReportError> for Trouble {
     fn from(error: ReportError) -> Trouble {
         match error {
             ReportError::Write(error) => Trouble::Write(error),
+            ReportError::Store(error @ StoreError::Corrupt { .. }) => Trouble::Asked(error.into()),
             error => Trouble::Other(error.to_string()),
         }
     }
@@ -128,6 +129,9 @@ impl From<scorebox_pages::ReportError> for Trouble {
         match error {
             scorebox_pages::ReportError::Write(error) => Trouble::Write(error),
             scorebox_pages::ReportError::Agreement(error) => Trouble::Asked(error.into()),
+            scorebox_pages::ReportError::Store(error @ StoreError::Corrupt { .. }) => {
+                Trouble::Asked(error.into())
+            }
             error => Trouble::Other(error.to_string()),
         }
     }
@@ -232,7 +236,7 @@ pub(crate) struct Reports(Vec<(ReportTarget, Opened)>);
 enum Opened {
     Stdout,
     /// A file that takes this name when the report is complete.
-    Beside(NamedTempFile, PathBuf),
+    Beside(Unfinished, PathBuf),
     /// A device or a pipe, whose name no file must take.
     Itself(File),
 }
@@ -291,22 +295,9 @@ fn open_file(path: &Path) -> io::Result<Opened> {
         _ => {
             // What a link leads to is replaced, and not the link.
             let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            Ok(Opened::Beside(beside(&path)?, path))
+            Ok(Opened::Beside(Unfinished::beside(&path, ".scorebox-report-")?, path))
         }
     }
-}
-
-/// A file in the folder of `path`.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    folder.metadata()?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".scorebox-report-");
-    // As a file that is created by its name: what others may do with it is for the user's mask to say.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 impl Reports {
@@ -387,10 +378,8 @@ fn write_one(
     };
     match opened {
         Opened::Beside(mut file, path) => {
-            write(&mut file)?;
-            file.as_file().sync_all().map_err(|error| failed(&error))?;
-            file.persist(path).map_err(|error| failed(&error.error))?;
-            Ok(())
+            write(file.file())?;
+            file.finish(&path, true).map_err(|error| failed(&error))
         }
         Opened::Itself(mut file) => write(&mut file),
         Opened::Stdout => {

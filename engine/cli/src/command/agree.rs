@@ -11,7 +11,7 @@ use crate::{
     arguments::{Database, PositiveArguments, completing, labels_at, must_be_there, number},
     failure::{Exit, Failure},
     output::{self, Format},
-    report::shell_word,
+    report::{shell_word, without_lines},
     waiting::Waiting,
     words,
 };
@@ -68,7 +68,8 @@ pub(crate) struct Agree {
 impl Agree {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id;
+        let record = self.database.run(self.run.as_deref(), &store)?;
+        let run = &record.spec.id;
         if let Some(node) = &self.node {
             must_be_there(&store, &ScoreFilter::of_run(run.as_str()).with_node(node.clone()))?;
         }
@@ -87,6 +88,7 @@ impl Agree {
             .map_err(|error| self.failure(error))?;
         drop(waiting);
         self.print(&agreement)?;
+        without_lines(&record).iter().for_each(|line| words::warn(line));
         Ok(Exit::Done)
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use scorebox::{
     aggregate::{Comparison, ComparisonOptions, Finding, RunIn, comparison},
+    reports::skipped_lines,
     stats::Reducer,
     store::Store,
 };
@@ -84,17 +85,17 @@ impl Compare {
         let store_a = self.database.read()?;
         let other = self.with_db.as_ref().map(Store::open_read_only).transpose()?;
         let store_b = other.as_ref().unwrap_or(&store_a);
-        let run_a = store_a.run(&self.a)?.spec.id;
-        let run_b = match (&self.b, &self.with_db) {
+        let record_a = store_a.run(&self.a)?;
+        let record_b = match (&self.b, &self.with_db) {
             (Some(b), _) => store_b.run(b)?,
             (None, None) => self.database.run(None, store_b)?,
             (None, Some(path)) => {
                 store_b.latest_run()?.ok_or_else(|| crate::arguments::no_runs(path))?
             }
         };
-        let run_b = run_b.spec.id;
+        let [run_a, run_b] = [&record_a, &record_b].map(|record| &record.spec.id);
         if let Some(node) = &self.node {
-            for (store, run) in [(&store_a, &run_a), (store_b, &run_b)] {
+            for (store, run) in [(&store_a, run_a), (store_b, run_b)] {
                 let filter = scorebox::store::ScoreFilter::of_run(run.as_str());
                 must_be_there(store, &filter.with_node(node.clone()))?;
             }
@@ -114,6 +115,10 @@ impl Compare {
         )?;
         drop(waiting);
         self.print(&compared)?;
+        for (name, record) in [("A", &record_a), ("B", &record_b)] {
+            let skipped = skipped_lines(record).map(|skipped| format!("{name}: {skipped}"));
+            skipped.iter().for_each(|line| words::warn(line));
+        }
         if self.fail_if_worse && compared.is_worse() {
             words::error(&format!("B is worse: {}", worse(&compared).join(", ")), None);
             return Ok(Exit::BrokenRequirement);

@@ -170,6 +170,10 @@ impl Serve {
             Failure::new(format!("cannot write the index in `{}`: {error}", folder.display()))
                 .hint(ANOTHER_FOLDER)
         })?;
+        if let Some(why) = is_for_others(&folder) {
+            return Err(Failure::new(format!("the folder `{}` {why}", folder.display()))
+                .hint("remove the folder, which is made again, or name another with --cache-dir"));
+        }
         let path = self.database.path.canonicalize().unwrap_or_else(|_| self.database.path.clone());
         let name = Digest::of(path.as_os_str().as_encoded_bytes());
         Ok(folder.join(format!("{name}.index")))
@@ -183,6 +187,26 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Why a folder is not this user's alone to write to. What is planted there would be shown as what the runs are.
+#[cfg(unix)]
+fn is_for_others(folder: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt as _;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    // Who cannot look at it cannot write the index either, which is reported.
+    let metadata = folder.metadata().ok()?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Some("belongs to another user");
+    }
+    let is_writable = metadata.mode() & WRITABLE_BY_OTHERS != 0;
+    is_writable.then_some("can be written to by others, who may have planted an index in it")
+}
+
+/// Elsewhere the user's own cache folder is private by its place.
+#[cfg(not(unix))]
+fn is_for_others(_: &Path) -> Option<&'static str> {
+    None
 }
 
 fn failure(error: ServeError) -> Failure {

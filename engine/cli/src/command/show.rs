@@ -16,6 +16,7 @@ use crate::{
     failure::{Exit, Failure},
     output::{self, Format, Out},
     report::{self, verdict},
+    words,
 };
 
 /// Rows that are read at once: each may have some MiB of meta.
@@ -126,12 +127,8 @@ impl Against {
 impl Show {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let run = self
-            .database
-            .run(self.named.as_deref().or(self.run.as_deref()), &store)?
-            .spec
-            .id
-            .to_string();
+        let record = self.database.run(self.named.as_deref().or(self.run.as_deref()), &store)?;
+        let run = record.spec.id.to_string();
         let filter = ScoreFilter::of_run(&run).with_case(self.case.clone());
         must_be_there(&store, &filter)?;
         let shown = store.snapshot(|store| self.shown(store, &run, &filter))?;
@@ -144,6 +141,7 @@ impl Show {
             }),
             format => output::list(out, format == Format::Jsonl, &shown),
         })?;
+        report::without_lines(&record).iter().for_each(|line| words::warn(line));
         Ok(Exit::Done)
     }
 

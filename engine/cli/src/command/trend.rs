@@ -2,7 +2,7 @@
 
 use scorebox::{
     aggregate::{Trend as ScorerTrend, TrendOptions, trend},
-    store::ScoreFilter,
+    store::{ScoreFilter, Store},
     verdict::mean_beside,
 };
 
@@ -17,6 +17,8 @@ use crate::{
 
 /// The most runs that are read.
 const MOST_RUNS: u64 = 1000;
+/// Runs of which it is said that they lack lines.
+const MOST_SAID: usize = 5;
 
 /// Show the mean of each scorer over the runs in the database, the oldest run first
 ///
@@ -73,6 +75,7 @@ impl Trend {
             Format::Table => write!(out, "{}", table(&trends)),
             format => output::list(out, format == Format::Jsonl, &trends),
         })?;
+        warn_of_skipped_lines(&store, &trends)?;
         if self.format == Format::Table {
             let points = trends.iter().flat_map(|trend| &trend.points);
             let methods = interval::methods(points.map(|point| point.interval));
@@ -100,6 +103,24 @@ impl Trend {
         ))
         .hint("`scorebox runs` lists runs with their suites")
     }
+}
+
+/// Which of the runs lack lines: how each ended, the figures say themselves.
+fn warn_of_skipped_lines(store: &Store, trends: &[ScorerTrend]) -> Result<(), Failure> {
+    let points = trends.iter().flat_map(|trend| &trend.points);
+    let mut runs: Vec<(i64, &str)> =
+        points.map(|point| (point.created_at_ms, point.run_id.as_str())).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    let mut said = Vec::new();
+    for (_, run) in runs {
+        said.extend(report::without_lines(&store.run(run)?));
+    }
+    said.iter().take(MOST_SAID).for_each(|line| words::warn(line));
+    if said.len() > MOST_SAID {
+        words::say("and lines of more runs were skipped: `scorebox runs` lists all runs");
+    }
+    Ok(())
 }
 
 /// Whether the scorer is another one in one of the runs.

@@ -36,7 +36,7 @@ pub(crate) mod verdict;
 
 pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
-pub(crate) use not_whole::not_whole;
+pub(crate) use not_whole::{not_whole, without_lines};
 pub(crate) use number::{bytes, count, counted, duration, fuel, rate};
 pub(crate) use scorebox::verdict::{figure as score, score_beside};
 pub(crate) use scorer::{reads, reads_briefly, scale, severity};

@@ -7,8 +7,12 @@ use scorebox::{
 
 /// A line for each reason why the run may have less than its cases: it has not finished, or lines of them were skipped.
 pub(crate) fn not_whole(run: &RunRecord) -> Vec<String> {
-    let skipped = skipped_lines(run).map(|skipped| format!("run {}: {skipped}", run.spec.id));
-    unfinished(run).into_iter().chain(skipped).collect()
+    unfinished(run).into_iter().chain(without_lines(run)).collect()
+}
+
+/// That lines of the run's cases were skipped, for a command that says in another way how the run ended.
+pub(crate) fn without_lines(run: &RunRecord) -> Option<String> {
+    skipped_lines(run).map(|skipped| format!("run {}: {skipped}", run.spec.id))
 }
 
 /// `run r was stopped, and only what is stored of it counts: …`; `None` if the run has finished.

@@ -31,7 +31,8 @@ pub(crate) fn printable_json_line(json: &str) -> Cow<'_, str> {
 
 /// The text in one line of at most `most` characters; what is cut off is shown by `…`.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = text.split(terminal::is_space).filter(|word| !word.is_empty());
+    let joined = words.collect::<Vec<_>>().join(" ");
     let line = printable(&joined);
     match line.char_indices().nth(most) {
         None => line,

@@ -29,6 +29,7 @@ use scorebox::{
     digest::Digest,
     row::Answer,
     store::{Store, StoreError},
+    terminal::markup_without_commands,
 };
 
 use crate::{
@@ -192,7 +193,8 @@ impl Card<'_> {
     /// Troubles of reading and writing; labels that scores cannot be compared with. What was written by then is not a whole page.
     pub fn write(&self, out: &mut dyn io::Write) -> Result<Option<CardWritten>, CardError> {
         let scores = self.scored.map(|scored| Scores::read(&scored)).transpose()?;
-        out.write_all(self.page(scores.as_ref()).into_string().as_bytes())?;
+        let page = self.page(scores.as_ref()).into_string();
+        out.write_all(markup_without_commands(&page).as_bytes())?;
         Ok(scores.map(|it| CardWritten { scores: it.digest, errors: it.figures.errors }))
     }
 

@@ -66,6 +66,11 @@ impl Belief {
         self.lock().runs.insert(run);
     }
 
+    /// What the index has of a run could not be read again.
+    pub(super) fn remove(&self, run: RunKey) {
+        self.lock().runs.remove(&run);
+    }
+
     /// The index was not right about a run that was believed; it is now.
     pub(super) fn was_wrong(&self) {
         self.lock().doubts += 1;

@@ -104,7 +104,8 @@ impl Comparisons {
             let _ = tokio::time::timeout(PATIENCE, done.changed()).await;
         }
         let kept = self.lock();
-        let known = kept.iter().find(|it| it.of.runs == of.runs);
+        // One that began before a run ended is of its middle.
+        let known = kept.iter().find(|it| it.of == of);
         Ok(known.map_or(Known::NotYet, |it| it.known.clone()))
     }
 

@@ -104,8 +104,10 @@ impl Files {
         if before.is_none() {
             self.make_folder();
             self.remove_rest_of_index();
+            self.make_index();
         }
         let index = CaseIndex::open(&self.index)?;
+        self.keep_index_private();
         let index_seen = before.or_else(|| self.index_seen());
         Ok((store, index, Seen { index: index_seen, ..seen }))
     }
@@ -126,6 +128,32 @@ impl Files {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         let _ = builder.create(folder);
+    }
+
+    /// Makes an empty file for this user alone, which SQLite fills, and gives what it keeps beside it the same mode.
+    fn make_index(&self) {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // If that fails, opening the index says what is wrong.
+        let _ = options.open(&self.index);
+    }
+
+    /// Takes from others what an older scorebox, or SQLite, which made a damaged index again, let them read. By path: to open and
+    /// close a file takes its locks from all connections of this process.
+    fn keep_index_private(&self) {
+        #[cfg(unix)]
+        for ending in ["", "-wal", "-shm"] {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mut path = self.index.clone().into_os_string();
+            path.push(ending);
+            let is_open = |metadata: &Metadata| metadata.permissions().mode() & 0o077 != 0;
+            if fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && is_open(&it)) {
+                // Who cannot change it does not own it, and the folder is not for others.
+                let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o600));
+            }
+        }
     }
 
     /// Removes what SQLite keeps beside an index that is gone: a new one would share it with connections to the old one.
@@ -247,8 +275,16 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            let mode = cache.join("pages").metadata().unwrap().permissions().mode();
-            assert_eq!(mode & 0o077, 0);
+            let mode =
+                |path: &str| cache.join(path).metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode("pages"), 0o700);
+            assert_eq!(mode("pages/cases.index"), 0o600);
+            let open = fs::Permissions::from_mode(0o644);
+            fs::set_permissions(cache.join("pages/cases.index"), open).unwrap();
+            let _opened = files.open().unwrap();
+            for name in ["cases.index", "cases.index-wal", "cases.index-shm"] {
+                assert_eq!(mode(&format!("pages/{name}")), 0o600, "{name}");
+            }
         }
     }
 

@@ -38,16 +38,23 @@ const MOST_RUNS: usize = 10_000;
 /// How far the index is.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Runs that are being indexed: cases done, and all.
-    progress: Mutex<HashMap<RunKey, (u64, u64)>>,
+    /// Runs that are being read: cases so far.
+    progress: Mutex<HashMap<RunKey, u64>>,
+    /// Runs that cannot be read to their end, and why.
+    damaged: Mutex<HashMap<RunKey, String>>,
     /// Why nothing is indexed at the moment.
     trouble: Mutex<Option<String>>,
 }
 
 impl State {
-    /// How far a run is: cases done, and all; `None` if it is not being indexed.
-    pub(super) fn progress(&self, run: RunKey) -> Option<(u64, u64)> {
+    /// How many cases of a run were read in this reading; `None` if it is not being read.
+    pub(super) fn progress(&self, run: RunKey) -> Option<u64> {
         lock(&self.progress).get(&run).copied()
+    }
+
+    /// Why a run cannot be read to its end, if that is so.
+    pub(super) fn damage(&self, run: RunKey) -> Option<String> {
+        lock(&self.damaged).get(&run).cloned()
     }
 
     /// Why nothing is indexed, if that is so.
@@ -197,14 +204,15 @@ impl Worker {
         let version = store.data_version()?;
         let is_new = *seen != Some(version);
         if !is_new && self.stale.is_empty() && self.doubts.next().is_none() {
-            return if self.doubts.is_empty() { note(index, file) } else { Ok(()) };
+            let is_known = self.doubts.is_empty() && lock(&self.state.damaged).is_empty();
+            return if is_known { note(index, file) } else { Ok(()) };
         }
         let runs = store.runs(MOST_RUNS)?;
         if is_new {
             self.has_changed(index, &runs)?;
         }
         for run in &runs {
-            if self.end.within(Duration::ZERO) || !self.run(store, index, run, is_new)? {
+            if self.end.within(Duration::ZERO) || !self.run_or_damage(store, index, run, is_new)? {
                 return Ok(());
             }
         }
@@ -224,12 +232,15 @@ impl Worker {
             }
         }
         let change = self.doubts.change(runs);
+        lock(&self.state.damaged).retain(|known, _| of_keys.contains_key(known));
         match change {
-            Change::First => {}
+            Change::First => lock(&self.state.damaged).clear(),
             Change::OfRuns => self.doubts.add(runs),
             Change::Unexplained => {
                 self.belief.withdraw();
                 self.due.clear();
+                // Someone may have repaired them.
+                lock(&self.state.damaged).clear();
                 self.say();
             }
         }
@@ -246,6 +257,48 @@ impl Worker {
             self.belief.is_about(files, runs);
         }
         Ok(())
+    }
+
+    /// As [`run`](Worker::run). One that is damaged holds up no other, and is read again only when it may have been changed.
+    fn run_or_damage(
+        &mut self,
+        store: &Store,
+        index: &mut CaseIndex,
+        run: &RunRecord,
+        is_new: bool,
+    ) -> Result<bool, StoreError> {
+        let goes_on = is_new && run.state == RunState::Running;
+        let is_due = goes_on || self.doubts.next() == Some(run.key);
+        if self.state.damage(run.key).is_some() && !is_due {
+            return Ok(true);
+        }
+        let began = Instant::now();
+        let damage = match self.run(store, index, run, is_new) {
+            Ok(is_end) => {
+                if lock(&self.state.damaged).remove(&run.key).is_some() {
+                    self.say();
+                }
+                return Ok(is_end);
+            }
+            Err(StoreError::Corrupt { path, what }) if path != index.path() => {
+                StoreError::Corrupt { path, what }.to_string()
+            }
+            Err(error) => return Err(error),
+        };
+        self.stale.remove(&run.key);
+        if self.doubts.next() == Some(run.key) {
+            self.doubts.remove(run.key);
+            self.doubts.took(began.elapsed());
+        }
+        if index.indexed(run)?.is_complete {
+            // It was read to its end once, and is not any more what it was.
+            self.belief.remove(run.key);
+        }
+        let before = lock(&self.state.damaged).insert(run.key, damage.clone());
+        if before.as_ref() != Some(&damage) {
+            self.say();
+        }
+        Ok(true)
     }
 
     /// Indexes what is not indexed of a run, and computes its figures; answers whether it came to the end.
@@ -332,7 +385,6 @@ impl Worker {
         shown: Option<RunKey>,
     ) -> Result<Option<Read>, StoreError> {
         let scorers = store.scorers(run.key)?.len();
-        let all = store.case_count(run.key)?;
         let mut next = next.unwrap_or(CaseKey::first_of(run.key));
         let mut from = next;
         // Whether every case so far has all its scores, and need not be read again.
@@ -375,7 +427,7 @@ impl Worker {
             if let Some(run) = shown
                 && read > 0
             {
-                lock(&self.state.progress).insert(run, (done.min(all), all));
+                lock(&self.state.progress).insert(run, done);
                 self.say();
             }
             if read < READING_CASES {

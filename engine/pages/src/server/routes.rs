@@ -11,7 +11,10 @@ use axum::{
     routing::get,
 };
 use maud::Markup;
-use scorebox::{contract::Field, store::StoredCase};
+use scorebox::{
+    contract::Field,
+    store::{StoreError, StoredCase},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::sync::watch;
 
@@ -133,9 +136,18 @@ fn explained(trouble: Trouble, app: &App) -> Response {
         Trouble::Missing(words) => (StatusCode::NOT_FOUND, words),
         Trouble::Refused(words) => (StatusCode::BAD_REQUEST, words),
         Trouble::Busy(words) => (StatusCode::SERVICE_UNAVAILABLE, words),
+        Trouble::Store(error @ StoreError::Locked { .. }) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("{error}."))
+        }
         Trouble::Store(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}.")),
     };
-    (status, html(views::trouble(&app.database, &words))).into_response()
+    let page = html(views::trouble(&app.database, &words));
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => {
+            (status, [(header::RETRY_AFTER, "5")], page).into_response()
+        }
+        _ => (status, page).into_response(),
+    }
 }
 
 fn html(page: Markup) -> Response {
@@ -253,8 +265,10 @@ struct ScorerNamed {
 }
 
 async fn scorer(State(app): State<App>, Asking(named): Asking<ScorerNamed>) -> Response {
-    app.page(move |reader, app| views::scorer::page(reader, &app.database, &named.id, named.skip))
-        .await
+    app.page(move |reader, app| {
+        views::scorer::page(reader, &app.state, &app.database, &named.id, named.skip)
+    })
+    .await
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -279,7 +293,7 @@ async fn compare(State(app): State<App>, Asking(two): Asking<Two>) -> Response {
     app.page(move |reader, app| {
         let runs = [two.a.as_str(), two.b.as_str()];
         let listed = Listed { after: &two.after, before: &two.before, is_all: two.all == "yes" };
-        views::compare::page(reader, &app.database, runs, &known, &listed)
+        views::compare::page(reader, &app.state, &app.database, runs, &known, &listed)
     })
     .await
 }

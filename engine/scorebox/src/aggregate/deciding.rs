@@ -10,7 +10,7 @@ use crate::{
     contract::Assertion,
     row::Status,
     stats::{ClusteredMean, Rate},
-    store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
+    store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError, in_short},
     suite::{Sampling, Skip},
     verdict::{CaseTally, CaseVerdict, Counted, Policy, RunTally, Standing, Verdict},
 };
@@ -274,6 +274,7 @@ impl Decider {
             scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
             if let Some(score) = row.score.filter(|score| !scorer.policy.scale().contains(*score)) {
                 let (scorer, case) = (&scorer.scorer_id, &case.case_id);
+                let score = in_short(&score);
                 return Err(format!(
                     "the score {score} of `{scorer}` for `{case}` is not on its scale"
                 ));

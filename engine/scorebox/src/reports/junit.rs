@@ -25,7 +25,7 @@ use crate::{
     aggregate::DecidedRun,
     cut::cut,
     store::{RunRecord, Store, SummaryRecord},
-    terminal::visible,
+    terminal::{markup_without_commands, visible},
     verdict::Verdict,
 };
 
@@ -84,7 +84,7 @@ pub(super) fn write(
     report.add_test_suite(suite);
     // As text first, so that an error of what is written to stays what it is.
     let xml = report.to_string().map_err(|error| io::Error::other(error.to_string()))?;
-    out.write_all(as_published(xml).as_bytes())?;
+    out.write_all(markup_without_commands(&as_published(xml)).as_bytes())?;
     Ok(out.write_all(b"\n")?)
 }
 

@@ -11,7 +11,7 @@ use crate::{
     cut::cut,
     stats::Tries,
     store::{RunRecord, RunState, ScoreFilter, ScorerRecord, Store, SummaryRecord},
-    terminal::{characters, indented_json, visible_json},
+    terminal::{characters, indented_json, is_space, visible_json},
     verdict::{Verdict, figure, mean_beside, percent, percent_interval, score_beside},
 };
 
@@ -325,7 +325,7 @@ fn escaped(text: &str, most_bytes: usize) -> String {
                 escaped.push('\\');
                 escaped.push(character);
             }
-            character if character.is_whitespace() => escaped.push(' '),
+            character if is_space(character) => escaped.push(' '),
             character if !is_seen => {
                 escaped.push('\\');
                 escaped.extend(character.escape_unicode());

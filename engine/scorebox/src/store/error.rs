@@ -14,8 +14,17 @@ pub(super) const TOO_MUCH: &str =
 
 /// A number in the place of a score that no scorer can have given.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is not a possible score: scores are finite, and 0 or more")]
+#[error("{} is not a possible score: scores are finite, and 0 or more", in_short(.0))]
 pub(super) struct OnNoScale(pub(super) f64);
+
+/// A number without hundreds of zeros.
+pub(crate) fn in_short(number: &f64) -> String {
+    const WITH_EXPONENT: f64 = 1e16;
+    match number.abs() < WITH_EXPONENT {
+        true => number.to_string(),
+        false => format!("{number:e}"),
+    }
+}
 
 /// Why the store could not do what it was asked. The message is one line.
 #[derive(Debug, thiserror::Error)]

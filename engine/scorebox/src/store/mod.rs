@@ -122,6 +122,7 @@ pub use counts::ScorerCounts;
 pub use deciding::{CaseToDecide, RowToDecide};
 pub use entries::CaseEntry;
 pub use error::StoreError;
+pub(crate) use error::in_short;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
 pub use labelled::{LabelledCase, LabelledRow};

@@ -3,13 +3,16 @@
 use maud::{Markup, html};
 use scorebox::store::{CaseCursor, CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, RunRecord};
 
-use super::{Frame, decides, figures, is_settled};
+use super::{
+    Frame, decides, is_settled,
+    reach::{Reach, figures, trouble},
+};
 use crate::{
     case, comparison, figure,
     figures::{Figures, ScorerFigures},
     plot,
     said::Said,
-    server::{address, comparing::Known, reading::Reader, trouble::Trouble},
+    server::{address, comparing::Known, indexing::State, reading::Reader, trouble::Trouble},
     summary, word,
 };
 
@@ -27,6 +30,7 @@ struct Pair {
 
 pub(in crate::server) fn page(
     reader: &Reader,
+    state: &State,
     database: &str,
     runs: [&str; 2],
     known: &Known,
@@ -34,6 +38,7 @@ pub(in crate::server) fn page(
 ) -> Result<Markup, Trouble> {
     let [one, other] = [reader.store.run(runs[0])?, reader.store.run(runs[1])?];
     let of = [figures(reader, &one)?, figures(reader, &other)?];
+    let reach = [Reach::of(reader, state, &one)?, Reach::of(reader, state, &other)?];
     let is_all = listed.is_all;
     let is_read = reader.believes(one.key) && reader.believes(other.key);
     let after = listed.begin(reader, [&one, &other])?;
@@ -56,12 +61,14 @@ pub(in crate::server) fn page(
     let changed = changed(reader, known, &one)?;
     let content = html! {
         h1 { "Two runs" }
+        div data-live="trouble" { (trouble(state)) }
         div.two {
-            @for ((name, run), figures) in [("A", &one), ("B", &other)].into_iter().zip(&of) {
+            @for (((name, run), figures), reach) in [("A", &one), ("B", &other)].into_iter().zip(&of).zip(&reach) {
                 div data-live=(name) {
                     h2 data-settled[is_settled] { (name) ": " a href=(address::run(run)) { (run.spec.id.as_str()) } " " (word::state(run.state)) }
-                    p.small.aside { (Said::line(summary::suite(run), 100)) ", " (word::moment(run.spec.created_at_ms)) }
-                    @match figures { Some(figures) => (summary::went(figures)), None => p.aside { "Its cases are not read yet." } }
+                    p.small.aside { (Said::line(summary::suite(run), 100)) ", " (word::moment(run.spec.created_at_ms)) (summary::skipped(run)) }
+                    @match figures { Some(figures) => (summary::went(figures)), None => p.aside { (reach.words()) } }
+                    (reach.damage())
                 }
             }
         }
@@ -74,6 +81,9 @@ pub(in crate::server) fn page(
             div.heading {
                 h2 { @if is_all { "Cases of both" } @else { "Cases that came out differently" } }
                 a.far href=(here(!is_all, None)) { @if is_all { "only those that differ" } @else { "all cases of both" } }
+            }
+            @for (name, note) in ["A", "B"].into_iter().zip(&reach).filter_map(|(name, it)| Some((name, it.note()?))) {
+                p.note { (name) ": " (note) }
             }
             @if !is_read {
                 p.aside { "Cases are listed once they are read." }

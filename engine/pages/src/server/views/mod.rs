@@ -5,10 +5,12 @@
 //! - `case`: a case in full.
 //! - `scorer`: a scorer over runs in time.
 //! - `compare`: two runs side by side.
+//! - `reach`: how far a run is read.
 //! - here: the frame of a page, and the page that says what is wrong.
 
 pub(super) mod case;
 pub(super) mod compare;
+mod reach;
 pub(super) mod run;
 pub(super) mod runs;
 pub(super) mod scorer;
@@ -16,11 +18,9 @@ pub(super) mod scorer;
 use maud::{DOCTYPE, Markup, html};
 use scorebox::store::{RunRecord, RunState};
 
+use self::reach::figures;
 use super::reading::Reader;
-use crate::{
-    figures::Figures,
-    said::{Said, plain},
-};
+use crate::said::{Said, plain};
 
 /// A page, from its title to its end.
 struct Frame<'a> {
@@ -115,14 +115,4 @@ fn decides(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store::St
             scorers.iter().any(|scorer| scorer.spec.policy().can_fail(false))
         }
     })
-}
-
-/// The figures of a run, if they are computed.
-fn figures(
-    reader: &Reader,
-    run: &RunRecord,
-) -> Result<Option<Figures>, scorebox::store::StoreError> {
-    let kept = reader.indexed(run)?.figures;
-    // What another version kept is computed again.
-    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()))
 }

@@ -12,10 +12,14 @@ use scorebox::{
     verdict::{CaseVerdict, Standing, Verdict},
 };
 
-use super::{Frame, decides, figures, is_settled, runs::being_read};
+use super::{
+    Frame, decides, is_settled,
+    reach::{Reach, figures, trouble},
+};
 use crate::{
     case::{self, Decided},
     figure,
+    figures::Figures,
     said::Said,
     server::{
         address::{self, Asked},
@@ -52,19 +56,18 @@ pub(in crate::server) fn page(
     let summaries = reader.store.summaries(run.key)?;
     let others = reader.store.runs(MOST_CHOICES + 1)?;
     let title = format!("{}, {}", summary::suite(&run), run.spec.id);
-    let is_read = figures.is_some();
-    let cases = cases(reader, &run, &scorers, asked, is_read)?;
-    let progress = state.progress(run.key);
+    let reach = Reach::of(reader, state, &run)?;
+    let cases = cases(reader, &run, &scorers, asked, &reach)?;
     let content = html! {
         div.title data-live="title" { h1 data-settled[is_settled(reader, &run)?] { (Said::line(summary::suite(&run), 200)) } (word::state(run.state)) }
-        div data-live="facts" { (summary::facts(&run)) }
+        div data-live="facts" { (summary::facts(&run)) (trouble(state)) (reach.damage()) }
         div data-live="went" {
             @match &figures {
                 Some(figures) => {
                     (summary::went(figures))
-                    @if run.state == RunState::Running { p.small.aside { "As long as the run is being written, this page follows it." } }
+                    @if run.state == RunState::Running { (following(figures, &reach)) }
                 }
-                None => div.went { p.says { span.aside { (being_read(progress)) } } },
+                None => div.went { p.says { span.aside { (reach.words()) } } },
             }
         }
         @if others.len() > 1 { (comparing(&run, &others)) }
@@ -73,6 +76,7 @@ pub(in crate::server) fn page(
             div data-live="scorers" {
                 @match &figures {
                     Some(figures) => (summary::scorers(&figures.scorers, |id| Some(address::scorer(id)))),
+                    None if matches!(reach, Reach::Damaged(_)) => p.aside { "There are no figures of a run that cannot be read to its end." },
                     None => p.aside { "The figures come when the cases are read." },
                 }
             }
@@ -84,9 +88,7 @@ pub(in crate::server) fn page(
                 p.note.strong { "The filter " code { (filter) } " has no " code { (Said::line(says, 60)) } ": it is left aside." }
             }
             div data-live="cases" {
-                @if let (Some((done, all)), true) = (progress, reader.believes(run.key)) {
-                    p.note { "Found are cases that are read: " (figure::count(done)) " of " (figure::count(all)) "." }
-                }
+                @if let (Some(note), true) = (reach.note(), reader.believes(run.key)) { p.note { (note) } }
                 (cases)
             }
         }
@@ -103,6 +105,21 @@ pub(in crate::server) fn page(
     };
     let above = [("All runs", "/".to_owned())];
     Ok(Frame { database, title: &title, above: &above }.around(&content))
+}
+
+/// That the page follows a run in progress, and how far its figures are behind.
+fn following(figures: &Figures, reach: &Reach) -> Markup {
+    html! {
+        p.small.aside {
+            "As long as the run is being written, this page follows it"
+            @match reach {
+                Reach::Part { all, .. } if figures.cases() < *all => {
+                    ": these figures are of " (figure::count(figures.cases())) " of the " (figure::counted(*all, "case", "cases")) " so far."
+                }
+                _ => ".",
+            }
+        }
+    }
 }
 
 /// A choice of another run to stand beside this one.
@@ -196,14 +213,16 @@ fn cases(
     run: &RunRecord,
     scorers: &[ScorerRecord],
     asked: &Asked,
-    is_read: bool,
+    reach: &Reach,
 ) -> Result<Markup, Trouble> {
     let query = match query(run, scorers, asked) {
         Ok(query) => query,
         Err(words) => return Ok(html! { p.note.strong { (Said::line(&words, 400)) } }),
     };
     if !reader.believes(run.key) {
-        return Ok(html! { p.aside { "Cases are found once they are read." } });
+        return Ok(html! {
+            p.aside { @if let Reach::Damaged(_) = reach { "No case of this run is found." } @else { "Cases are found once they are read." } }
+        });
     }
     let after = asked
         .after()
@@ -233,10 +252,13 @@ fn cases(
         @if lines.is_empty() {
             p.aside {
                 @match (after, asked.is_filtered()) {
+                    (Some(_), _) if !reach.is_all() => "There are no more cases among those that are read.",
                     (Some(_), _) => "There are no more cases.",
+                    (None, true) if !reach.is_all() => "None of the cases that are read is like that.",
                     (None, true) => "No case is like that.",
-                    (None, false) if hidden.is_some() => "No case has a score.",
-                    (None, false) if !is_read => "No case is read yet.",
+                    (None, false) if hidden.is_some() && reach.is_all() => "No case has a score.",
+                    (None, false) if hidden.is_some() => "None of the cases that are read has a score.",
+                    (None, false) if !reach.is_all() => "No case is read yet.",
                     (None, false) if run.state == RunState::Running => "The run has no cases yet.",
                     (None, false) => "The run has no cases.",
                 }

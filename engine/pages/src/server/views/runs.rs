@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::{Frame, figures};
+use super::{
+    Frame,
+    reach::{Reach, figures, trouble},
+};
 use crate::{
     figure, plot,
     said::Said,
@@ -38,7 +41,7 @@ pub(in crate::server) fn page(
                     a href=(address::run(run)) { (run.spec.id.as_str()) }
                     br; span.small.aside { (Said::line(summary::suite(run), 80)) }
                 }
-                td { (word::state(run.state)) }
+                td { (word::state(run.state)) (summary::skipped(run)) }
                 td.keep { (word::moment(run.spec.created_at_ms)) }
                 @match figures {
                     Some(figures) => {
@@ -55,14 +58,14 @@ pub(in crate::server) fn page(
                         }
                         td.number { @match figures.mean_score { Some(mean) => (figure::score(mean)), None => span.none { "–" } } }
                     }
-                    None => td colspan="4" { span.aside { (being_read(state.progress(run.key))) } },
+                    None => td colspan="4" { span.aside { (Reach::of(reader, state, run)?.words()) } },
                 }
             }
         });
     }
     let content = html! {
         h1 { "Runs" }
-        @if let Some(trouble) = state.trouble() { p.note.strong { "Nothing new is read: " (Said::line(&trouble, 400)) } }
+        div data-live="trouble" { (trouble(state)) }
         section data-live="runs" {
             @if runs.is_empty() && skip > 0 {
                 p.aside { "There are no older runs. " a href="/" { "The newest ones" } }
@@ -92,14 +95,4 @@ pub(in crate::server) fn page(
         }
     };
     Ok(Frame { database, title: "Runs", above: &[] }.around(&content))
-}
-
-/// How far a run is read.
-pub(super) fn being_read(progress: Option<(u64, u64)>) -> String {
-    match progress {
-        Some((done, all)) if all > 0 => {
-            format!("reading cases: {} of {}", figure::count(done), figure::count(all))
-        }
-        _ => "not read yet".to_owned(),
-    }
 }

@@ -6,13 +6,16 @@ use scorebox::{
     store::{RunRecord, ScorerSpec},
 };
 
-use super::{Frame, figures};
+use super::{
+    Frame,
+    reach::{figures, trouble},
+};
 use crate::{
     figure,
     figures::ScorerFigures,
     plot::{self, Point},
     said::Said,
-    server::{address, reading::Reader, trouble::Trouble},
+    server::{address, indexing::State, reading::Reader, trouble::Trouble},
     summary, word,
 };
 
@@ -25,6 +28,7 @@ const MOST_SKIPPED: usize = 10_000;
 
 pub(in crate::server) fn page(
     reader: &Reader,
+    state: &State,
     database: &str,
     id: &str,
     skip: usize,
@@ -45,12 +49,13 @@ pub(in crate::server) fn page(
     let content = html! {
         h1 { (Said::line(id, 200)) }
         p.aside { "The mean in each run with its 95 % interval: in the plot from the oldest run to the newest, in the table from the newest on." }
+        div data-live="trouble" { (trouble(state)) }
         section data-live="trend" {
             @if points.is_empty() { p.aside { "No run here has a score of it." } } @else {
                 figure.plot.wide { (plot::trend(&points, newest.and_then(|it| it.figures.threshold))) }
             }
             @if skip > 0 || older.is_some() { p.small.aside { "Not all runs are on this page." } }
-            @if unread > 0 { p.note { (figure::counted(unread, "run has", "runs have")) " it and " (if unread == 1 { "is" } else { "are" }) " not read yet." } }
+            @if unread > 0 { p.note { (figure::counted(unread, "run has", "runs have")) " it and " (if unread == 1 { "is" } else { "are" }) " not read to the end yet: " (if unread == 1 { "it is" } else { "they are" }) " not shown here." } }
             @if left_out > 0 {
                 p.small.aside { (figure::counted(left_out as u64, "run", "runs")) " not drawn: the scorer has another scale or direction there." }
             }
@@ -60,13 +65,14 @@ pub(in crate::server) fn page(
             div.scrolls tabindex="0" role="region" aria-label="Runs" {
                 table {
                     thead { tr {
-                        th scope="col" { "run" } th scope="col" { "started" } th scope="col" { "distribution" }
+                        th scope="col" { "run" } th scope="col" { "state" } th scope="col" { "started" } th scope="col" { "distribution" }
                         @for title in ["mean, 95 % interval", "p50", "stddev", "scored", "errors", "failed", "regressed"] { th.number scope="col" { (title) } }
                     } }
                     tbody {
                         @for OfRun { run, figures, changes, .. } in &of_runs {
                             tr.link data-row {
                                 th.name scope="row" { a href=(address::run(run)) { (run.spec.id.as_str()) } br; span.small.aside { (Said::line(summary::suite(run), 80)) } (another(changes)) }
+                                td { (word::state(run.state)) (summary::skipped(run)) }
                                 td.keep { (word::moment(run.spec.created_at_ms)) }
                                 td { (plot::spark(&figures.bars())) }
                                 td.number { (summary::mean(figures)) }
@@ -92,7 +98,7 @@ pub(in crate::server) fn page(
 /// The runs of one page that have the scorer, the newest first.
 struct Found {
     runs: Vec<OfRun>,
-    /// Others that have it and whose figures are not computed yet.
+    /// Others that have it and are not read to the end.
     unread: u64,
     /// How many runs are to be skipped for the page of older ones, if there may be any.
     older: Option<usize>,

@@ -1,0 +1,87 @@
+//! Files that stand beside the ones they become until they are complete. Who ends the process early removes them.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io, mem,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tempfile::NamedTempFile;
+
+/// The files that were begun, and what each becomes.
+static BEGUN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
+
+fn begun() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that is being written, and goes if it does not get its name.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    file: NamedTempFile,
+    noted: Noted,
+}
+
+/// That a file is among those that were begun.
+#[derive(Debug)]
+struct Noted(PathBuf);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        begun().remove(&self.0);
+    }
+}
+
+impl Unfinished {
+    /// Begins what becomes `path`, in its folder, under a name that begins with `prefix`.
+    pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<Unfinished> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        folder.metadata()?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix);
+        // As a file that is created by its name: what others may do with it is for the user's mask to say.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        // Who removes all of them waits for this one.
+        let mut begun = begun();
+        let file = builder.tempfile_in(folder)?;
+        begun.insert(file.path().to_owned(), path.to_owned());
+        drop(begun);
+        let noted = Noted(file.path().to_owned());
+        Ok(Unfinished { file, noted })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Gives the complete file its name.
+    pub(crate) fn finish(self, path: &Path, replaces: bool) -> io::Result<()> {
+        let Unfinished { file, noted } = self;
+        file.as_file().sync_all()?;
+        let begun = begun();
+        let named = match replaces {
+            true => file.persist(path),
+            false => file.persist_noclobber(path),
+        };
+        drop(begun);
+        drop(noted);
+        named.map(drop).map_err(|error| error.error)
+    }
+}
+
+/// Removes all that were begun, and lets none be begun or finished after that. Answers what they would have become.
+pub(crate) fn remove_all() -> Vec<PathBuf> {
+    let mut begun = begun();
+    let becoming = mem::take(&mut *begun).into_iter().map(|(path, becomes)| {
+        // The process ends: nobody is left who could be told that it stays.
+        let _ = fs::remove_file(path);
+        becomes
+    });
+    let becoming = becoming.collect();
+    mem::forget(begun);
+    becoming
+}
