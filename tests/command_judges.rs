@@ -172,7 +172,7 @@ fn a_model_that_is_asked_anyway_needs_no_leave() {
     let server = ModelServer::saying(|_| "1".into());
     let entries = [
         entry("same", "{ model = \"tiny\" }"),
-        format!("{}judge = {{ model = \"huge\" }}\n", entry("entrys", "{ model = \"huge\" }")),
+        format!("{}judge = {{ model = \"huge\" }}\n", entry("named", "{ model = \"huge\" }")),
         format!("{}jury = {{ models = [\"x\", \"y\"] }}\n", entry("jury", "{ model = \"huge\" }")),
     ];
     let folder = folder(&server.base_url(), &["a"], &entries.concat());
