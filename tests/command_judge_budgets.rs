@@ -87,7 +87,7 @@ fn a_spent_budget_of_a_scorer_names_it() {
 fn a_cheap_question_first_and_dear_ones_after_it_at_once_keep_a_budget_in_dollars() {
     // A long question costs 0.01 dollars, and is under way until all that may begin with it have begun.
     let program = "if [ $(wc -c) -gt 5000 ]; then sleep 0.2; cost=0.01; else cost=0.0001; fi; \
-                   echo >>asked; echo \"{\\\"text\\\": \\\"1\\\", \\\"costUsd\\\": $cost}\"";
+                   echo $cost >>asked; echo \"{\\\"text\\\": \\\"1\\\", \\\"costUsd\\\": $cost}\"";
     let folder = folder("", &[], "");
     let command = json!(["sh", "-c", program]);
     let judge = format!(
@@ -101,13 +101,12 @@ fn a_cheap_question_first_and_dear_ones_after_it_at_once_keep_a_budget_in_dollar
     });
     folder.write("cases.jsonl", cases.collect::<String>());
     let run = folder.sh(&format!("{RUN} -j 1 --judge-budget usd=0.035")).exits_with(1);
-    let asked = fs::read_to_string(folder.path("asked")).unwrap().lines().count();
-    assert!((4..=7).contains(&asked), "{asked}: {run}");
+    let asked = fs::read_to_string(folder.path("asked")).unwrap();
+    let costs: Vec<f64> = asked.lines().map(|cost| cost.parse().unwrap()).collect();
+    assert!((4..=7).contains(&costs.len()), "{asked}: {run}");
     // Without those that were under way when the first call found it spent, it would be less.
-    let spent = format!(
-        "{:.6} US dollars are spent, of a budget of 0.035",
-        (asked - 1) as f64 * 0.01 + 0.0001
-    );
+    let spent =
+        format!("{:.6} US dollars are spent, of a budget of 0.035", costs.iter().sum::<f64>());
     assert!(run.stderr.contains(&spent), "{spent}: {run}");
 }
 

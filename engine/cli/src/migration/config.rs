@@ -5,13 +5,10 @@ use serde_json::{Map, Value};
 
 use super::{
     LeftOut,
-    numbers::Numbers,
+    numbers::{MOST_TESTS, Numbers, Test, object},
     references::{self, reference, resolved},
     template, yaml,
 };
-
-/// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
-pub(super) const MOST_TESTS: usize = 10_000;
 
 /// Why a judge is not taken over.
 pub(super) const OTHER_JUDGE: &str = "another judge than `[judges.default]`: write it as `[judges.NAME]`, and `judge = \"NAME\"` for the scorers that ask it";
@@ -58,14 +55,6 @@ pub(crate) struct Written {
     pub tests: Vec<Test>,
     /// Whether these are all.
     pub of_all: bool,
-}
-
-/// A test with one value for each variable.
-#[derive(Clone, Debug)]
-pub(crate) struct Test {
-    /// Its number in the results.
-    pub number: usize,
-    pub variables: Map<String, Value>,
 }
 
 /// Reads a configuration, which is YAML or JSON.
@@ -425,8 +414,4 @@ fn text(value: Option<&Value>) -> Option<String> {
 
 fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-pub(super) fn object(value: Option<&Value>) -> Map<String, Value> {
-    value.and_then(Value::as_object).cloned().unwrap_or_default()
 }

@@ -5,7 +5,16 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::config::{MOST_TESTS, Test, object};
+/// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
+pub(super) const MOST_TESTS: usize = 10_000;
+
+/// A test with one value for each variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Test {
+    /// Its number in the results.
+    pub number: usize,
+    pub variables: Map<String, Value>,
+}
 
 /// The numbers of the tests so far.
 #[derive(Debug, Default)]
@@ -79,4 +88,9 @@ fn said_of(test: &Map<String, Value>, default: &Map<String, Value>) -> Value {
     said.entry("assert").or_insert_with(|| json!([]));
     said.retain(|_, value| !value.is_null());
     said.into()
+}
+
+/// The object at a key; an empty one if there is none.
+pub(super) fn object(value: Option<&Value>) -> Map<String, Value> {
+    value.and_then(Value::as_object).cloned().unwrap_or_default()
 }
