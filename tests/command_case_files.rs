@@ -180,10 +180,10 @@ fn repeats_of_a_test_of_promptfoo_are_attempts_at_one_case() {
         [
             r#""test-0-prompt-0" "test-0" 1"#,
             r#""test-0-prompt-0" "test-0" null"#,
-            r#""test-3-prompt-0" "test-3" 1"#,
+            r#""test-1-prompt-0" "test-1" 1"#,
             r#""test-0-prompt-0" "test-0" 2"#,
-            r#""test-3-prompt-0" "test-3" null"#,
-            r#""test-3-prompt-0" "test-3" 2"#,
+            r#""test-1-prompt-0" "test-1" null"#,
+            r#""test-1-prompt-0" "test-1" 2"#,
         ]
     );
     folder.sh("scorebox migrate promptfooconfig.yaml -o made.toml").exits_with(0);
