@@ -32,7 +32,7 @@ mod tests {
 
     use super::*;
 
-    /// References are none in them, and their digests are in the policy.
+    /// A style sheet and a script cannot escape characters by reference, and the policy has their digests.
     #[test]
     fn the_sheet_and_the_script_have_nothing_that_a_runner_of_ci_takes_for_a_command() {
         for text in [STYLE, REPORT_SCRIPT] {

@@ -116,8 +116,8 @@ impl Behind {
         wait_for(py, self.home, live.shutdown()).map(Some)
     }
 
-    /// Ends the run early if it has not ended, and waits until nothing of it is left, whoever ends it. The caller's cases are not
-    /// waited for.
+    /// Ends the run early if it has not ended, and waits until all of it has stopped, whichever thread ends it. Does not wait for the
+    /// caller's next case.
     pub(crate) fn close(
         &self,
         py: Python<'_>,

@@ -90,7 +90,7 @@ fn said_of(test: &Map<String, Value>, default: &Map<String, Value>) -> Value {
     said.into()
 }
 
-/// The object at a key; an empty one if there is none.
+/// The object at a key, or an empty one.
 pub(super) fn object(value: Option<&Value>) -> Map<String, Value> {
     value.and_then(Value::as_object).cloned().unwrap_or_default()
 }

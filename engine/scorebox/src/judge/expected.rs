@@ -7,7 +7,7 @@ use std::{
 
 use super::{Embedding, Generation, Message, Question};
 
-/// How many kinds of calls are told apart; a scorer may name any number of models. The rest share one kind.
+/// How many kinds of calls are distinguished: a scorer may name any number of models. All others share one kind.
 const MOST_KINDS: usize = 1000;
 
 /// What is known of the cost of a call before it is sent.
