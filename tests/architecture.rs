@@ -1,5 +1,6 @@
-//! ARCHITECTURE.md's table of rooms against the code: each room calls what its line names and nothing else, and no
-//! room calls, over whichever others, itself; nor do the files of a room. Looks at imports and paths, and at no test.
+//! ARCHITECTURE.md's tables against the code. Each room calls what its line names and nothing else, and no room calls, over
+//! whichever others, itself; nor do the files of a room. Each format has the version that its line names. Looks at imports, paths
+//! and constants, and at no test.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -409,6 +410,41 @@ fn each_map_names_every_file_of_its_folder() {
         .flat_map(|map| unnamed(map).into_iter().map(|file| format!("{}: {file}", map.display())))
         .collect();
     assert!(unnamed.is_empty(), "{}", unnamed.join("\n"));
+}
+
+/// Each format of ARCHITECTURE.md's table whose version is a constant, and where that is.
+const FORMATS: [(&str, &str, &str); 13] = [
+    ("root of a run", "scorebox/src/store/root.rs", "VERSION"),
+    ("suite file", "scorebox/src/suite/file.rs", "VERSION"),
+    ("`scorebox.lock`", "community/src/lock.rs", "VERSION"),
+    ("gallery manifest", "scorebox/src/build/manifest.rs", "MANIFEST_VERSION"),
+    ("receipt", "scorebox/src/verify/receipt.rs", "VERSION"),
+    ("bundle", "community/src/bundle/layout.rs", "VERSION"),
+    ("index of scorers", "community/src/index/document.rs", "VERSION"),
+    ("user's configuration", "cli/src/user_configuration/mod.rs", "VERSION"),
+    ("position in a followed file", "scorebox/src/case/follow_position.rs", "VERSION"),
+    ("rows of a shard", "shards/src/schema.rs", "SCHEMA_VERSION"),
+    ("cache entry", "scorebox/src/sandbox/cache.rs", "MAGIC"),
+    ("index of a database's cases, for pages", "scorebox/src/store/case_index/mod.rs", "VERSION"),
+    ("contract", "scorebox/src/contract/mod.rs", "CONTRACT_VERSION"),
+];
+
+#[test]
+fn each_format_has_the_version_that_the_table_names() {
+    let page = architecture();
+    let (_, table) = page.split_once("\n## Formats with a version\n").unwrap();
+    for (format, file, constant) in FORMATS {
+        let path = repository().join("engine").join(file);
+        let code = fs::read_to_string(path).unwrap();
+        let (_, from) = code.split_once(&format!("const {constant}: ")).expect(file);
+        let (_, value) = from.split_once(" = ").unwrap();
+        let (value, _) = value.split_once(';').unwrap();
+        let version = value.trim_start_matches('b').trim_matches('"');
+        let (_, row) = table.split_once(&format!("\n| {format} | ")).expect(format);
+        let (documented, _) = row.split_once(" | ").unwrap();
+        let mut words = documented.split(|it: char| !it.is_ascii_alphanumeric() && it != '.');
+        assert!(words.any(|word| word == version), "{format}: {version} in the code, {documented}");
+    }
 }
 
 #[test]

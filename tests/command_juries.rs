@@ -328,7 +328,7 @@ fn a_jury_that_is_not_valid_is_refused_with_its_place() {
     error: suite.toml:11:50: `quorum` must be from 1 to 2, the number of jurors
 
     { combine = "avg" }
-    error: suite.toml:11:30: `avg` is not a way to combine scores: `mean` or `median` or `majority`
+    error: suite.toml:11:30: `avg` is not a way to combine scores; use `mean`, `median` or `majority`
 
     { judges = ["defualt"] }
     error: suite.toml:11:9: no judge is called `defualt`

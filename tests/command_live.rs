@@ -151,7 +151,7 @@ fn why_scores_failed_is_said_when_it_happens_and_at_the_end() {
         "run r: 4 cases, 4 scores, 4 errors, 4 skipped\n",
         "warning: 4 scores are errors; first:\n  e on case-1: failed: e.js:1:",
         "hint: show all errors: scorebox scores r --errors\n",
-        "warning: `nowhere` is for none of 4 cases: look at its `nodes`\n",
+        "warning: `nowhere` applies to no case: look at its `nodes`\n",
     ] {
         assert!(live.stderr.contains(said), "{said}\n{live}");
     }

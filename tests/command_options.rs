@@ -1,4 +1,6 @@
-//! Options that would do nothing.
+//! Options that would do nothing, and variables of the environment.
+
+use std::{collections::BTreeSet, fs};
 
 use insta::assert_snapshot;
 
@@ -33,4 +35,26 @@ fn an_option_that_would_do_nothing_is_refused() {
     hint: leave out --no-cache; --cache-dir names another folder
     [exit code 2]
     ");
+}
+
+#[test]
+fn the_help_names_the_variables_that_the_page_of_the_configuration_has() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, table) = page.split_once("\n## Environment variables\n").unwrap();
+    let help = Folder::new().sh("scorebox --help").exits_with(0).stdout;
+    let (_, listed) = help.split_once("\nEnvironment variables:\n").unwrap();
+    let documented: BTreeSet<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once(" | "))
+        .flat_map(|(names, _)| names.split(", "))
+        .map(|name| name.trim_matches('`'))
+        .collect();
+    let shown: BTreeSet<&str> = listed
+        .lines()
+        .filter_map(|line| line.trim().split_once("  "))
+        .flat_map(|(names, _)| names.split(", "))
+        .collect();
+    assert_eq!(shown, documented);
+    assert!(shown.contains("SCOREBOX_DB"), "{shown:?}");
 }

@@ -169,7 +169,7 @@ fn a_case_alone_is_sampled_alike_in_every_run_unless_the_run_is_the_seed() {
     let first = folder.sh(run).exits_with(0);
     let hint = "hint: `ratio` samples cases, by a hash of the seed and the case: this run leaves out the same ones each time. \
                 For a share of the runs, give each run its own seed: --seed \"$RUN_ID\"\n";
-    let said = format!("warning: `some` is for none of 1 case: look at its `sampling`\n{hint}");
+    let said = format!("warning: `some` applies to no case: look at its `sampling`\n{hint}");
     assert!(first.stderr.contains(&said), "{first}");
     let live = folder.sh("scorebox live s.toml --allow-errors < case.jsonl").exits_with(0);
     assert!(live.stderr.contains(&said), "{live}");

@@ -23,7 +23,7 @@ fn all_mistakes_are_reported_at_once_each_with_its_hint() {
     error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `on`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `jury`, `meta`
     hint: did you mean `config`?
     error: suite.toml:5:19: `fuel` must be a whole number; found a boolean
-    error: suite.toml:6:11: `workspaces` is not a grant: `wasi` or `workspace` or `judge`
+    error: suite.toml:6:11: `workspaces` is not a grant; use `wasi`, `workspace` or `judge`
     hint: did you mean `workspace`?
     [exit code 2]
     ");

@@ -150,7 +150,7 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
         fs::remove_file(folder.path("a.db")).unwrap();
         let allowed = folder.sh("scorebox run idle.toml cases.jsonl -q --allow-idle right");
         let is_warned_of =
-            allowed.exits_with(0).stderr.contains("warning: `right` is for none of ");
+            allowed.exits_with(0).stderr.contains("warning: `right` applies to no case: ");
         assert_eq!(is_warned_of, hint.contains('`'), "{idle}");
         folder.sh("scorebox run idle.toml cases.jsonl -q --allow-failures").exits_with(0);
         folder.sh("scorebox live idle.toml -q < cases.jsonl").exits_with(3);

@@ -45,8 +45,8 @@ fn a_scorer_that_is_for_no_case_is_pointed_out() {
     assert_eq!(
         warned.collect::<Vec<_>>(),
         [
-            "warning: `english` is for none of 6 cases: look at its `when`",
-            "warning: `all` is for none of 6 cases: look at its `nodes`",
+            "warning: `english` applies to no case: look at its `when`",
+            "warning: `all` applies to no case: look at its `nodes`",
         ]
     );
 }
@@ -233,12 +233,12 @@ fn scorers_that_apply_to_no_case_are_pointed_out_but_for_those_that_summarize() 
     // A script is a gate, and one that decides nothing does not hold unless it may be idle.
     let one = run("-s n=null.js -s length --config 'length={\"max\": 9}' --allow-idle n");
     let one = one.exits_with(0);
-    assert!(one.stderr.contains("\nwarning: `n` applies to none of 400 cases\n"), "{one}");
+    assert!(one.stderr.contains("\nwarning: `n` applies to no case\n"), "{one}");
     let two = run("-s n=null.js -s m=null.js --allow-idle n --allow-idle m").exits_with(0);
     assert!(two.stderr.contains("\nwarning: 2 scorers apply to no case: `n`, `m`\n"), "{two}");
     folder.write("s.jsonl", "{\"output\": 1}\n{\"output\": 2, \"skip\": \"flaky\"}\n");
     let skipped = folder.sh("scorebox run s.jsonl -s n=null.js --allow-idle n").exits_with(0);
-    assert!(skipped.stderr.contains("\nwarning: `n` applies to none of 1 case\n"), "{skipped}");
+    assert!(skipped.stderr.contains("\nwarning: `n` applies to no case\n"), "{skipped}");
     folder.write("labels.jsonl", "{\"output\": 1, \"metadata\": {\"label\": \"x\"}}\n");
     let summarizing = folder.sh("scorebox run labels.jsonl -s label-distribution").exits_with(0);
     assert!(!summarizing.stderr.contains("warning:"), "{summarizing}");
@@ -251,7 +251,7 @@ fn an_idle_scorer_is_told_by_what_left_its_cases_out() {
     for (scorer, keys) in
         [("nowhere", "`nodes`"), ("never", "`sampling`"), ("rarely", "`nodes` and `sampling`")]
     {
-        let said = format!("warning: `{scorer}` is for none of 6 cases: look at its {keys}\n");
+        let said = format!("warning: `{scorer}` applies to no case: look at its {keys}\n");
         assert!(run.stderr.contains(&said), "{said}{run}");
     }
 }

@@ -27,9 +27,9 @@ const USUAL_REASON: usize = 64;
 /// several, the most similar one counts. A value that is not a string is compared as its compact JSON text.
 /// Levenshtein 1966.
 ///
-/// Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts
-/// (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes
-/// or fails, as promptfoo's `levenshtein` does (whose default is 5). niceeval
+/// Equals rapidfuzz's `Levenshtein.normalized_similarity` and, for texts (it writes other values as
+/// Python does), autoevals' `Levenshtein`. niceeval's `similarity` has the same formula. With
+/// `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (whose default is 5). niceeval
 /// and promptfoo count UTF-16 units, so an emoji counts as two there.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

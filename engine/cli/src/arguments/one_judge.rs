@@ -22,7 +22,7 @@ const OPEN_AI: (&str, &str) = ("https://api.openai.com/v1", "OPENAI_API_KEY");
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judges")]
 pub(crate) struct OneJudgeArguments {
-    /// A suite file, or one of judges alone: the scorer may ask one of its judges
+    /// A suite file, a file of judges alone, or a bundle (.tar): the scorer may ask one of its judges
     #[arg(long = "judges", value_name = "SUITE", conflicts_with = "url")]
     suite: Option<PathBuf>,
 

@@ -33,7 +33,7 @@ pub(crate) struct LimitArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
 
-    /// Wall-clock time of computing, such as `5s` [default: 5s]
+    /// Wall-clock time of computing, such as `5s`, at most `720h` [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
@@ -67,8 +67,8 @@ pub(crate) struct ScorerArguments {
     #[arg(long, short, value_name = "JSON", help_heading = "Scorer")]
     config: Option<String>,
 
-    /// Grant an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files in the
-    /// folder that --workspace names) or `judge` (questions to a language model)
+    /// Grant an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files of the
+    /// case; see --workspace) or `judge` (questions to a language model)
     #[arg(long, value_name = "WHAT", help_heading = "Scorer")]
     grant: Vec<Grant>,
 

@@ -29,12 +29,13 @@ use crate::{
 
 /// Write a suite with its lock and its components to one file, for clusters and machines without a network
 ///
-/// All commands that take a suite file take the bundle in its place. It has the suite's files, `scorebox.lock`, published scorers,
-/// .wasm files, scripts as components, and the values of the variables that the suite names; built-in scorers by digest. It is an OCI
-/// image layout in a tar. The same suite gives the same bytes.
+/// `run`, `live`, `shard`, `merge`, `compile`, `suite`, `judges` and `bundle` take the bundle in place of a suite file, and so does
+/// --judges; `add`, `update` and `remove` do not change one. It has the suite's files, `scorebox.lock`, published scorers, .wasm files,
+/// scripts as components, and the values of the variables that the suite names; built-in scorers by digest. It is an OCI image layout in
+/// a tar. The same suite gives the same bytes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bundle {
-    /// The suite file (TOML or JSON)
+    /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
 
     #[command(flatten)]

@@ -25,7 +25,7 @@ const COLUMNS: [(&str, Align); 4] = [
 /// List the cases of a run with their verdicts
 ///
 /// A case is errored if a gate or a required scorer has no score because of an error, failed if a gate does not hold,
-/// skipped if the case says so or none of its deciding scorers ran on it, and else passed.
+/// skipped if the case says so or none of its deciding scorers ran on it, undecided if a row is still missing, and else passed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Cases {
     /// The run [default: the newest]

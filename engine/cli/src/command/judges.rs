@@ -42,7 +42,7 @@ enum Command {
 /// `embedding_model`
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The suite file, or one of judges alone
+    /// The suite file, a file of judges alone, or a bundle (.tar)
     suite: PathBuf,
 
     /// How to print it

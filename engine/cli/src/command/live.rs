@@ -54,7 +54,7 @@ const NOTHING_CAME: &str = "the program before the pipe wrote nothing to its sta
 /// file that grows, through rotation and truncation, until it is interrupted; the same command continues there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Live {
-    /// The suite file (TOML or JSON)
+    /// The suite file (TOML or JSON), or a bundle (.tar)
     #[arg(value_name = "SUITE")]
     suite: PathBuf,
 

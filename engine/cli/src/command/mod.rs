@@ -61,6 +61,7 @@ use crate::failure::{Exit, Failure};
     version,
     max_term_width = 100,
     arg_required_else_help = true,
+    after_long_help = ENVIRONMENT,
     disable_help_flag = true,
     disable_version_flag = true
 )]
@@ -117,6 +118,17 @@ fn with_environment(command: clap::Command) -> clap::Command {
     };
     command.mut_args(set).mut_subcommands(with_environment)
 }
+
+/// What the environment can say. docs/configuration.md has the same list.
+const ENVIRONMENT: &str = "\
+Environment variables:
+  SCOREBOX_DB                The database, as --db
+  SCOREBOX_CACHE_DIR         The folder for compiled code, as --cache-dir
+  SCOREBOX_DATA_DIR          The folder for fetched components and the engine for Python scripts
+  SCOREBOX_CONFIG            Your configuration file
+  SCOREBOX_SERVE_TOKEN       The token that `serve` asks for
+  SCOREBOX_SIGNING_PASSWORD  The password of the secret key that `publish` and `index` sign with
+  NO_COLOR, CLICOLOR_FORCE   Never or always use colour, unless --color is given";
 
 /// The heading of what stands last in every help.
 const GLOBAL_OPTIONS: &str = "Global options";

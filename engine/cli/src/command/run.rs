@@ -67,7 +67,7 @@ pub(crate) struct Run {
     config: Vec<String>,
 
     /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files of the
-    /// case) or `judge` (questions to a language model)
+    /// case; see --workspace) or `judge` (questions to a language model)
     #[arg(long, value_name = "NAME=WHAT", add = completing::suite_grants(), help_heading = "Scorers")]
     grant: Vec<String>,
 

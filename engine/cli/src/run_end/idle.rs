@@ -117,10 +117,7 @@ fn of_empty_summary(
 fn of_never_applicable(never: &[&Aggregate]) -> Option<Warning> {
     let message = match never {
         [] => return None,
-        [one] => {
-            let cases = report::counted(one.not_applicable, "case", "cases");
-            format!("`{}` applies to none of {cases}", one.scorer_id)
-        }
+        [one] => format!("`{}` applies to no case", one.scorer_id),
         several => {
             let ids: Vec<String> = several.iter().map(|it| format!("`{}`", it.scorer_id)).collect();
             format!("{} scorers apply to no case: {}", ids.len(), ids.join(", "))
@@ -154,9 +151,8 @@ fn if_idle(
     if keys.is_empty() {
         return Ok(None);
     }
-    let cases = report::counted(*skipped, "case", "cases");
     let named = named(&keys);
-    let message = format!("`{scorer_id}` is for none of {cases}: look at its {named}");
+    let message = format!("`{scorer_id}` applies to no case: look at its {named}");
     let is_sampled = keys.contains(&SAMPLING) && matches!(sampling, Some(Sampling::Ratio { .. }));
     Ok(Some(Warning { message, hint: is_sampled.then_some(SAMPLED_EVERY_TIME) }))
 }

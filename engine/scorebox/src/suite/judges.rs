@@ -274,7 +274,7 @@ fn base_url(reading: &mut Reading<'_>, node: &Node) -> Option<String> {
             "`base_url` names no host"
         }
         Some(behind) if behind.contains(['@', '?', '#']) => {
-            "`base_url` has no user, password or query: a key is named by `key_env`"
+            "`base_url` must not contain a user name, password or query; name the variable with the key in `key_env`"
         }
         Some(behind) if behind.contains(|it: char| it.is_whitespace() || it.is_control()) => {
             "`base_url` has a space or a control character"

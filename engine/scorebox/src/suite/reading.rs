@@ -358,14 +358,22 @@ impl<'r> Reading<'r> {
         words: &[&str],
     ) -> Option<T> {
         if let (None, Value::Text(word)) = (&meant, &node.value) {
-            let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             let word = word.as_str();
             let reason =
-                format!("`{}` is not a {what}: {}", word.escape_debug(), quoted.join(" or "));
+                format!("`{}` is not a {what}; use {}", word.escape_debug(), alternatives(words));
             let closest = crate::suggest::closest(word, words.iter().copied());
             self.advised(&node.span, reason, Advice::did_you_mean(&closest));
         }
         meant
+    }
+}
+
+/// `` `a`, `b` or `c` ``.
+fn alternatives(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
     }
 }
 

@@ -55,7 +55,7 @@ config = { x = nan, y = ["${NOWHERE}"] }
             "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `judges`, `policy`, `target`, `scorers`",
             "s.toml:4:19: `fuel` must be a whole number of 0 or more",
             "s.toml:6:7: `use` must be a text; found a number",
-            "s.toml:7:19: `network` is not a grant: `wasi` or `workspace` or `judge`",
+            "s.toml:7:19: `network` is not a grant; use `wasi`, `workspace` or `judge`",
             "s.toml:8:22: `5 parsecs` is not a time such as `500ms`, `5s` or `2min`",
             "s.toml:8:44: `memory` must be a whole number; found a boolean",
             "s.toml:9:16: `config.x` has a number that JSON does not have: nan",
@@ -384,7 +384,7 @@ fn what_is_wrong_with_a_policy_has_its_location() {
     s.toml:2:1: unknown key `signer`; the keys of `policy` are `signers`, `registries`, `deny-grants`, `max-size`
     s.toml:3:72: `RWshort` is not a public key of minisign, which has 56 characters and begins with `RW`
     s.toml:4:14: `registries` must be a list; found a text
-    s.toml:5:16: `network` is not a grant: `wasi` or `workspace` or `judge`
+    s.toml:5:16: `network` is not a grant; use `wasi`, `workspace` or `judge`
     s.toml:6:12: `large` is not a size such as 1048576, `64MiB` or `1GB`
     ");
 }
