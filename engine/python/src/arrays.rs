@@ -40,8 +40,7 @@ impl Stream {
     /// The stream was read already, or its schema cannot be read.
     pub(crate) fn new(mut stream: FFI_ArrowArrayStream) -> Result<Stream, Unreadable> {
         let (Some(get_schema), Some(_)) = (stream.get_schema, stream.release) else {
-            let why = "its stream was read already".to_owned();
-            return Err(ArrowError::CDataInterface(why).into());
+            return Err(read_already("stream").into());
         };
         let mut schema = FFI_ArrowSchema::empty();
         #[expect(unsafe_code, reason = "a function of another library is called")]
@@ -92,6 +91,11 @@ pub(crate) fn schema_of_rows(schema: &FFI_ArrowSchema) -> Result<SchemaRef, Unre
         })?;
     }
     Ok(Arc::new(Schema::try_from(schema)?))
+}
+
+/// Why what another library handed over once cannot be taken a second time.
+pub(crate) fn read_already(what: &str) -> ArrowError {
+    ArrowError::CDataInterface(format!("its {what} was read already"))
 }
 
 /// What a stream says about the call that failed.

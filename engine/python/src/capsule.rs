@@ -16,7 +16,7 @@ use pyo3::{
 };
 
 use crate::{
-    arrays::{Stream, Unreadable, batch_of, schema_of_rows},
+    arrays::{Stream, Unreadable, batch_of, read_already, schema_of_rows},
     error::{self, Kind},
 };
 
@@ -68,6 +68,10 @@ impl Batches {
                 let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
                 (schema, FFI_ArrowArray::from_raw(array.as_ptr().cast()))
             };
+            // The schema of such an array was moved out with it, and has no format that could be read.
+            if array.is_released() {
+                return Err(broken(read_already("array").into()));
+            }
             let schema = schema_of_rows(&schema).map_err(broken)?;
             let batch = batch_of(array, &schema).map_err(|error| broken(error.into()))?;
             return Ok(Batches::One(schema, Some(batch)));
@@ -107,7 +111,7 @@ fn broken(table: &Bound<'_, PyAny>, error: Unreadable) -> PyErr {
         Unreadable::NoRows => {
             let kind = table.get_type().fully_qualified_name();
             let kind = kind.map_or_else(|_| "this".to_owned(), |kind| format!("`{kind}`"));
-            let why = "it is a column, and no table with named columns";
+            let why = "it is a single column, not a table with named columns";
             (format!("{kind} is not a table: {why}"), Some(AS_TABLE))
         }
         Unreadable::Column { name, why } => {

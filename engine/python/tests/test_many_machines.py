@@ -119,6 +119,10 @@ def test_shards_are_merged_as_the_command_does_it(tmp_path):
     there = refused(scorebox.merge, shards, output=one)
     assert there.kind == "invalid-argument" and "replace=True" in there.advice
     assert scorebox.merge(one, output=one, replace=True).cases == 60
+    link = tmp_path / "link.parquet"
+    link.symlink_to(one.name)
+    assert scorebox.merge(one, output=link, replace=True).cases == 60 and link.is_symlink()
+    link.unlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["command.db", "m.db", "run.parquet", "scores"]
 
 

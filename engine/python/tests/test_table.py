@@ -131,6 +131,14 @@ def test_a_batch_by_the_interface_of_arrays_is_a_table(same):
             return pyarrow.record_batch({"output": ["a", "b"], "expected": ["a", "x"]}).__arrow_c_array__()
 
     assert scores(same.score_table(Batch())) == [1.0, 0.0]
+    used = Batch().__arrow_c_array__()
+
+    class Used:
+        def __arrow_c_array__(self, requested_schema=None):
+            return used
+
+    assert scores(same.score_table(Used())) == [1.0, 0.0]
+    assert "its array was read already" in refused(same.score_table, Used()).message
 
 
 def test_what_a_stream_raises_is_said(same):
@@ -279,7 +287,7 @@ def test_columns_that_are_missing_or_not_json_are_refused_before_anything_is_sco
 
 def test_a_column_alone_is_no_table(same):
     error = refused(same.score_table, pyarrow.chunked_array([["a"]]))
-    assert error.message == "`pyarrow.lib.ChunkedArray` is not a table: it is a column, and no table with named columns"
+    assert error.message == "`pyarrow.lib.ChunkedArray` is not a table: it is a single column, not a table with named columns"
     assert 'series.to_frame("output")' in error.advice
     assert "is not a table" in refused(same.score_table, pyarrow.array(["a"])).message
     for library in ("pandas", "polars"):

@@ -48,12 +48,12 @@
 //! - [`input_file`]: files that a user names, read within a bound.
 //! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made visible.
 //! - [`component_bytes`]: a component's bytes under their digest.
+//! - [`now`]: the time as it is stored.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 //!
 //! Inside, `scoring` computes units of one case and one scorer for [`run`] and [`verify`]. Beside the rooms, `grant` is what a user
-//! can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `now` is the time as it is
-//! stored, `packing` how components of a gallery are compressed, and `panic_message` what code of the embedding program said
-//! when it panicked.
+//! can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `packing` is
+//! how components of a gallery are compressed, and `panic_message` what code of the embedding program said when it panicked.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
@@ -76,7 +76,7 @@ pub mod input_file;
     reason = "a question and an answer have what the contract has"
 )]
 pub mod judge;
-mod now;
+pub mod now;
 mod packing;
 mod panic_message;
 pub mod registry;

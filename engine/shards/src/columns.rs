@@ -168,7 +168,7 @@ impl Columns {
     pub fn projected(&self) -> Columns {
         let indices = self.indices();
         let moved = |part: &Part| {
-            let moved = |index: &usize| indices.binary_search(index).unwrap_or_default();
+            let moved = |index: &usize| indices.partition_point(|it| it < index);
             Part { key: part.key, indices: part.indices.iter().map(moved).collect() }
         };
         Columns { parts: self.parts.iter().map(moved).collect(), needs_ids: self.needs_ids }

@@ -5,7 +5,6 @@ use std::{
     collections::{BinaryHeap, HashSet},
     ops::ControlFlow,
     path::{Path, PathBuf},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use scorebox::{
@@ -13,13 +12,14 @@ use scorebox::{
     component_bytes::ComponentBytes,
     contract::{Assertion, LogLine},
     digest::Digest,
+    now::now_ms,
     registry::{Reference, Registry},
-    row::{Json, Status, milliseconds},
-    run::case_to_store,
+    row::{Json, Status},
+    run::{case_to_store, summary_to_store},
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{
-        CaseAdded, NewScore, NewSummary, Outcome, RunId, RunState, RunWriter, ScorerSpec,
-        SessionSpec, Store, StoreError,
+        CaseAdded, NewScore, Outcome, RunId, RunState, RunWriter, ScorerSpec, SessionSpec, Store,
+        StoreError,
     },
 };
 
@@ -347,24 +347,6 @@ async fn summarize(
     let (run, scorer) = (writer.run().key, writer.run().scorers[index]);
     writer.store().for_each_scored_row(run, scorer, |row| rows.add(row))?;
     let Some(summary) = loaded.summarize(&rows).await else { return Ok(()) };
-    writer.put_summary(
-        scorer,
-        &NewSummary {
-            result: match &summary.result {
-                Ok(json) => Ok(json),
-                Err(error) => Err((error.kind.as_str(), &error.message)),
-            },
-            fuel: summary.fuel,
-            duration_ms: milliseconds(summary.duration),
-            computed_at_ms: now_ms(),
-            log: &summary.log,
-        },
-    )?;
+    writer.put_summary(scorer, &summary_to_store(&summary))?;
     Ok(writer.commit()?)
-}
-
-/// Milliseconds since 1970 UTC.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

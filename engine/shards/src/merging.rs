@@ -126,6 +126,6 @@ pub fn merge_into_new_file(
     let mut out = BufWriter::new(Output::begin(path).map_err(failed)?);
     let count = merge_into_file(merge, &mut out, progress)?;
     let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.finish(path, replaces).map_err(failed)?;
+    file.finish(replaces).map_err(failed)?;
     Ok(count)
 }

@@ -4,7 +4,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use tempfile::NamedTempFile;
@@ -41,7 +41,10 @@ impl There {
 #[derive(Debug)]
 pub(crate) enum Output {
     /// A file beside the path, which will get its name.
-    Unnamed(NamedTempFile),
+    Unnamed {
+        file: NamedTempFile,
+        path: PathBuf,
+    },
     Stream(File),
 }
 
@@ -54,6 +57,8 @@ impl Output {
         if There::at(path)? == There::Stream {
             return OpenOptions::new().write(true).open(path).map(Output::Stream);
         }
+        // What a link leads to is replaced, and not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.exists()) {
             let why = format!("there is no folder `{}`: make it first", folder.display());
@@ -63,17 +68,18 @@ impl Output {
         builder.prefix(".scorebox-").suffix(".part");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        builder.tempfile_in(folder.unwrap_or(Path::new("."))).map(Output::Unnamed)
+        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Output::Unnamed { file, path })
     }
 
     /// Gives the file its name; one that is there stays, unless it is to be replaced.
     ///
     /// # Errors
     /// It cannot be written; [`io::ErrorKind::AlreadyExists`].
-    pub(crate) fn finish(self, path: &Path, replaces: bool) -> io::Result<()> {
-        let Output::Unnamed(file) = self else { return Ok(()) };
+    pub(crate) fn finish(self, replaces: bool) -> io::Result<()> {
+        let Output::Unnamed { file, path } = self else { return Ok(()) };
         file.as_file().sync_all()?;
-        let named = if replaces { file.persist(path) } else { file.persist_noclobber(path) };
+        let named = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
         named.map(drop).map_err(|error| error.error)
     }
 }
@@ -81,14 +87,14 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Output::Unnamed(file) => file.write(bytes),
+            Output::Unnamed { file, .. } => file.write(bytes),
             Output::Stream(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Output::Unnamed(file) => file.flush(),
+            Output::Unnamed { file, .. } => file.flush(),
             Output::Stream(file) => file.flush(),
         }
     }
@@ -96,6 +102,8 @@ impl Write for Output {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -106,14 +114,14 @@ mod tests {
         for (replaces, ends_well) in [(false, true), (false, false), (true, true)] {
             let mut output = Output::begin(&path).unwrap();
             output.write_all(b"whole").unwrap();
-            assert_eq!(output.finish(&path, replaces).is_ok(), ends_well);
+            assert_eq!(output.finish(replaces).is_ok(), ends_well);
         }
         assert_eq!(There::at(&path).unwrap(), There::File);
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/dev/null", &link).unwrap();
         let mut output = Output::begin(&link).unwrap();
         output.write_all(b"away").unwrap();
-        output.finish(&link, true).unwrap();
+        output.finish(true).unwrap();
         assert!(link.is_symlink());
         assert_eq!(
             There::at(folder.path()).unwrap_err().to_string(),
@@ -124,5 +132,22 @@ mod tests {
             Output::begin(&missing.join("file")).unwrap_err().to_string(),
             format!("there is no folder `{}`: make it first", missing.display())
         );
+    }
+    #[test]
+    fn a_link_stays_and_the_file_that_it_leads_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "before").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        let write = |replaces| {
+            let mut output = Output::begin(&link).unwrap();
+            output.write_all(b"after").unwrap();
+            output.finish(replaces)
+        };
+        assert_eq!(write(false).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "before");
+        write(true).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "after");
+        assert!(link.is_symlink());
     }
 }

@@ -16,11 +16,8 @@ use crate::{
     checking::check,
     plan::Plan,
     results::{ScorerResult, WideRow},
-    schema::{RESULT_FIELDS, ROW_FIELDS},
+    schema::{ResultField, RowColumn},
 };
-
-/// The index of `plan` in [`ROW_FIELDS`].
-const PLAN: usize = 6;
 
 /// A row that is what its plan says, with its case.
 #[derive(Clone, Debug)]
@@ -32,6 +29,7 @@ pub(crate) struct Checked {
 
 /// The columns of a batch of results.
 pub(crate) struct Batch<'a> {
+    /// Each at the index of its [`RowColumn`].
     rows: Vec<&'a ArrayRef>,
     results: &'a ArrayRef,
     plan: &'a Plan,
@@ -48,7 +46,8 @@ impl<'a> Batch<'a> {
         let named = |name: &str| {
             batch.column_by_name(name).ok_or_else(|| format!("there is no column `{name}`"))
         };
-        let rows = ROW_FIELDS.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+        let rows = RowColumn::ALL.into_iter().map(|it| named(it.name()));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let results = named("results")?;
         let is_list = matches!(results.data_type(), DataType::List(_) | DataType::LargeList(_));
         if !is_list {
@@ -57,40 +56,46 @@ impl<'a> Batch<'a> {
         Ok(Batch { rows, results, plan, plan_digest: plan_digest.to_string() })
     }
 
+    fn column(&self, column: RowColumn) -> &'a ArrayRef {
+        self.rows[column.index()]
+    }
+
     /// That the row at this index names another plan than the suite that the caller names, in words.
     pub(crate) fn difference_of_plan(&self, index: usize) -> Option<String> {
-        let named = text(self.rows[PLAN], index).filter(|named| *named != self.plan_digest)?;
+        let named =
+            text(self.column(RowColumn::Plan), index).filter(|named| *named != self.plan_digest)?;
         let [named, plan] = [named, &self.plan_digest].map(short);
         Some(format!("it was scored with the plan {named}…, and that of the suite is {plan}…"))
     }
 
     /// The row at this index of the batch; `location` is where it is, for messages.
     pub(crate) fn row(&self, index: usize, location: Location) -> Result<Checked, String> {
-        let text = |column: usize| {
-            let name = ROW_FIELDS[column];
-            text(self.rows[column], index)
-                .ok_or_else(|| format!("`{name}` is not text, or has no value"))
+        let text = |column: RowColumn| {
+            text(self.column(column), index)
+                .ok_or_else(|| format!("`{}` is not text, or has no value", column.name()))
         };
-        let count = |column: usize| {
-            let number = integer(self.rows[column], index);
+        let count = |column: RowColumn| {
+            let number = integer(self.column(column), index);
             let count = number.and_then(|number| u32::try_from(number).ok());
-            count.ok_or_else(|| format!("`{}` is not a count", ROW_FIELDS[column]))
+            count.ok_or_else(|| format!("`{}` is not a count", column.name()))
         };
-        if text(PLAN)? != self.plan_digest {
-            let [named, plan] = [text(PLAN)?, &self.plan_digest].map(short);
+        let named = text(RowColumn::Plan)?;
+        if named != self.plan_digest {
+            let [named, plan] = [named, &self.plan_digest].map(short);
             return Err(format!(
                 "it was scored with the plan {named}…, and the shard's is {plan}…"
             ));
         }
-        let line = text(4)?;
+        let line = text(RowColumn::Case)?;
         let case = Case::parse(line, 0, &Mapping::NONE, location).map_err(|bad| bad.to_string())?;
         let row = WideRow {
-            id: text(0)?.to_owned(),
-            node_id: text(1)?.to_owned(),
-            iteration: count(2)?,
-            attempt: count(3)?,
+            id: text(RowColumn::Id)?.to_owned(),
+            node_id: text(RowColumn::NodeId)?.to_owned(),
+            iteration: count(RowColumn::Iteration)?,
+            attempt: count(RowColumn::Attempt)?,
             case: line.into(),
-            case_digest: digest(text(5)?).ok_or("`case_digest` is not a digest")?,
+            case_digest: digest(text(RowColumn::CaseDigest)?)
+                .ok_or("`case_digest` is not a digest")?,
             results: self.results(index)?,
         };
         let is_of_its_case = row.id == case.id()
@@ -134,28 +139,27 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The fields of the structures, in the order of [`RESULT_FIELDS`].
+/// The fields of the structures, each at the index of its [`ResultField`].
 fn fields(list: &StructArray) -> Result<Vec<&ArrayRef>, String> {
-    let field = |name: &&str| {
+    let array = |field: ResultField| {
+        let name = field.name();
         list.column_by_name(name).ok_or_else(|| format!("`results` has no field `{name}`"))
     };
-    RESULT_FIELDS.iter().map(field).collect()
+    ResultField::ALL.into_iter().map(array).collect()
 }
 
 fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
-    let field = |name: &str| {
-        let index = RESULT_FIELDS.iter().position(|it| *it == name);
-        fields[index.unwrap_or_default()]
-    };
-    let said = |name: &str| text(field(name), at).map(str::to_owned);
-    let json = |name: &str| said(name).map(Json::from);
-    let number = |name: &str| number(field(name), at);
-    let word = said("status").ok_or("a result has no status")?;
+    let array = |field: ResultField| fields[field.index()];
+    let said = |field| text(array(field), at).map(str::to_owned);
+    let json = |field| said(field).map(Json::from);
+    let number = |field| number(array(field), at);
+    let count = |field: ResultField| count(array(field), at, field.name());
+    let word = said(ResultField::Status).ok_or("a result has no status")?;
     let known = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
     let status = known.into_iter().find(|status| status.as_str() == word);
     let status = status.ok_or_else(|| format!("`{word}` is not a status"))?;
     let mut answer = Answer::new(status);
-    answer.score = number("score");
+    answer.score = number(ResultField::Score);
     let is_score = answer.score.is_some_and(|score| score.is_finite() && score >= 0.0);
     if is_score != (status == Status::Scored) {
         return Err(match answer.score {
@@ -163,31 +167,31 @@ fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
             None => format!("a result with the status `{word}` has no score"),
         });
     }
-    answer.label = said("label");
-    answer.reason = said("reason");
-    answer.meta = json("meta");
-    answer.assertions = json("assertions");
-    answer.error = said("error_kind")
-        .map(|kind| AnswerError::new(kind, said("error_message").unwrap_or_default()));
+    answer.label = said(ResultField::Label);
+    answer.reason = said(ResultField::Reason);
+    answer.meta = json(ResultField::Meta);
+    answer.assertions = json(ResultField::Assertions);
+    answer.error = said(ResultField::ErrorKind)
+        .map(|kind| AnswerError::new(kind, said(ResultField::ErrorMessage).unwrap_or_default()));
     if answer.error.is_some() != (status == Status::Error) {
         let error = answer.error.as_ref().map_or("no error", |_| "an error");
         return Err(format!("a result with the status `{word}` has {error}"));
     }
-    answer.fuel = count(field("fuel"), at, "fuel")?;
-    answer.memory_bytes = count(field("memory_bytes"), at, "memory_bytes")?;
-    answer.duration_ms = number("duration_ms");
+    answer.fuel = count(ResultField::Fuel)?;
+    answer.memory_bytes = count(ResultField::MemoryBytes)?;
+    answer.duration_ms = number(ResultField::DurationMs);
     if let Some(duration) = answer.duration_ms.filter(|it| !it.is_finite() || *it < 0.0) {
         return Err(format!("`duration_ms` is {duration}, and must be finite and 0 or more"));
     }
-    answer.log = json("log");
-    let input_digest = match said("input_digest") {
+    answer.log = json(ResultField::Log);
+    let input_digest = match said(ResultField::InputDigest) {
         Some(text) => Some(digest(&text).ok_or("`input_digest` is not a digest")?),
         None => None,
     };
     Ok(ScorerResult {
-        scorer: said("scorer").ok_or("a result has no scorer")?,
+        scorer: said(ResultField::Scorer).ok_or("a result has no scorer")?,
         answer,
-        scored_at_ms: integer(field("scored_at_ms"), at).ok_or("a result has no time")?,
+        scored_at_ms: integer(array(ResultField::ScoredAtMs), at).ok_or("a result has no time")?,
         input_digest,
     })
 }

@@ -14,7 +14,7 @@ use scorebox::{
     row::{Answer, Json, Status},
 };
 
-use crate::schema::{Kind, RESULT_FIELDS, ROW_FIELDS, element, kind_of, result_fields};
+use crate::schema::{Kind, ResultField, RowColumn, element, result_fields};
 
 /// Bytes of cases and results after which a batch ends. A single case may have more.
 const MOST_BATCH_BYTES: usize = 64 << 20;
@@ -79,23 +79,23 @@ pub(crate) fn batches(
 
 fn batch(schema: &SchemaRef, plan: Digest, rows: &[WideRow]) -> Result<RecordBatch, ArrowError> {
     let plan = plan.to_string();
-    let mut columns: Vec<ArrayRef> = ROW_FIELDS
-        .iter()
-        .map(|name| {
-            column(name, rows.iter(), |row| match *name {
-                "id" => Value::Text(row.id.as_str().into()),
-                "node_id" => Value::Text(row.node_id.as_str().into()),
-                "iteration" => Value::Integer(row.iteration.into()),
-                "attempt" => Value::Integer(row.attempt.into()),
-                "case" => Value::Text((&*row.case).into()),
-                "case_digest" => Value::Text(row.case_digest.to_string().into()),
-                _ => Value::Text(plan.as_str().into()),
+    let mut columns: Vec<ArrayRef> = RowColumn::ALL
+        .into_iter()
+        .map(|it| {
+            column(it.kind(), rows.iter(), |row| match it {
+                RowColumn::Id => Value::Text(row.id.as_str().into()),
+                RowColumn::NodeId => Value::Text(row.node_id.as_str().into()),
+                RowColumn::Iteration => Value::Integer(row.iteration.into()),
+                RowColumn::Attempt => Value::Integer(row.attempt.into()),
+                RowColumn::Case => Value::Text((&*row.case).into()),
+                RowColumn::CaseDigest => Value::Text(row.case_digest.to_string().into()),
+                RowColumn::Plan => Value::Text(plan.as_str().into()),
             })
         })
         .collect();
     let results = || rows.iter().flat_map(|row| &row.results);
-    let fields: Vec<ArrayRef> =
-        RESULT_FIELDS.iter().map(|name| column(name, results(), |it| value(it, name))).collect();
+    let field = |field: ResultField| column(field.kind(), results(), |it| value(it, field));
+    let fields: Vec<ArrayRef> = ResultField::ALL.into_iter().map(field).collect();
     let mut offsets = vec![0];
     for row in rows {
         let count = i32::try_from(row.results.len()).unwrap_or(i32::MAX);
@@ -116,12 +116,12 @@ enum Value<'a> {
 }
 
 fn column<'a, T: 'a>(
-    name: &str,
+    kind: Kind,
     rows: impl Iterator<Item = &'a T>,
     value: impl Fn(&'a T) -> Value<'a>,
 ) -> ArrayRef {
     let values = rows.map(value);
-    match kind_of(name) {
+    match kind {
         Kind::Text => {
             let mut column = StringBuilder::new();
             values.for_each(|value| match value {
@@ -149,8 +149,8 @@ fn column<'a, T: 'a>(
     }
 }
 
-/// The value of a field of [`RESULT_FIELDS`].
-fn value<'a>(result: &'a ScorerResult, name: &str) -> Value<'a> {
+/// The value of a field.
+fn value<'a>(result: &'a ScorerResult, field: ResultField) -> Value<'a> {
     let text = |text: Option<&'a str>| text.map_or(Value::Missing, |it| Value::Text(it.into()));
     let json = |json: &'a Option<Json>| text(json.as_ref().map(Json::get));
     let count = |count: Option<u64>| {
@@ -158,22 +158,24 @@ fn value<'a>(result: &'a ScorerResult, name: &str) -> Value<'a> {
     };
     let number = |number: Option<f64>| number.map_or(Value::Missing, Value::Number);
     let answer = &result.answer;
-    match name {
-        "scorer" => text(Some(&result.scorer)),
-        "status" => text(Some(answer.status.as_str())),
-        "score" => number(answer.score.filter(|_| answer.status == Status::Scored)),
-        "label" => text(answer.label.as_deref()),
-        "reason" => text(answer.reason.as_deref()),
-        "meta" => json(&answer.meta),
-        "assertions" => json(&answer.assertions),
-        "error_kind" => text(answer.error.as_ref().map(|error| error.kind.as_str())),
-        "error_message" => text(answer.error.as_ref().map(|error| error.message.as_str())),
-        "fuel" => count(answer.fuel),
-        "memory_bytes" => count(answer.memory_bytes),
-        "duration_ms" => number(answer.duration_ms),
-        "scored_at_ms" => Value::Integer(result.scored_at_ms),
-        "log" => json(&answer.log),
-        _ => result
+    match field {
+        ResultField::Scorer => text(Some(&result.scorer)),
+        ResultField::Status => text(Some(answer.status.as_str())),
+        ResultField::Score => number(answer.score.filter(|_| answer.status == Status::Scored)),
+        ResultField::Label => text(answer.label.as_deref()),
+        ResultField::Reason => text(answer.reason.as_deref()),
+        ResultField::Meta => json(&answer.meta),
+        ResultField::Assertions => json(&answer.assertions),
+        ResultField::ErrorKind => text(answer.error.as_ref().map(|error| error.kind.as_str())),
+        ResultField::ErrorMessage => {
+            text(answer.error.as_ref().map(|error| error.message.as_str()))
+        }
+        ResultField::Fuel => count(answer.fuel),
+        ResultField::MemoryBytes => count(answer.memory_bytes),
+        ResultField::DurationMs => number(answer.duration_ms),
+        ResultField::ScoredAtMs => Value::Integer(result.scored_at_ms),
+        ResultField::Log => json(&answer.log),
+        ResultField::InputDigest => result
             .input_digest
             .map_or(Value::Missing, |digest| Value::Text(digest.to_string().into())),
     }

@@ -32,45 +32,86 @@ impl Kind {
     }
 }
 
-/// The columns of a case, which always have a value. `results` follows them.
-pub const ROW_FIELDS: [&str; 7] =
-    ["id", "node_id", "iteration", "attempt", "case", "case_digest", "plan"];
+/// The columns of one level: their names, in order, and an enum by which code names one of them.
+macro_rules! columns {
+    (
+        $(#[$about:meta])*
+        $column:ident, $names:ident { $($variant:ident: $name:literal $kind:ident,)+ }
+    ) => {
+        $(#[$about])*
+        pub const $names: [&str; [$($name),+].len()] = [$($name),+];
 
-/// What is in each element of `results`: what one scorer says about the case.
-pub const RESULT_FIELDS: [&str; 15] = [
-    "scorer",
-    "status",
-    "score",
-    "label",
-    "reason",
-    "meta",
-    "assertions",
-    "error_kind",
-    "error_message",
-    "fuel",
-    "memory_bytes",
-    "duration_ms",
-    "scored_at_ms",
-    "log",
-    "input_digest",
-];
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $column {
+            $($variant,)+
+        }
 
-pub(crate) fn kind_of(name: &str) -> Kind {
-    match name {
-        "score" | "duration_ms" => Kind::Number,
-        "iteration" | "attempt" | "fuel" | "memory_bytes" | "scored_at_ms" => Kind::Integer,
-        _ => Kind::Text,
+        impl $column {
+            /// All of them, each at its index.
+            pub(crate) const ALL: [$column; $names.len()] = [$($column::$variant),+];
+
+            pub(crate) fn name(self) -> &'static str {
+                $names[self.index()]
+            }
+
+            /// Its place among the columns.
+            pub(crate) fn index(self) -> usize {
+                self as usize
+            }
+
+            pub(crate) fn kind(self) -> Kind {
+                match self {
+                    $($column::$variant => Kind::$kind,)+
+                }
+            }
+        }
+    };
+}
+
+columns! {
+    /// The columns of a case, which always have a value. `results` follows them.
+    RowColumn, ROW_FIELDS {
+        Id: "id" Text,
+        NodeId: "node_id" Text,
+        Iteration: "iteration" Integer,
+        Attempt: "attempt" Integer,
+        Case: "case" Text,
+        CaseDigest: "case_digest" Text,
+        Plan: "plan" Text,
+    }
+}
+
+columns! {
+    /// What is in each element of `results`: what one scorer says about the case.
+    ResultField, RESULT_FIELDS {
+        Scorer: "scorer" Text,
+        Status: "status" Text,
+        Score: "score" Number,
+        Label: "label" Text,
+        Reason: "reason" Text,
+        Meta: "meta" Text,
+        Assertions: "assertions" Text,
+        ErrorKind: "error_kind" Text,
+        ErrorMessage: "error_message" Text,
+        Fuel: "fuel" Integer,
+        MemoryBytes: "memory_bytes" Integer,
+        DurationMs: "duration_ms" Number,
+        ScoredAtMs: "scored_at_ms" Integer,
+        Log: "log" Text,
+        InputDigest: "input_digest" Text,
     }
 }
 
 /// Whether a field has a value in every result.
-fn is_always_there(name: &str) -> bool {
-    matches!(name, "scorer" | "status" | "scored_at_ms")
+fn is_always_there(field: ResultField) -> bool {
+    matches!(field, ResultField::Scorer | ResultField::Status | ResultField::ScoredAtMs)
 }
 
 pub(crate) fn result_fields() -> Fields {
-    let field = |name: &&str| Field::new(*name, kind_of(name).data_type(), !is_always_there(name));
-    RESULT_FIELDS.iter().map(field).collect()
+    let field =
+        |it: ResultField| Field::new(it.name(), it.kind().data_type(), !is_always_there(it));
+    ResultField::ALL.into_iter().map(field).collect()
 }
 
 pub(crate) fn element() -> Arc<Field> {
@@ -79,7 +120,8 @@ pub(crate) fn element() -> Arc<Field> {
 
 /// The schema of results, with the plan that they were scored with, as JSON, in its metadata.
 pub(crate) fn schema(plan: String) -> SchemaRef {
-    let rows = ROW_FIELDS.iter().map(|name| Field::new(*name, kind_of(name).data_type(), false));
+    let rows = RowColumn::ALL;
+    let rows = rows.into_iter().map(|it| Field::new(it.name(), it.kind().data_type(), false));
     let results = Field::new("results", DataType::List(element()), false);
     let metadata = HashMap::from([
         (VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string()),

@@ -108,7 +108,7 @@ impl ShardFile {
         let failed = |error: io::Error| ShardError::File { path: path.clone(), error };
         let out = self.writer.finish().map_err(failed)?;
         let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        match file.finish(&path, false) {
+        match file.finish(false) {
             Ok(()) => Ok(Written::New),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 match ShardFile::is_there(&path, plan, input)? {

@@ -1,8 +1,9 @@
-//! `scorebox card`: the page of a scorer. What it is made of: `example`, `data` and `again`; how it looks is `scorebox-pages`'.
+//! `scorebox card`: the page of a scorer. What it is made of: `example`, `data`, `showing` and `again`; how it looks is `scorebox-pages`'.
 
 mod again;
 mod data;
 mod example;
+mod showing;
 
 use std::{
     path::{Path, PathBuf},
@@ -17,19 +18,18 @@ use scorebox::{
     registry::{Origin, Reference, ScorerSource},
     row::Status,
     run::{Control, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
-    sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox, WASMTIME_VERSION},
+    sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox},
     store::{RunId, Store},
-    suite::{Suite, SuiteScorer},
+    suite::Suite,
 };
-use scorebox_pages::{
-    Card as Page, CardComponent, CardError, CardExample, CardKey, CardScored, CardWritten,
-};
+use scorebox_pages::{Card as Page, CardError, CardExample, CardScored, CardWritten};
 
 use tokio::runtime::Runtime;
 
 use self::{
     again::Again,
     data::{Data, Kept},
+    showing::{component, keys, machine, signer},
 };
 use crate::{
     advice,
@@ -38,12 +38,9 @@ use crate::{
         ScorerArguments, WorkspaceArguments, described, labels_at, run_id,
     },
     failure::{Exit, Failure},
-    lock_file::locks_of,
     locked,
     new_file::NewFileArguments,
-    published::NOT_SIGNED,
     report,
-    same_file::file_name,
     setup::{self, SandboxArguments},
     signals::Signalled,
     waiting::{COMPILING, Waiting},
@@ -334,8 +331,6 @@ impl Card {
                 .filter(|scored| scored.kept.is_named() && !self.repeatable)
                 .map(|scored| &scored.report),
         };
-        let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
-        let keys: Vec<CardKey> = keys.into_iter().map(card_key).collect();
         let machine = machine(self.jobs.count());
         let page = Page {
             info: &info,
@@ -344,7 +339,7 @@ impl Card {
                 &anatomy,
                 signer(&suite.scorers[0], source.component.bytes()?)?,
             ),
-            keys: &keys,
+            keys: &keys(&info),
             example: &example,
             scored: scored.zip(store.as_ref()).map(|(scored, store)| CardScored {
                 store,
@@ -457,55 +452,4 @@ fn why(error: CardError, scored: Option<&Scored>) -> Failure {
         (CardError::Agreement(error), _) => error.into(),
         (error, _) => Failure::new(error.to_string()),
     }
-}
-
-/// Who signed a published scorer, by the signature in its lock, in words; `None` of one that is not published.
-fn signer(scorer: &SuiteScorer, component: &[u8]) -> Result<Option<String>, Failure> {
-    let locks = locks_of(std::slice::from_ref(scorer))?;
-    let Some(locked) = locks.values().next() else { return Ok(None) };
-    let proved = locked.proved_signer(component).map_err(|error| {
-        Failure::new(format!("`{}` is not what it is locked as: {error}", locked.address))
-            .hint("the lock was changed by hand; `scorebox audit` says what else is wrong")
-    })?;
-    Ok(Some(match (proved, locked.signer()) {
-        (Some(signer), _) => signer.to_string(),
-        (None, Some(said)) => format!("{said}, as the lock says, without the signature"),
-        (None, None) => NOT_SIGNED.to_owned(),
-    }))
-}
-
-fn component(source: &ScorerSource, anatomy: &Anatomy, signer: Option<String>) -> CardComponent {
-    let gives = |grant: Grant| match grant {
-        Grant::Wasi => "an empty WASI, without files, network or clock",
-        Grant::Workspace => "the files that the task left, for reading",
-        Grant::Judge => "questions to the language model that you name",
-        grant => grant.gives(),
-    };
-    let grants = anatomy.grants().iter();
-    CardComponent {
-        origin: match &source.origin {
-            Origin::BuiltIn => "scorebox, built in".to_owned(),
-            Origin::File(path) => file_name(path),
-            origin => origin.to_string(),
-        },
-        signer,
-        digest: source.component.digest(),
-        bytes: source.component.length(),
-        contract: anatomy.contract_version().unwrap_or_default().to_owned(),
-        imports: anatomy.imports.clone(),
-        grants: grants.map(|grant| (grant.to_string(), gives(grant).to_owned())).collect(),
-        wasmtime: WASMTIME_VERSION.to_owned(),
-    }
-}
-
-fn card_key(key: report::ConfigKey) -> CardKey {
-    let report::ConfigKey { name, kind, range, default, description, choices } = key;
-    let choices = choices.into_iter().map(|choice| (choice.value, choice.meaning)).collect();
-    CardKey { name, kind, range, default, description, choices }
-}
-
-/// This machine, as far as it may matter and names nobody.
-fn machine(jobs: usize) -> String {
-    let at_once = report::counted(jobs as u64, "score at once", "scores at once");
-    format!("{} {}, {at_once}", std::env::consts::OS, std::env::consts::ARCH)
 }

@@ -7,6 +7,7 @@
 //! - `settings`: what a suite says about a judge.
 //! - `extras`: what is sent beside what the protocol needs.
 //! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
+//! - `recording_lines`: the recordings of a file, one line at a time.
 //! - `recorded`: the recordings of a file as a judge.
 //! - `budget`: what calls have consumed.
 //! - `expected`: what a call may cost, before it is sent.
@@ -40,6 +41,7 @@ mod provider;
 mod question;
 mod recorded;
 mod recording;
+mod recording_lines;
 mod request;
 mod settings;
 
@@ -59,5 +61,6 @@ pub use provider::{AskError, AskErrorKind, BoxFuture, Load, Provider};
 pub use question::{Embedding, Generation, Message, Question, Role};
 pub use recorded::RecordedFile;
 pub use recording::{Call, Recording, Recordings, RecordingsError, ScoreCall};
+pub use recording_lines::{RecordingLine, RecordingLineError, RecordingLines};
 pub use request::Request;
 pub use settings::{Budget, JudgeSettings, Price, ProviderSettings, StructuredOutput};

@@ -6,16 +6,13 @@ use std::{
     fmt,
     fs::File,
     future::ready,
-    io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
+    io::{BufReader, Read as _, Seek as _, SeekFrom},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{BoxFuture, Recording, Recordings, RecordingsError};
+use super::{BoxFuture, Recording, RecordingLine, RecordingLineError, Recordings, RecordingsError};
 use crate::{digest::Digest, input_file::open_regular};
-
-/// Bytes of one line.
-const MOST_LINE_BYTES: u64 = 64 << 20;
 
 /// What the calls of such a judge name as their provider; they name no place.
 pub(super) const KIND: &str = "recorded";
@@ -41,38 +38,25 @@ impl RecordedFile {
     /// The file cannot be read, or a line of it is not a recording ([`Recording::of_line`]).
     pub fn open(path: &Path) -> Result<RecordedFile, RecordingsError> {
         let failed = |why: &dyn fmt::Display| RecordingsError(format!("{}: {why}", path.display()));
-        let unreadable = |error: std::io::Error| failed(&error);
         // Answers are read from the file again, which a pipe does not take.
         let file = open_regular(path).map_err(|error| failed(&error))?;
-        let mut reader = BufReader::new(file.try_clone().map_err(unreadable)?);
+        let reader = BufReader::new(file.try_clone().map_err(|error| failed(&error))?);
         let (mut lines, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
         let mut models = BTreeSet::new();
-        let (mut offset, mut number) = (0, 0_u64);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let bytes = (&mut reader)
-                .take(MOST_LINE_BYTES + 1)
-                .read_until(b'\n', &mut line)
-                .map_err(unreadable)? as u64;
-            if bytes == 0 {
-                break;
-            }
-            number += 1;
-            let at = |why: String| RecordingsError(format!("{}:{number}: {why}", path.display()));
-            if bytes > MOST_LINE_BYTES {
-                return Err(at(format!("more than {MOST_LINE_BYTES} bytes in one line")));
-            }
-            if !line.trim_ascii().is_empty() {
-                let recording = Recording::of_line(&line).map_err(|error| at(error.to_string()))?;
-                if !models.contains(recording.call.question.model()) {
-                    models.insert(recording.call.question.model().to_owned());
+        for line in Recording::lines(reader) {
+            let RecordingLine { recording, text, offset } = line.map_err(|error| match error {
+                RecordingLineError::Unreadable(error) => failed(&error),
+                RecordingLineError::NotARecording { number, why } => {
+                    RecordingsError(format!("{}:{number}: {why}", path.display()))
                 }
-                let of_call = own.entry(recording.call.digest()).or_default();
-                of_call.push((recording.reply_digest(), (offset, bytes)));
-                lines.insert(of_this_kind(recording).call.digest(), (offset, bytes));
+            })?;
+            let at = (offset, text.len() as u64);
+            if !models.contains(recording.call.question.model()) {
+                models.insert(recording.call.question.model().to_owned());
             }
-            offset += bytes;
+            let of_call = own.entry(recording.call.digest()).or_default();
+            of_call.push((recording.reply_digest(), at));
+            lines.insert(of_this_kind(recording).call.digest(), at);
         }
         Ok(RecordedFile { file: Mutex::new(file), lines, own, models })
     }

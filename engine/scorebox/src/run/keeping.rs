@@ -81,6 +81,20 @@ pub fn case_to_store(case: &Case, ordinal: u64, digest: Digest) -> store::NewCas
     }
 }
 
+/// A scorer's summary as it is stored, computed now.
+pub fn summary_to_store(summary: &Summary) -> NewSummary<'_> {
+    NewSummary {
+        result: match &summary.result {
+            Ok(json) => Ok(json),
+            Err(error) => Err((error.kind.as_str(), &error.message)),
+        },
+        fuel: summary.fuel,
+        duration_ms: milliseconds(summary.duration),
+        computed_at_ms: now_ms(),
+        log: &summary.log,
+    }
+}
+
 impl Keeper {
     /// Takes a case, or refuses it.
     pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
@@ -239,19 +253,7 @@ impl Keeper {
     ) -> Result<(), StoreError> {
         let Keeper::Database(writer) = self else { return Ok(()) };
         let scorer = writer.run().scorers[scorer_index];
-        writer.put_summary(
-            scorer,
-            &NewSummary {
-                result: match &summary.result {
-                    Ok(json) => Ok(json),
-                    Err(error) => Err((error.kind.as_str(), &error.message)),
-                },
-                fuel: summary.fuel,
-                duration_ms: milliseconds(summary.duration),
-                computed_at_ms: now_ms(),
-                log: &summary.log,
-            },
-        )
+        writer.put_summary(scorer, &summary_to_store(summary))
     }
 
     /// Whether anything of this session is kept.

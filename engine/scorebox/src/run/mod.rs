@@ -93,7 +93,7 @@ pub use event::{
 };
 pub use following::FollowKeeper;
 pub use fresh_id::fresh_id;
-pub use keeping::case_to_store;
+pub use keeping::{case_to_store, summary_to_store};
 pub(crate) use queue::{CaseQueue, QueueLimits};
 pub use queue::{QueueCounts, WhenFull};
 pub use request::{RunRequest, WhichRun};

@@ -4,17 +4,18 @@
 use std::{
     collections::HashSet,
     fs::File,
-    io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _},
+    io::{self, BufReader, BufWriter, Seek as _, Write as _},
     path::Path,
     sync::Arc,
 };
 
-use scorebox::{digest::Digest, judge::Recording, store::Store};
+use scorebox::{
+    digest::Digest,
+    judge::{Recording, RecordingLineError},
+    store::Store,
+};
 
 use crate::{arguments::NOT_A_RECORDING, failure::Failure, report, waiting::Waiting, words};
-
-/// Bytes of a line that is imported.
-const MOST_LINE_BYTES: usize = 64 << 20;
 
 /// Recordings that are kept in one transaction.
 const AT_ONCE: usize = 256;
@@ -25,14 +26,13 @@ const AT_ONCE: usize = 256;
 /// The file cannot be read or has a line that is not a recording: then nothing of it is kept; troubles of writing.
 pub(super) fn import(path: &Path, database: &Path) -> Result<(), Failure> {
     let _waiting = Waiting::on(format!("importing {}", path.display()));
-    let mut lines = Lines::of(path, checked(path)?);
+    let mut lines = Recording::lines(BufReader::new(checked(path)?));
     let store = Store::open(database)?;
     let mut imported = Imported::default();
     loop {
         let mut batch = Vec::new();
-        while batch.len() < AT_ONCE
-            && let Some(recording) = lines.next()?
-        {
+        for line in lines.by_ref().take(AT_ONCE) {
+            let recording = line.map_err(|error| refused(path, error))?.recording;
             imported.note(&store, &recording)?;
             batch.push(Arc::new(recording));
         }
@@ -51,9 +51,9 @@ fn checked(path: &Path) -> Result<File, Failure> {
     let temporary =
         |error: io::Error| Failure::new(format!("cannot write a temporary file: {error}"));
     let mut copy = BufWriter::new(tempfile::tempfile().map_err(temporary)?);
-    let mut lines = Lines::of(path, file);
-    while lines.next()?.is_some() {
-        copy.write_all(lines.line.trim_ascii())
+    for line in Recording::lines(BufReader::new(file)) {
+        let text = line.map_err(|error| refused(path, error))?.text;
+        copy.write_all(text.trim_ascii())
             .and_then(|()| copy.write_all(b"\n"))
             .map_err(temporary)?;
     }
@@ -62,46 +62,16 @@ fn checked(path: &Path) -> Result<File, Failure> {
     Ok(copy)
 }
 
-/// The recordings of a file, line by line.
-struct Lines<'a> {
-    /// As the user named it.
-    path: &'a Path,
-    reader: BufReader<File>,
-    line: Vec<u8>,
-    number: u64,
-}
-
-impl<'a> Lines<'a> {
-    fn of(path: &'a Path, file: File) -> Lines<'a> {
-        Lines { path, reader: BufReader::new(file), line: Vec::new(), number: 0 }
-    }
-
-    /// The next recording; none after the last one.
-    fn next(&mut self) -> Result<Option<Recording>, Failure> {
-        loop {
-            self.line.clear();
-            let bytes = Read::take(&mut self.reader, MOST_LINE_BYTES as u64 + 1)
-                .read_until(b'\n', &mut self.line)
-                .map_err(|error| unreadable(self.path, &error))?;
-            self.number += 1;
-            if bytes == 0 {
-                return Ok(None);
-            }
-            if bytes > MOST_LINE_BYTES {
-                return Err(self.wrong(&format!("more than {MOST_LINE_BYTES} bytes in one line")));
-            }
-            if !self.line.trim_ascii().is_empty() {
-                let recording = Recording::of_line(&self.line);
-                return recording.map(Some).map_err(|error| self.wrong(&error.to_string()));
-            }
+/// Why nothing of the file is imported.
+fn refused(path: &Path, error: RecordingLineError) -> Failure {
+    match error {
+        RecordingLineError::NotARecording { number, why } => {
+            let message = format!("{}:{number}: {why}", path.display());
+            Failure::new(format!("{message}; nothing of the file is imported"))
+                .hint(NOT_A_RECORDING)
         }
-    }
-
-    /// Why the file is refused, with the line.
-    fn wrong(&self, why: &str) -> Failure {
-        let (path, number) = (self.path.display(), self.number);
-        Failure::new(format!("{path}:{number}: {why}; nothing of the file is imported"))
-            .hint(NOT_A_RECORDING)
+        RecordingLineError::Unreadable(error) => unreadable(path, &error),
+        other => Failure::new(format!("{}: {other}", path.display())),
     }
 }
 
