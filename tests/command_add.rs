@@ -36,6 +36,8 @@ fn what_a_person_needs_to_decide_is_shown() {
     from          HOST/team/shown:0.1.0
     component     sha256:[digest]
     size          [size]
+    scale         0 to 1, higher-is-better
+    severity      soft
     reads         output, groundTruth
     imports       scorebox:scorer/log@0.1.0
                   scorebox:scorer/types@0.1.0

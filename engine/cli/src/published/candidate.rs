@@ -1,7 +1,7 @@
 //! A published scorer as its registry has it now, and what is found by looking at it: its signature, what it says about itself, and its
 //! own example. Asks nobody whether it is wanted.
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use scorebox::{
     component_bytes::ComponentBytes,
@@ -26,6 +26,17 @@ use super::ExampleRun;
 
 /// The words about a scorer without a signature, after `signed by`.
 pub(crate) const NOT_SIGNED: &str = "not signed: nothing proves who published it";
+
+/// What a publisher says about a scorer that nothing checks: its label, and the annotation that has it.
+pub(super) const PUBLISHERS_WORDS: [(&str, &str); 2] = [
+    ("licence", "org.opencontainers.image.licenses"),
+    ("source", "org.opencontainers.image.source"),
+];
+
+/// One of these.
+pub(super) fn publishers_word(annotations: &BTreeMap<String, String>, key: &str) -> Option<String> {
+    annotations.get(key).map(|text| report::one_line(text, 200))
+}
 
 /// What is known of a scorer that was fetched.
 #[derive(Debug)]
@@ -165,13 +176,15 @@ impl Candidate {
             line("", &info.description)?;
         }
         line("from", &address.to_string())?;
-        for (label, key) in [("licence", "licenses"), ("source", "source")] {
-            if let Some(text) = pulled.annotations.get(&format!("org.opencontainers.image.{key}")) {
-                line(label, &report::one_line(text, 200))?;
+        for (label, key) in PUBLISHERS_WORDS {
+            if let Some(text) = publishers_word(&pulled.annotations, key) {
+                line(label, &text)?;
             }
         }
         line("component", &format!("sha256:{}", pulled.digest))?;
         line("size", &report::bytes(pulled.component.len() as u64))?;
+        line("scale", &report::scale(info))?;
+        line("severity", &report::severity(info))?;
         line("reads", &report::reads(info))?;
         let imports = match &anatomy.imports[..] {
             [] => "nothing".to_owned(),

@@ -1,8 +1,11 @@
 //! What is different between a locked scorer and another version of it, and what of that gives the scorer more than it has. Decides nothing.
 
-use std::{collections::BTreeSet, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
-use scorebox::{contract::ScorerInfo, sandbox::Grant};
+use scorebox::{contract::ScorerInfo, sandbox::Grant, verdict::PolicyOverrides};
 use scorebox_community::{Locked, Signer};
 
 use crate::{
@@ -12,7 +15,8 @@ use crate::{
 
 use super::{
     Candidate,
-    candidate::{key_words, labelled},
+    candidate::{PUBLISHERS_WORDS, key_words, labelled, publishers_word},
+    counting,
 };
 
 /// Something that a version has and the locked one has not, which nobody has said yes to.
@@ -26,6 +30,8 @@ pub(crate) enum Wider {
     Signer(Signer),
     /// Nobody signed it.
     Unsigned,
+    /// Its scores count otherwise in verdicts, so that more may pass: in words.
+    Verdict(String),
 }
 
 impl Wider {
@@ -36,6 +42,7 @@ impl Wider {
             Wider::Needs(grant) => format!("needs the grant {grant} as well"),
             Wider::Signer(signer) => format!("is signed by another key, {signer}"),
             Wider::Unsigned => "is no longer signed".to_owned(),
+            Wider::Verdict(how) => how.clone(),
         }
     }
 
@@ -46,6 +53,7 @@ impl Wider {
             Wider::Needs(grant) => format!("--grant {grant}"),
             Wider::Signer(signer) => format!("--signer {signer}"),
             Wider::Unsigned => "--unsigned".to_owned(),
+            Wider::Verdict(_) => "--verdict".to_owned(),
         }
     }
 }
@@ -56,7 +64,11 @@ pub(crate) struct Difference<'d> {
     pub locked: &'d Locked,
     /// What the locked component says about itself, and its size in bytes, if it is here.
     pub old: Option<(&'d ScorerInfo, u64)>,
+    /// What its publisher says about the locked one, if its manifest can be had.
+    pub old_words: Option<&'d BTreeMap<String, String>>,
     pub new: &'d Candidate,
+    /// What the suite says about how its scores count.
+    pub suite: &'d PolicyOverrides,
 }
 
 impl Difference<'_> {
@@ -73,7 +85,19 @@ impl Difference<'_> {
             _ => None,
         };
         let reads = reads.cloned().map(Wider::Reads);
-        reads.chain(needs.map(Wider::Needs)).chain(signer).collect()
+        let verdict = self.laxer().map(Wider::Verdict);
+        reads.chain(needs.map(Wider::Needs)).chain(signer).chain(verdict).collect()
+    }
+
+    /// In which way its scores count otherwise, so that more may pass. Of what is not known, nobody can say that it does not.
+    fn laxer(&self) -> Option<String> {
+        let Some((old, _)) = self.old else {
+            let unknown =
+                "may count otherwise in verdicts: there is no locked component to compare it with";
+            return Some(unknown.to_owned());
+        };
+        let laxer = counting::laxer(old, &self.new.info, self.suite)?;
+        Some(format!("counts otherwise in verdicts: {laxer}"))
     }
 
     /// What a person needs to decide.
@@ -84,6 +108,7 @@ impl Difference<'_> {
         let versions = both(address.tag(), new.address.tag());
         labelled(out, "scorer", &format!("{name}: {place} {versions}"))?;
         let digest = |locked: &Locked| format!("sha256:{}", locked.component);
+        self.write_publishers_words(out)?;
         labelled(out, "component", &both_lines(&digest(locked), &digest(&new)))?;
         let size = report::bytes(self.new.pulled.component.len() as u64);
         match self.old {
@@ -94,6 +119,7 @@ impl Difference<'_> {
             let parts = ["output"].into_iter().chain(locked.reads.iter().map(String::as_str));
             parts.collect::<Vec<_>>().join(", ")
         };
+        self.write_counting(out)?;
         labelled(out, "reads", &both(&reads(locked), &reads(&new)))?;
         let grants = |locked: &Locked| match &locked.grants[..] {
             [] => "nothing".to_owned(),
@@ -110,6 +136,40 @@ impl Difference<'_> {
             locked.signer().map_or_else(|| "not signed".to_owned(), Signer::to_string)
         };
         labelled(out, "signed by", &both_lines(&signer(locked), &signer(&new)))
+    }
+
+    /// What its publisher says about it; nothing where neither version has a word of it.
+    fn write_publishers_words(&self, out: &mut Out<'_>) -> io::Result<()> {
+        for (label, key) in PUBLISHERS_WORDS {
+            let word = |words| publishers_word(words, key);
+            let new = word(&self.new.pulled.annotations);
+            let old = self.old_words.map(|words| word(words));
+            if new.is_none() && matches!(old, None | Some(None)) {
+                continue;
+            }
+            let said = |word: Option<String>| word.unwrap_or_else(|| "not said".to_owned());
+            let text = match old {
+                Some(old) => both_lines(&said(old), &said(new)),
+                None => said(new),
+            };
+            labelled(out, label, &text)?;
+        }
+        Ok(())
+    }
+
+    /// How its scores count where the suite does not say otherwise.
+    fn write_counting(&self, out: &mut Out<'_>) -> io::Result<()> {
+        let new = &self.new.info;
+        let Some((old, _)) = self.old else {
+            labelled(out, "scale", &report::scale(new))?;
+            return labelled(out, "severity", &report::severity(new));
+        };
+        labelled(out, "scale", &both(&report::scale(old), &report::scale(new)))?;
+        labelled(out, "severity", &both(&report::severity(old), &report::severity(new)))?;
+        match counting::is_said_by_the_suite(old, new, self.suite) {
+            true => labelled(out, "", "without effect here: the suite says it itself"),
+            false => Ok(()),
+        }
     }
 
     /// The keys of the configuration that come, go and change, a line each.
