@@ -22,10 +22,8 @@ use crate::{
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
     lock_use::{Uses, not_locked},
-    output,
-    published::{
-        Candidate, Difference, ScoredBefore, Wider, consent, labelled, newest_must_be_known,
-    },
+    output::{self, Labelled},
+    published::{Candidate, Difference, ScoredBefore, Wider, consent, newest_must_be_known},
     report,
     setup::{self, SandboxArguments},
     suite_edit::SuiteEdit,
@@ -229,8 +227,9 @@ impl Update {
         };
         let scores = self.scores(used, &candidate, updating)?;
         output::stdout(|out| {
-            difference.write(out, &used.name)?;
-            labelled(out, "scores", &scores)
+            let mut out = Labelled::before_a_question(out);
+            difference.write(&mut out, &used.name)?;
+            out.text("scores", &scores)
         })?;
         self.must_be_said(used, &candidate, &difference.wider())?;
         candidate.must_be_usable()?;

@@ -9,13 +9,13 @@ use scorebox::{contract::ScorerInfo, sandbox::Grant, verdict::PolicyOverrides};
 use scorebox_community::{Locked, Signer};
 
 use crate::{
-    output::Out,
+    output::Labelled,
     report::{self, ConfigKey},
 };
 
 use super::{
     Candidate,
-    candidate::{PUBLISHERS_WORDS, key_words, labelled, publishers_word},
+    candidate::{PUBLISHERS_WORDS, first_lines, key_words, publishers_word},
     counting,
 };
 
@@ -101,45 +101,45 @@ impl Difference<'_> {
     }
 
     /// What a person needs to decide.
-    pub(crate) fn write(&self, out: &mut Out<'_>, name: &str) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut Labelled<'_, '_>, name: &str) -> io::Result<()> {
         let (locked, new) = (self.locked, self.new.locked());
         let address = &locked.address;
         let place = format!("{}/{}", address.registry(), address.name());
         let versions = both(address.tag(), new.address.tag());
-        labelled(out, "scorer", &format!("{name}: {place} {versions}"))?;
+        out.text("scorer", &format!("{name}: {place} {versions}"))?;
         let digest = |locked: &Locked| format!("sha256:{}", locked.component);
         self.write_publishers_words(out)?;
-        labelled(out, "component", &both_lines(&digest(locked), &digest(&new)))?;
+        out.word("component", &both_lines(&digest(locked), &digest(&new)))?;
         let size = report::bytes(self.new.pulled.component.len() as u64);
         match self.old {
-            Some((_, bytes)) => labelled(out, "size", &both(&report::bytes(bytes), &size))?,
-            None => labelled(out, "size", &size)?,
+            Some((_, bytes)) => out.text("size", &both(&report::bytes(bytes), &size))?,
+            None => out.text("size", &size)?,
         }
         let reads = |locked: &Locked| {
             let parts = ["output"].into_iter().chain(locked.reads.iter().map(String::as_str));
             parts.collect::<Vec<_>>().join(", ")
         };
         self.write_counting(out)?;
-        labelled(out, "reads", &both(&reads(locked), &reads(&new)))?;
+        out.text("reads", &both(&reads(locked), &reads(&new)))?;
         let grants = |locked: &Locked| match &locked.grants[..] {
             [] => "nothing".to_owned(),
             grants => format!("the grant {}", grants.join(", ")),
         };
-        labelled(out, "needs", &both(&grants(locked), &grants(&new)))?;
-        labelled(out, "imports", &changes_of_names(&locked.imports, &new.imports))?;
+        out.text("needs", &both(&grants(locked), &grants(&new)))?;
+        out.text("imports", &changes_of_names(&locked.imports, &new.imports))?;
         if locked.contract != new.contract {
-            labelled(out, "contract", &both(&locked.contract, &new.contract))?;
+            out.text("contract", &both(&locked.contract, &new.contract))?;
         }
-        labelled(out, "configuration", &self.configuration())?;
-        labelled(out, "example", &self.new.example.words())?;
+        out.text("configuration", &self.configuration())?;
+        out.text("example", &self.new.example.words())?;
         let signer = |locked: &Locked| {
             locked.signer().map_or_else(|| "not signed".to_owned(), Signer::to_string)
         };
-        labelled(out, "signed by", &both_lines(&signer(locked), &signer(&new)))
+        out.word("signed by", &both_lines(&signer(locked), &signer(&new)))
     }
 
     /// What its publisher says about it; nothing where neither version has a word of it.
-    fn write_publishers_words(&self, out: &mut Out<'_>) -> io::Result<()> {
+    fn write_publishers_words(&self, out: &mut Labelled<'_, '_>) -> io::Result<()> {
         for (label, key) in PUBLISHERS_WORDS {
             let word = |words| publishers_word(words, key);
             let new = word(&self.new.pulled.annotations);
@@ -152,22 +152,22 @@ impl Difference<'_> {
                 Some(old) => both_lines(&said(old), &said(new)),
                 None => said(new),
             };
-            labelled(out, label, &text)?;
+            out.text(label, &text)?;
         }
         Ok(())
     }
 
     /// How its scores count where the suite does not say otherwise.
-    fn write_counting(&self, out: &mut Out<'_>) -> io::Result<()> {
+    fn write_counting(&self, out: &mut Labelled<'_, '_>) -> io::Result<()> {
         let new = &self.new.info;
         let Some((old, _)) = self.old else {
-            labelled(out, "scale", &report::scale(new))?;
-            return labelled(out, "severity", &report::severity(new));
+            out.text("scale", &report::scale(new))?;
+            return out.text("severity", &report::severity(new));
         };
-        labelled(out, "scale", &both(&report::scale(old), &report::scale(new)))?;
-        labelled(out, "severity", &both(&report::severity(old), &report::severity(new)))?;
+        out.text("scale", &both(&report::scale(old), &report::scale(new)))?;
+        out.text("severity", &both(&report::severity(old), &report::severity(new)))?;
         match counting::is_said_by_the_suite(old, new, self.suite) {
-            true => labelled(out, "", "without effect here: the suite says it itself"),
+            true => out.text("", "without effect here: the suite says it itself"),
             false => Ok(()),
         }
     }
@@ -181,22 +181,34 @@ impl Difference<'_> {
             info.config_schema.as_deref().map(report::config_keys).unwrap_or_default()
         };
         let (old, new) = (keys(old), keys(&self.new.info));
-        let named = |keys: &[ConfigKey], name: &str| {
-            keys.iter().find(|key| key.name == name).map(key_words)
-        };
+        let named =
+            |keys: &[ConfigKey], name: &str| keys.iter().find(|key| key.name == name).cloned();
         let names: BTreeSet<&str> = old.iter().chain(&new).map(|key| key.name.as_str()).collect();
         let lines: Vec<String> = names
             .into_iter()
-            .filter_map(|name| match (named(&old, name), named(&new, name)) {
-                (None, Some(new)) => Some(format!("+ {new}")),
-                (Some(old), None) => Some(format!("- {old}")),
-                (Some(old), Some(new)) if old != new => Some(format!("- {old}\n+ {new}")),
-                _ => None,
-            })
+            .flat_map(|name| changes_of_a_key(named(&old, name), named(&new, name)))
             .collect();
         match lines.is_empty() {
             true => AS_BEFORE.to_owned(),
-            false => lines.join("\n"),
+            false => first_lines(lines.into_iter()),
+        }
+    }
+}
+
+/// What is different in a key of the configuration; nothing if it is the same.
+fn changes_of_a_key(old: Option<ConfigKey>, new: Option<ConfigKey>) -> Vec<String> {
+    if old == new {
+        return Vec::new();
+    }
+    let (old, new) = (old.as_ref().map(key_words), new.as_ref().map(key_words));
+    match (old, new) {
+        // A choice, a range, or the end of a long text.
+        (Some(old), Some(new)) if old == new => {
+            vec![format!("± {new} (it differs in what is not shown here)")]
+        }
+        (old, new) => {
+            let (old, new) = (old.map(|it| format!("- {it}")), new.map(|it| format!("+ {it}")));
+            old.into_iter().chain(new).collect()
         }
     }
 }

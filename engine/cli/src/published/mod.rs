@@ -18,7 +18,7 @@ mod known;
 mod leaks;
 mod rescored;
 
-pub(crate) use candidate::{Candidate, NOT_SIGNED, labelled};
+pub(crate) use candidate::{Candidate, NOT_SIGNED};
 pub(crate) use consent::consent;
 pub(crate) use difference::{Difference, Wider};
 pub(crate) use example::{ExampleRun, is_equal};
