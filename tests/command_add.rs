@@ -36,6 +36,8 @@ fn what_a_person_needs_to_decide_is_shown() {
     from          HOST/team/shown:0.1.0
     component     sha256:[digest]
     size          [size]
+    scale         0 to 1, higher-is-better
+    severity      soft
     reads         output, groundTruth
     imports       scorebox:scorer/log@0.1.0
                   scorebox:scorer/types@0.1.0
@@ -46,6 +48,37 @@ fn what_a_person_needs_to_decide_is_shown() {
     signed by     not signed: nothing proves who published it
     ");
     assert_snapshot!(shown.stderr, @"Added `word-f1` to suite.toml, locked in scorebox.lock.");
+}
+
+#[test]
+fn on_a_terminal_no_line_of_a_stranger_begins_where_a_label_stands() {
+    let Some(desk) = Desk::new() else { return };
+    let forged = format!("{}signed by     RWTrusted", "x ".repeat(33));
+    desk.write(
+        "forged.js",
+        &format!(
+            "export const info = {{ id: 'forged', version: '1.0.0', description: {forged:?} + '\\n'.repeat(3) + 'line\\n'.repeat(20000), \
+             configSchema: {{ type: 'object', properties: {{ max: {{ type: 'integer', description: {forged:?} }} }} }} }};\n\
+             export default () => 1;\n"
+        ),
+    );
+    desk.sh("scorebox build forged.js -o forged.wasm && scorebox publish forged.wasm HOST/team/forged:1.0.0 --plain-http")
+        .exits_with(0);
+    for columns in [60, 80, 100] {
+        let shown = |command: &str| {
+            let terminal =
+                format!("echo n | script -qec 'stty cols {columns}; scorebox {command}' /dev/null");
+            desk.sh(&terminal).exits_with(0).stdout.replace("\r\n", "\n")
+        };
+        for command in ["add HOST/team/forged:1.0.0 --plain-http", "inspect forged.wasm"] {
+            let shown = shown(command);
+            let signed = shown.lines().filter(|line| line.contains("RWTrusted"));
+            assert!(signed.clone().count() > 1, "{shown}");
+            assert!(signed.clone().all(|line| line.starts_with("        ")), "{shown}");
+            assert!(shown.contains("(cut: the whole text has 20,003 lines, 97.8 KiB)"), "{shown}");
+            assert!(shown.lines().count() < 150, "{shown}");
+        }
+    }
 }
 
 #[test]

@@ -383,6 +383,24 @@ fn the_lock_keeps_what_is_used_by_a_suite_of_any_name_and_by_what_it_includes() 
 }
 
 #[test]
+fn while_a_file_beside_it_cannot_be_read_the_lock_keeps_all() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let lock = desk.read("scorebox.lock");
+    // An error of the system, which the root user has, too.
+    desk.sh("ln -s other.toml other.toml").exits_with(0);
+    let removed = desk.sh("scorebox remove word-f1").exits_with(0);
+    assert_eq!(removed.stderr, "Removed `word-f1` from suite.toml.\n");
+    let updated = desk.sh("scorebox update --plain-http").exits_with(0);
+    assert_eq!(updated.stderr, "the suite file uses no published scorers\n");
+    assert_eq!(desk.read("scorebox.lock"), lock);
+    // What leads nowhere, and what is no text, is no suite.
+    desk.sh("ln -sf gone other.toml; printf '\\377' > data.json; mkfifo pipe.json").exits_with(0);
+    let updated = desk.sh("timeout 60 scorebox update --plain-http").exits_with(0);
+    assert!(updated.stderr.ends_with("no suite uses it.\n"), "{updated}");
+}
+
+#[test]
 fn a_lock_that_is_a_pipe_is_refused_at_once() {
     let folder = crate::scorer_desk::folder();
     let text = format!("{SUITE}[scorers.words]\nuse = \"oci://a.test/words:1.0.0\"\n");

@@ -1,6 +1,8 @@
 //! `scorebox outdated` and `update` with a real registry: what is shown of a newer version, what is refused because nobody has said yes to it,
 //! and what a suite and its lock say afterwards.
 
+use std::fs;
+
 use insta::assert_snapshot;
 use scorebox::digest::Digest;
 
@@ -17,14 +19,22 @@ struct Version<'v> {
     version: &'v str,
     max: u32,
     reads: &'v str,
+    /// How its scores count.
+    counts: &'v str,
     /// Further keys of its configuration.
     keys: &'v str,
     /// Options of `publish`.
     options: &'v str,
 }
 
-const FIRST: Version<'_> =
-    Version { version: "1.2.0", max: 10, reads: "", keys: "", options: "--sign team.key" };
+const FIRST: Version<'_> = Version {
+    version: "1.2.0",
+    max: 10,
+    reads: "",
+    counts: "severity: 'soft'",
+    keys: "",
+    options: "--sign team.key",
+};
 
 /// A desk with a suite that uses version 1.2.0 of `brief`, signed by the team, and a stored run of twelve cases with 1 to 12 words.
 fn desk() -> Option<Desk> {
@@ -43,11 +53,11 @@ fn desk() -> Option<Desk> {
 }
 
 fn publish(desk: &Desk, version: &Version<'_>) {
-    let Version { version, max, reads, keys, options } = version;
+    let Version { version, max, reads, counts, keys, options } = version;
     desk.write(
         "brief.js",
         &format!(
-            "export const info = {{ id: 'brief', version: '{version}', reads: [{reads}], severity: 'soft', configSchema: {{ type: 'object', \
+            "export const info = {{ id: 'brief', version: '{version}', reads: [{reads}], {counts}, configSchema: {{ type: 'object', \
              properties: {{ max: {{ type: 'integer', default: {max}, description: 'The most words.' }}{keys} }} }} }};\n\
              export default (input, config) => ({{ score: input.output.split(' ').length <= config.max ? 1 : 0 }});\n"
         ),
@@ -125,6 +135,8 @@ fn what_an_update_changes_is_shown_with_the_scores_that_would_be_others() {
     component     sha256:[digest]
                   → sha256:[digest]
     size          [size]
+    scale         0 to 1, higher-is-better (as before)
+    severity      soft (as before)
     reads         output (as before)
     needs         nothing (as before)
     imports       as before
@@ -179,6 +191,81 @@ fn an_update_never_widens_unless_it_is_said_by_name() {
     );
     update(&desk, "brief --yes --read input --read groundTruth").exits_with(0);
     assert!(desk.read("scorebox.lock").contains("reads = [\"groundTruth\", \"input\"]"));
+}
+
+#[test]
+fn a_version_that_lets_more_pass_is_refused_unless_that_is_said() {
+    let Some(desk) = desk() else { return };
+    let gate = "severity: 'gate', threshold: 0.8";
+    publish(&desk, &Version { version: "1.3.0", counts: gate, ..FIRST });
+    let stricter = update(&desk, "--yes").exits_with(0);
+    assert!(stricter.stdout.contains("severity      soft → gate, threshold 0.8\n"), "{stricter}");
+    let laxer = |version: &str, counts: &str| {
+        publish(&desk, &Version { version, counts, ..FIRST });
+        nothing_changes(&desk, || update(&desk, "--yes").exits_with(2))
+    };
+    let soft = laxer("1.4.0", "severity: 'soft', threshold: 0.5");
+    let counts = "scale         0 to 1, higher-is-better (as before)\n\
+                  severity      gate, threshold 0.8 → soft, threshold 0.5\n";
+    assert!(soft.stdout.contains(counts), "{soft}");
+    assert_snapshot!(soft.stderr, @"
+    error: `brief`: 1.4.0 counts otherwise in verdicts: its threshold is 0.5, and was 0.8, and its severity is soft, and was gate
+    hint: if you want that: scorebox update brief --verdict
+    ");
+    let turned = laxer("1.5.0", &format!("{gate}, direction: 'lower-is-better'"));
+    assert_snapshot!(turned.stderr, @"
+    error: `brief`: 1.5.0 counts otherwise in verdicts: its scale is 0 to 1, lower-is-better, and was 0 to 1, higher-is-better
+    hint: if you want that: scorebox update brief --verdict
+    ");
+    update(&desk, "brief --to 1.4.0 --verdict --yes").exits_with(0);
+    assert!(desk.read("suite.toml").contains("brief:1.4.0"));
+}
+
+#[test]
+fn what_the_suite_says_about_how_scores_count_no_version_changes() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", counts: "severity: 'gate'", ..FIRST });
+    update(&desk, "--yes").exits_with(0);
+    desk.sh("echo 'severity = \"gate\"\nthreshold = 1.0' >> suite.toml").exits_with(0);
+    publish(&desk, &Version { version: "1.4.0", ..FIRST });
+    let taken = update(&desk, "--yes").exits_with(0);
+    let counts =
+        "severity      gate → soft\n              without effect here: the suite says it itself\n";
+    assert!(taken.stdout.contains(counts), "{taken}");
+    assert!(desk.read("suite.toml").contains("brief:1.4.0"));
+}
+
+#[test]
+fn nobody_knows_whether_a_version_lets_more_pass_than_one_that_is_gone() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", ..FIRST });
+    let lock = desk.read("scorebox.lock");
+    let (_, digest) = lock.split_once("component = \"sha256:").unwrap();
+    fs::remove_file(desk.registry.blob_file(&digest[..64])).unwrap();
+    desk.sh("rm -r data/components").exits_with(0);
+    let refused = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
+    assert_snapshot!(refused.stderr, @"
+    error: `brief`: 1.3.0 may count otherwise in verdicts: there is no locked component to compare it with
+    hint: if you want that: scorebox update brief --verdict
+    ");
+    update(&desk, "brief --verdict --yes").exits_with(0);
+}
+
+#[test]
+fn what_a_publisher_says_otherwise_is_shown() {
+    let Some(desk) = desk() else { return };
+    let options = "--sign team.key --license MIT --source https://git.example.com/brief";
+    publish(&desk, &Version { version: "1.3.0", options, ..FIRST });
+    let shown = update(&desk, "--yes").exits_with(0).stdout;
+    let said = "licence       not said\n              → MIT\n\
+                source        not said\n              → https://git.example.com/brief\n";
+    assert!(shown.contains(said), "{shown}");
+    let options = options.replace("MIT", "BUSL-1.1");
+    publish(&desk, &Version { version: "1.4.0", options: &options, ..FIRST });
+    let shown = update(&desk, "--yes").exits_with(0).stdout;
+    let said = "licence       MIT\n              → BUSL-1.1\n\
+                source        https://git.example.com/brief (as before)\n";
+    assert!(shown.contains(said), "{shown}");
 }
 
 #[test]

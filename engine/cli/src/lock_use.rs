@@ -7,7 +7,7 @@ use std::{
 };
 
 use scorebox::{
-    input_file::{self, MOST_CONFIGURATION_BYTES},
+    input_file::{self, InputFileError, MOST_CONFIGURATION_BYTES},
     registry::Reference,
     suite::{Suite, SuiteNames, SuiteScorer},
 };
@@ -50,16 +50,17 @@ impl Uses {
         let (mut uses, mut read) = (Uses::default(), BTreeSet::new());
         while let Some((path, is_suite)) = files.pop() {
             let is_beside = folder_of_file(&path).is_some_and(|it| it == real);
-            if !is_beside
-                || !path.is_file()
-                || !read.insert(path.file_name().map(ToOwned::to_owned))
-            {
+            // To open a pipe would wait for a writer.
+            let is_other = fs::metadata(&path).is_ok_and(|there| !there.is_file());
+            if !is_beside || is_other || !read.insert(path.file_name().map(ToOwned::to_owned)) {
                 continue;
             }
-            let Ok(text) = input_file::read_text(&path, MOST_CONFIGURATION_BYTES) else {
-                // What is no text is no suite, unless it is said to be one.
-                uses.is_unclear |= is_suite;
-                continue;
+            let text = match input_file::read_text(&path, MOST_CONFIGURATION_BYTES) {
+                Ok(text) => text,
+                Err(error) => {
+                    uses.is_unclear |= is_suite || may_hide_a_suite(&error);
+                    continue;
+                }
             };
             let names = Suite::names_in(&path, &text, &setup::variable)?;
             uses.add(&names);
@@ -139,6 +140,11 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
 pub(crate) fn not_locked(name: &str, address: &str, lock: &Path, suite: Option<&Path>) -> Failure {
     let message = format!("scorer `{name}`: `{address}` is not in `{}`", lock.display());
     Failure::new(message).hint(lock_it(address, suite))
+}
+
+/// Whether there may be a suite behind a file that was not read. What is there, and is no text, is none; nor is a link that leads nowhere.
+fn may_hide_a_suite(error: &InputFileError) -> bool {
+    matches!(error, InputFileError::PermissionDenied | InputFileError::Failed(_))
 }
 
 /// The folder of a file by its own path; `None` if there is no such folder.

@@ -236,6 +236,31 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn what_takes_the_place_of_a_file_is_as_open_as_it_was_and_never_more_before() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        symlink(&path, &link).unwrap();
+        for kept in [0o600, 0o640, 0o666, 0o755] {
+            fs::write(&path, "secret").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+            for name in [&path, &link] {
+                let written = NewFile::create(name, true).unwrap().write(|out| {
+                    out.write_all(b"new")?;
+                    let mut beside = fs::read_dir(folder.path())?.map(|it| it.unwrap().path());
+                    let unfinished = beside.find(|it| it != &path && it != &link).unwrap();
+                    assert_eq!(mode(&unfinished), 0o600);
+                    Ok(())
+                });
+                written.unwrap();
+                assert_eq!((mode(&path), fs::read(&path).unwrap()), (kept, b"new".to_vec()));
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn a_device_is_written_into_and_stays_what_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("null");

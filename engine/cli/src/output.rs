@@ -1,6 +1,8 @@
 //! Data to standard output, in the format that was asked for. A reader that goes away (`| head`) ends
-//! the output, not the command. `page` is a page of a long list.
+//! the output, not the command. `page` is a page of a long list;
+//! `labelled` is text behind labels.
 
+mod labelled;
 mod page;
 
 use std::{
@@ -15,6 +17,7 @@ use crate::{
     report::{Table, one_line, printable, printable_json, printable_json_line},
 };
 
+pub(crate) use labelled::Labelled;
 pub(crate) use page::Page;
 
 /// How data is written.

@@ -1,4 +1,5 @@
-//! Files that stand beside the ones they become until they are complete. Who ends the process early removes them.
+//! Files that stand beside the ones they become until they are complete. Who ends the process early removes them. One that takes the place of
+//! another has its owner and its permissions.
 
 use std::{
     collections::BTreeMap,
@@ -42,9 +43,12 @@ impl Unfinished {
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix);
-        // As a file that is created by its name: what others may do with it is for the user's mask to say.
+        // As a file that is created by its name, what others may do with it is for the user's mask to say. One that takes another's place
+        // is nobody else's until it has the permissions of that one.
         #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        if !path.exists() {
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        }
         // Who removes all of them waits for this one.
         let mut begun = begun();
         let file = builder.tempfile_in(folder)?;
@@ -61,6 +65,10 @@ impl Unfinished {
     /// Gives the complete file its name.
     pub(crate) fn finish(self, path: &Path, replaces: bool) -> io::Result<()> {
         let Unfinished { file, noted } = self;
+        #[cfg(unix)]
+        if replaces {
+            take_after(file.as_file(), path)?;
+        }
         file.as_file().sync_all()?;
         let begun = begun();
         let named = match replaces {
@@ -71,6 +79,27 @@ impl Unfinished {
         drop(noted);
         named.map(drop).map_err(|error| error.error)
     }
+}
+
+/// Gives `file` the owner, as far as this process may, and the permissions of what it replaces at `path`; if that is gone, it stays
+/// as it is.
+#[cfg(unix)]
+fn take_after(file: &File, path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    let there = match path.metadata() {
+        Ok(there) if there.is_file() => there,
+        _ => return Ok(()),
+    };
+    // Each by itself: who may not give a file away may still give it to another group of theirs.
+    let _ = fchown(file, Some(there.uid()), None);
+    let _ = fchown(file, None, Some(there.gid()));
+    let mode = there.mode() & 0o777;
+    let mode = match file.metadata()?.gid() == there.gid() {
+        true => mode,
+        // Its group is another one, whose members may do what all others may.
+        false => mode & 0o707 | (mode & 0o007) << 3,
+    };
+    file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
 /// Removes all that were begun, and lets none be begun or finished after that. Answers what they would have become.

@@ -60,7 +60,7 @@ pub use index::{
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
 pub use near_miss::{KnownName, NearMisses, Similarity};
 pub use publish::{Published, publish};
-pub use pull::{Pulled, Releases, newest, pull, pull_component, releases};
+pub use pull::{Pulled, Releases, newest, pull, pull_annotations, pull_component, releases};
 pub use registry::{Registry, Transport};
 pub use search::{Searched, Words};
 pub use signing::{BadSignature, NotASigner, NotSigned, Signature, Signer};

@@ -194,6 +194,26 @@ pub async fn pull_component(registry: &Registry, digest: Digest) -> Result<Bytes
     blob.map_err(|failed| failed.at(registry.address().registry()))
 }
 
+/// What the publisher says about a scorer in the manifest of that digest, whatever a tag names now.
+///
+/// # Errors
+/// [`Failed::Missing`], [`Failed::NotAScorer`]; why it cannot be had.
+pub async fn pull_annotations(
+    registry: &Registry,
+    manifest: Digest,
+) -> Result<BTreeMap<String, String>, CommunityError> {
+    let (name, tag) = (registry.address().name().to_owned(), format!("sha256:{manifest}"));
+    let pulled = async {
+        let bytes = registry.manifest_of(manifest).await?;
+        let bytes =
+            bytes.ok_or_else(|| Failed::Missing { name: name.clone(), tag: tag.clone() })?;
+        let described = Described::of(&bytes);
+        described.map_err(|reason| Failed::NotAScorer { name, tag, reason })
+    };
+    let described = pulled.await.map_err(|failed| failed.at(registry.address().registry()))?;
+    Ok(described.annotations)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -124,7 +124,20 @@ impl Registry {
 
     /// The manifest behind the tag; `None` if there is no such tag. [`Access::Write`] is for a caller that writes afterwards.
     pub(crate) async fn manifest(&self, access: Access) -> Result<Option<Bytes>, Failed> {
-        let url = self.below(&format!("manifests/{}", self.address.tag()))?;
+        self.manifest_at(self.address.tag(), access).await
+    }
+
+    /// The manifest of that digest; `None` if there is none.
+    pub(crate) async fn manifest_of(&self, digest: Digest) -> Result<Option<Bytes>, Failed> {
+        let manifest = self.manifest_at(&format!("sha256:{digest}"), Access::Read).await?;
+        match manifest {
+            Some(bytes) if Digest::of(&bytes) != digest => Err(Failed::OtherBytes(digest)),
+            manifest => Ok(manifest),
+        }
+    }
+
+    async fn manifest_at(&self, place: &str, access: Access) -> Result<Option<Bytes>, Failed> {
+        let url = self.below(&format!("manifests/{place}"))?;
         let question = Question {
             access,
             accept: Some(MANIFEST_TYPES),

@@ -21,7 +21,7 @@ use crate::{
     arguments::{CaseArguments, OneJudgeArguments, ScorerArguments, how_to_give},
     failure::{Exit, Failure},
     judge_waiting,
-    output::{self, Out},
+    output::{self, Labelled, Out},
     report,
     setup::{self, SandboxArguments},
     words,
@@ -228,7 +228,7 @@ impl<'a> Portrait<'a> {
     }
 
     fn write(&self, out: &mut Out<'_>, seen: Seen<'_>) -> io::Result<()> {
-        let mut lines = Lines(out);
+        let mut lines = Labelled::new(out);
         self.write_component(&mut lines)?;
         let Some(info) = seen.info else { return Ok(()) };
         write_info(info, &mut lines)?;
@@ -240,69 +240,57 @@ impl<'a> Portrait<'a> {
         }
     }
 
-    fn write_component(&self, lines: &mut Lines<'_, '_>) -> io::Result<()> {
-        lines.add("component", &self.origin)?;
-        lines.add("size", &report::bytes(self.bytes))?;
-        lines.add("sha-256", &self.digest.to_string())?;
-        lines.add("imports", &list_or_nothing(self.imports))?;
-        lines.add("exports", &list_or_nothing(self.exports))?;
+    fn write_component(&self, lines: &mut Labelled<'_, '_>) -> io::Result<()> {
+        lines.word("component", &self.origin)?;
+        lines.text("size", &report::bytes(self.bytes))?;
+        lines.word("sha-256", &self.digest.to_string())?;
+        lines.text("imports", &list_or_nothing(self.imports))?;
+        lines.text("exports", &list_or_nothing(self.exports))?;
         let uses_none = self.wasi.is_empty();
-        lines.add("WASI", if uses_none { "uses none" } else { "uses the interfaces above" })?;
+        lines.text("WASI", if uses_none { "uses none" } else { "uses the interfaces above" })?;
         match self.grants.is_empty() {
             true => Ok(()),
-            false => lines.add("needs", &needs(&self.grants)),
+            false => lines.text("needs", &needs(&self.grants)),
         }
     }
 
-    fn write_start(&self, scorer: &LoadedScorer, lines: &mut Lines<'_, '_>) -> io::Result<()> {
-        lines.add("starts", &start(scorer))?;
+    fn write_start(&self, scorer: &LoadedScorer, lines: &mut Labelled<'_, '_>) -> io::Result<()> {
+        lines.text("starts", &start(scorer))?;
         if *scorer.start() != Start::Frozen {
-            lines.add("", to_be_frozen(!self.wasi.is_empty()))?;
+            lines.text("", to_be_frozen(!self.wasi.is_empty()))?;
         }
         let how =
             if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
-        lines.add("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))
+        lines.text("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))
     }
 }
 
-/// Lines with a label each.
-struct Lines<'l, 'o>(&'l mut Out<'o>);
-
-impl Lines<'_, '_> {
-    fn add(&mut self, label: &str, text: &str) -> io::Result<()> {
-        let text = report::printable(text).replace('\n', "\n              ");
-        writeln!(self.0, "{label:<14}{text}")
-    }
-}
-
-fn write_info(info: &ScorerInfo, lines: &mut Lines<'_, '_>) -> io::Result<()> {
-    lines.add("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
-    if !info.description.is_empty() {
-        lines.add("", &info.description)?;
-    }
-    lines.add("scale", &report::scale(info))?;
-    lines.add("severity", &report::severity(info))?;
-    lines.add("reads", &report::reads(info))?;
+fn write_info(info: &ScorerInfo, lines: &mut Labelled<'_, '_>) -> io::Result<()> {
+    lines.prose("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
+    lines.prose("", &info.description)?;
+    lines.text("scale", &report::scale(info))?;
+    lines.text("severity", &report::severity(info))?;
+    lines.text("reads", &report::reads(info))?;
     match &info.config_schema {
-        Some(schema) => lines.add("configuration", &shown_schema(schema)),
-        None => lines.add("configuration", "none"),
+        Some(schema) => lines.text("configuration", &shown_schema(schema)),
+        None => lines.text("configuration", "none"),
     }
 }
 
-fn write_cost(cost: &Outcome, limits: &Limits, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+fn write_cost(cost: &Outcome, limits: &Limits, lines: &mut Labelled<'_, '_>) -> io::Result<()> {
     let fuel = |fuel: u64| report::fuel(fuel as f64);
     let used = cost.fuel.map_or_else(|| "unknown".to_owned(), fuel);
-    lines.add("fuel", &format!("{used} of {}", fuel(limits.fuel)))?;
+    lines.text("fuel", &format!("{used} of {}", fuel(limits.fuel)))?;
     let (memory, most) = (report::bytes(cost.memory_bytes), report::bytes(limits.memory_bytes));
-    lines.add("memory", &format!("{memory} of {most}"))?;
+    lines.text("memory", &format!("{memory} of {most}"))?;
     let (time, most) = (report::duration(cost.duration), report::duration(limits.timeout));
-    lines.add("time", &format!("{time} of {most}"))?;
+    lines.text("time", &format!("{time} of {most}"))?;
     match &cost.result {
         Ok(result) => match result.score {
-            Some(score) => lines.add("score", &report::score(score)),
-            None => lines.add("score", "not applicable"),
+            Some(score) => lines.text("score", &report::score(score)),
+            None => lines.text("score", "not applicable"),
         },
-        Err(error) => lines.add("score", &format!("error: {error}")),
+        Err(error) => lines.prose("score", &format!("error: {error}")),
     }
 }
 

@@ -1,16 +1,20 @@
 //! `scorebox update`: published scorers of a suite to newer versions, after a look at what changes. Widens nothing that is not said by name.
 
-use std::{collections::HashSet, path::PathBuf};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+};
 
 use scorebox::{
     component_bytes::ComponentBytes,
     contract::ScorerInfo,
     sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox},
     store::Store,
-    suite::Suite,
+    suite::{Suite, SuiteScorer},
 };
 use scorebox_community::{
-    Address, Components, Locked, Registry, Releases, Signed, Signer, pull_component, releases,
+    Address, Components, Locked, Registry, Releases, Signed, Signer, pull_annotations,
+    pull_component, releases,
 };
 
 use crate::{
@@ -18,10 +22,8 @@ use crate::{
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
     lock_use::{Uses, not_locked},
-    output,
-    published::{
-        Candidate, Difference, ScoredBefore, Wider, consent, labelled, newest_must_be_known,
-    },
+    output::{self, Labelled},
+    published::{Candidate, Difference, ScoredBefore, Wider, consent, newest_must_be_known},
     report,
     setup::{self, SandboxArguments},
     suite_edit::SuiteEdit,
@@ -34,8 +36,8 @@ use crate::{
 /// Update published scorers of a suite, after a look at what changes
 ///
 /// Shows what is different in the newest compatible version of each: what it reads, imports and needs, its configuration, and how the scores
-/// of the last run would change. An update never widens: one that reads more of a case, needs another grant or has another signer is refused
-/// until you allow it by name.
+/// of the last run would change. An update never widens: one that reads more of a case, needs another grant, has another signer or lets more
+/// cases pass is refused until you allow it by name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Update {
     /// The names of scorers in the suite [default: all that are published]
@@ -64,6 +66,10 @@ pub(crate) struct Update {
     /// Allow a version without a signature although the one before had one
     #[arg(long, conflicts_with = "signer", help_heading = "Suite")]
     unsigned: bool,
+
+    /// Let its scores count otherwise in verdicts: soft instead of a gate, with a laxer threshold, on another scale
+    #[arg(long, help_heading = "Suite")]
+    verdict: bool,
 
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "yes", help_heading = "Suite")]
@@ -97,10 +103,27 @@ struct Updating {
     suite: Option<Suite>,
 }
 
+impl Updating {
+    /// The scorer as the suite has it.
+    fn entry(&self, name: &str) -> Option<&SuiteScorer> {
+        let mut scorers = self.suite.iter().flat_map(|suite| &suite.scorers);
+        scorers.find(|scorer| scorer.id.as_str() == name)
+    }
+}
+
 /// A scorer of the suite, and what it is locked to.
 struct Used {
     name: String,
     locked: Locked,
+}
+
+/// What is known of the locked version.
+#[derive(Default)]
+struct Before {
+    /// What the component says about itself, and its size in bytes.
+    described: Option<(ScorerInfo, u64)>,
+    /// What its publisher says about it.
+    words: Option<BTreeMap<String, String>>,
 }
 
 impl Update {
@@ -187,19 +210,26 @@ impl Update {
 
     fn update(&self, used: &Used, updating: &Updating) -> Result<(), Failure> {
         let looking = self.candidate(used, updating);
-        let Some((candidate, old)) = setup::finish(setup::small_runtime()?, looking)? else {
+        let Some((candidate, before)) = setup::finish(setup::small_runtime()?, looking)? else {
             return Ok(());
         };
         if candidate.address == used.locked.address {
             return self.sign(used, &candidate);
         }
         candidate.must_be_the_locked_one(&LockFile::beside(&self.suite)?, self.signer.as_ref())?;
-        let old = old.as_ref().map(|(info, bytes)| (info, *bytes));
-        let difference = Difference { locked: &used.locked, old, new: &candidate };
+        let suite = updating.entry(&used.name).map(|scorer| scorer.policy).unwrap_or_default();
+        let difference = Difference {
+            locked: &used.locked,
+            old: before.described.as_ref().map(|(info, bytes)| (info, *bytes)),
+            old_words: before.words.as_ref(),
+            new: &candidate,
+            suite: &suite,
+        };
         let scores = self.scores(used, &candidate, updating)?;
         output::stdout(|out| {
-            difference.write(out, &used.name)?;
-            labelled(out, "scores", &scores)
+            let mut out = Labelled::before_a_question(out);
+            difference.write(&mut out, &used.name)?;
+            out.text("scores", &scores)
         })?;
         self.must_be_said(used, &candidate, &difference.wider())?;
         candidate.must_be_usable()?;
@@ -220,12 +250,12 @@ impl Update {
         self.change(used, &candidate, &updating.components)
     }
 
-    /// The version to update to, looked at, and what the locked one says about itself; `None` if there is nothing to update to.
+    /// The version to update to, looked at, and what is known of the locked one; `None` if there is nothing to update to.
     async fn candidate(
         &self,
         used: &Used,
         updating: &Updating,
-    ) -> Result<Option<(Candidate, Option<(ScorerInfo, u64)>)>, Failure> {
+    ) -> Result<Option<(Candidate, Before)>, Failure> {
         let address = &used.locked.address;
         let waiting = Waiting::on(format!("asking for versions of {address}"));
         updating.trust.must_allow_registry(address)?;
@@ -240,14 +270,17 @@ impl Update {
             }
             let Updating { trust, sandbox, .. } = updating;
             let same = Candidate::fetch(&registry, &self.oci, trust, sandbox, &waiting).await?;
-            return Ok(Some((same, None)));
+            return Ok(Some((same, Before::default())));
         };
         waiting.say(format!("fetching {target}"));
-        let old = self.described(used, &registry, updating).await;
+        let before = Before {
+            described: self.described(used, &registry, updating).await,
+            words: pull_annotations(&registry, used.locked.manifest).await.ok(),
+        };
         let registry = registry.with_tag(target);
         let Updating { trust, sandbox, .. } = updating;
         let candidate = Candidate::fetch(&registry, &self.oci, trust, sandbox, &waiting).await?;
-        Ok(Some((candidate, old)))
+        Ok(Some((candidate, before)))
     }
 
     /// Refuses to say that there is nothing newer where nothing is known.
@@ -329,10 +362,7 @@ impl Update {
         candidate: &Candidate,
         updating: &Updating,
     ) -> Result<(), Failure> {
-        let mut scorers = updating.suite.iter().flat_map(|suite| &suite.scorers);
-        let Some(scorer) = scorers.find(|scorer| scorer.id.as_str() == used.name) else {
-            return Ok(());
-        };
+        let Some(scorer) = updating.entry(&used.name) else { return Ok(()) };
         let loading = candidate.must_load_as(scorer, &updating.sandbox);
         setup::finish(setup::small_runtime()?, loading)
     }
@@ -349,6 +379,7 @@ impl Update {
             Wider::Needs(grant) => self.grant.contains(grant),
             Wider::Signer(signer) => self.signer.as_ref() == Some(signer),
             Wider::Unsigned => self.unsigned,
+            Wider::Verdict(_) => self.verdict,
         };
         let unsaid: Vec<&Wider> = wider.iter().filter(|it| !is_said(it)).collect();
         if let (Some(wanted), Some(signer)) = (&self.signer, candidate.signer())

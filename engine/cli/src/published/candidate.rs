@@ -1,7 +1,7 @@
 //! A published scorer as its registry has it now, and what is found by looking at it: its signature, what it says about itself, and its
 //! own example. Asks nobody whether it is wanted.
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use scorebox::{
     component_bytes::ComponentBytes,
@@ -16,7 +16,7 @@ use crate::{
     failure::Failure,
     lock_file::LockFile,
     locked,
-    output::Out,
+    output::{Labelled, Out},
     report::{self, ConfigKey},
     trust::{Claims, Trust},
     waiting::{COMPILING, Waiting},
@@ -26,6 +26,24 @@ use super::ExampleRun;
 
 /// The words about a scorer without a signature, after `signed by`.
 pub(crate) const NOT_SIGNED: &str = "not signed: nothing proves who published it";
+
+/// What a publisher says about a scorer that nothing checks: its label, and the annotation that has it.
+pub(super) const PUBLISHERS_WORDS: [(&str, &str); 2] = [
+    ("licence", "org.opencontainers.image.licenses"),
+    ("source", "org.opencontainers.image.source"),
+];
+
+/// One of these.
+pub(super) fn publishers_word(annotations: &BTreeMap<String, String>, key: &str) -> Option<String> {
+    annotations.get(key).map(|text| report::one_line(text, 200))
+}
+
+/// Keys of a configuration that are shown.
+const MOST_KEYS: usize = 60;
+/// Characters of a name, a kind or a default value that are shown.
+const MOST_WORD: usize = 200;
+/// Characters of what a key means that are shown.
+const MOST_MEANING: usize = 500;
 
 /// What is known of a scorer that was fetched.
 #[derive(Debug)]
@@ -159,52 +177,61 @@ impl Candidate {
     /// What a person needs to decide.
     pub(crate) fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
         let Candidate { pulled, anatomy, info, example, address, .. } = self;
-        let mut line = |label: &str, text: &str| labelled(out, label, text);
-        line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
-        if !info.description.is_empty() {
-            line("", &info.description)?;
-        }
-        line("from", &address.to_string())?;
-        for (label, key) in [("licence", "licenses"), ("source", "source")] {
-            if let Some(text) = pulled.annotations.get(&format!("org.opencontainers.image.{key}")) {
-                line(label, &report::one_line(text, 200))?;
+        let mut out = Labelled::before_a_question(out);
+        let ScorerInfo { name, id, version, .. } = info;
+        out.prose("scorer", &format!("{}, version {version}", named(name, id)))?;
+        out.prose("", &info.description)?;
+        out.text("from", &address.to_string())?;
+        for (label, key) in PUBLISHERS_WORDS {
+            if let Some(text) = publishers_word(&pulled.annotations, key) {
+                out.text(label, &text)?;
             }
         }
-        line("component", &format!("sha256:{}", pulled.digest))?;
-        line("size", &report::bytes(pulled.component.len() as u64))?;
-        line("reads", &report::reads(info))?;
+        out.word("component", &format!("sha256:{}", pulled.digest))?;
+        out.text("size", &report::bytes(pulled.component.len() as u64))?;
+        out.text("scale", &report::scale(info))?;
+        out.text("severity", &report::severity(info))?;
+        out.text("reads", &report::reads(info))?;
         let imports = match &anatomy.imports[..] {
             [] => "nothing".to_owned(),
             imports => imports.join("\n"),
         };
-        line("imports", &imports)?;
+        out.text("imports", &imports)?;
         let grants: Vec<String> = anatomy.grants().iter().map(|it| it.to_string()).collect();
         if !grants.is_empty() {
-            line("needs", &format!("the grant {}", grants.join(", ")))?;
+            out.text("needs", &format!("the grant {}", grants.join(", ")))?;
         }
-        let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
-        if keys.is_empty() {
-            line("configuration", "none")?;
-        }
-        for (index, key) in keys.iter().enumerate() {
-            let label = if index == 0 { "configuration" } else { "" };
-            line(label, &key_words(key))?;
-        }
-        line("example", &example.words())?;
+        out.text("configuration", &configuration(info))?;
+        out.text("example", &example.words())?;
         match self.signer() {
-            Some(signer) => line("signed by", signer.as_str()),
-            None => line("signed by", NOT_SIGNED),
+            Some(signer) => out.word("signed by", signer.as_str()),
+            None => out.text("signed by", NOT_SIGNED),
         }
     }
 }
 
-/// Lines of text behind a label.
-pub(crate) fn labelled(out: &mut Out<'_>, label: &str, text: &str) -> io::Result<()> {
-    let text = report::printable(text);
-    let labels = [label].into_iter().chain(std::iter::repeat(""));
-    text.lines()
-        .zip(labels)
-        .try_for_each(|(text, label)| writeln!(out, "{}", format!("{label:<14}{text}").trim_end()))
+/// `Word Count (word-count)`.
+fn named(name: &str, id: &str) -> String {
+    format!("{} ({id})", report::one_line(name, MOST_WORD))
+}
+
+/// The keys of a configuration, a line each.
+fn configuration(info: &ScorerInfo) -> String {
+    let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
+    match &keys[..] {
+        [] => "none".to_owned(),
+        keys => first_lines(keys.iter().map(key_words)),
+    }
+}
+
+/// The first of these lines, and how many there are more.
+pub(super) fn first_lines(lines: impl ExactSizeIterator<Item = String>) -> String {
+    let more = lines.len().saturating_sub(MOST_KEYS);
+    let mut shown: Vec<String> = lines.take(MOST_KEYS).collect();
+    if more > 0 {
+        shown.push(format!("… and {} more", report::count(more as u64)));
+    }
+    shown.join("\n")
 }
 
 /// The signature that a scorer carries.
@@ -222,17 +249,19 @@ fn signature_of(address: &Address, pulled: &Pulled) -> Result<Option<Signature>,
     Ok(signature)
 }
 
-/// `max: whole number, required: the most words`.
+/// `max: whole number, required: the most words`. All of it comes from a stranger, and is one line of some length.
 pub(super) fn key_words(key: &ConfigKey) -> String {
-    let ConfigKey { name, kind, default, description, .. } = key;
-    let default = match default.as_str() {
+    let word = |text: &str| report::one_line(text, MOST_WORD);
+    let default = match key.default.as_str() {
         "" => String::new(),
         "required" => ", required".to_owned(),
-        default => format!(" (default {default})"),
+        default => format!(" (default {})", word(default)),
     };
-    let description =
-        if description.is_empty() { String::new() } else { format!(": {description}") };
-    format!("{name}: {kind}{default}{description}")
+    let description = match key.description.as_str() {
+        "" => String::new(),
+        description => format!(": {}", report::one_line(description, MOST_MEANING)),
+    };
+    format!("{}: {}{default}{description}", word(&key.name), word(&key.kind))
 }
 
 /// Refuses a component under a tag that is not its version: an old one that is handed out as a new one.

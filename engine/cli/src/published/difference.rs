@@ -1,18 +1,22 @@
 //! What is different between a locked scorer and another version of it, and what of that gives the scorer more than it has. Decides nothing.
 
-use std::{collections::BTreeSet, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
-use scorebox::{contract::ScorerInfo, sandbox::Grant};
+use scorebox::{contract::ScorerInfo, sandbox::Grant, verdict::PolicyOverrides};
 use scorebox_community::{Locked, Signer};
 
 use crate::{
-    output::Out,
+    output::Labelled,
     report::{self, ConfigKey},
 };
 
 use super::{
     Candidate,
-    candidate::{key_words, labelled},
+    candidate::{PUBLISHERS_WORDS, first_lines, key_words, publishers_word},
+    counting,
 };
 
 /// Something that a version has and the locked one has not, which nobody has said yes to.
@@ -26,6 +30,8 @@ pub(crate) enum Wider {
     Signer(Signer),
     /// Nobody signed it.
     Unsigned,
+    /// Its scores count otherwise in verdicts, so that more may pass: in words.
+    Verdict(String),
 }
 
 impl Wider {
@@ -36,6 +42,7 @@ impl Wider {
             Wider::Needs(grant) => format!("needs the grant {grant} as well"),
             Wider::Signer(signer) => format!("is signed by another key, {signer}"),
             Wider::Unsigned => "is no longer signed".to_owned(),
+            Wider::Verdict(how) => how.clone(),
         }
     }
 
@@ -46,6 +53,7 @@ impl Wider {
             Wider::Needs(grant) => format!("--grant {grant}"),
             Wider::Signer(signer) => format!("--signer {signer}"),
             Wider::Unsigned => "--unsigned".to_owned(),
+            Wider::Verdict(_) => "--verdict".to_owned(),
         }
     }
 }
@@ -56,7 +64,11 @@ pub(crate) struct Difference<'d> {
     pub locked: &'d Locked,
     /// What the locked component says about itself, and its size in bytes, if it is here.
     pub old: Option<(&'d ScorerInfo, u64)>,
+    /// What its publisher says about the locked one, if its manifest can be had.
+    pub old_words: Option<&'d BTreeMap<String, String>>,
     pub new: &'d Candidate,
+    /// What the suite says about how its scores count.
+    pub suite: &'d PolicyOverrides,
 }
 
 impl Difference<'_> {
@@ -73,43 +85,91 @@ impl Difference<'_> {
             _ => None,
         };
         let reads = reads.cloned().map(Wider::Reads);
-        reads.chain(needs.map(Wider::Needs)).chain(signer).collect()
+        let verdict = self.laxer().map(Wider::Verdict);
+        reads.chain(needs.map(Wider::Needs)).chain(signer).chain(verdict).collect()
+    }
+
+    /// In which way its scores count otherwise, so that more may pass. Of what is not known, nobody can say that it does not.
+    fn laxer(&self) -> Option<String> {
+        let Some((old, _)) = self.old else {
+            let unknown =
+                "may count otherwise in verdicts: there is no locked component to compare it with";
+            return Some(unknown.to_owned());
+        };
+        let laxer = counting::laxer(old, &self.new.info, self.suite)?;
+        Some(format!("counts otherwise in verdicts: {laxer}"))
     }
 
     /// What a person needs to decide.
-    pub(crate) fn write(&self, out: &mut Out<'_>, name: &str) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut Labelled<'_, '_>, name: &str) -> io::Result<()> {
         let (locked, new) = (self.locked, self.new.locked());
         let address = &locked.address;
         let place = format!("{}/{}", address.registry(), address.name());
         let versions = both(address.tag(), new.address.tag());
-        labelled(out, "scorer", &format!("{name}: {place} {versions}"))?;
+        out.text("scorer", &format!("{name}: {place} {versions}"))?;
         let digest = |locked: &Locked| format!("sha256:{}", locked.component);
-        labelled(out, "component", &both_lines(&digest(locked), &digest(&new)))?;
+        self.write_publishers_words(out)?;
+        out.word("component", &both_lines(&digest(locked), &digest(&new)))?;
         let size = report::bytes(self.new.pulled.component.len() as u64);
         match self.old {
-            Some((_, bytes)) => labelled(out, "size", &both(&report::bytes(bytes), &size))?,
-            None => labelled(out, "size", &size)?,
+            Some((_, bytes)) => out.text("size", &both(&report::bytes(bytes), &size))?,
+            None => out.text("size", &size)?,
         }
         let reads = |locked: &Locked| {
             let parts = ["output"].into_iter().chain(locked.reads.iter().map(String::as_str));
             parts.collect::<Vec<_>>().join(", ")
         };
-        labelled(out, "reads", &both(&reads(locked), &reads(&new)))?;
+        self.write_counting(out)?;
+        out.text("reads", &both(&reads(locked), &reads(&new)))?;
         let grants = |locked: &Locked| match &locked.grants[..] {
             [] => "nothing".to_owned(),
             grants => format!("the grant {}", grants.join(", ")),
         };
-        labelled(out, "needs", &both(&grants(locked), &grants(&new)))?;
-        labelled(out, "imports", &changes_of_names(&locked.imports, &new.imports))?;
+        out.text("needs", &both(&grants(locked), &grants(&new)))?;
+        out.text("imports", &changes_of_names(&locked.imports, &new.imports))?;
         if locked.contract != new.contract {
-            labelled(out, "contract", &both(&locked.contract, &new.contract))?;
+            out.text("contract", &both(&locked.contract, &new.contract))?;
         }
-        labelled(out, "configuration", &self.configuration())?;
-        labelled(out, "example", &self.new.example.words())?;
+        out.text("configuration", &self.configuration())?;
+        out.text("example", &self.new.example.words())?;
         let signer = |locked: &Locked| {
             locked.signer().map_or_else(|| "not signed".to_owned(), Signer::to_string)
         };
-        labelled(out, "signed by", &both_lines(&signer(locked), &signer(&new)))
+        out.word("signed by", &both_lines(&signer(locked), &signer(&new)))
+    }
+
+    /// What its publisher says about it; nothing where neither version has a word of it.
+    fn write_publishers_words(&self, out: &mut Labelled<'_, '_>) -> io::Result<()> {
+        for (label, key) in PUBLISHERS_WORDS {
+            let word = |words| publishers_word(words, key);
+            let new = word(&self.new.pulled.annotations);
+            let old = self.old_words.map(|words| word(words));
+            if new.is_none() && matches!(old, None | Some(None)) {
+                continue;
+            }
+            let said = |word: Option<String>| word.unwrap_or_else(|| "not said".to_owned());
+            let text = match old {
+                Some(old) => both_lines(&said(old), &said(new)),
+                None => said(new),
+            };
+            out.text(label, &text)?;
+        }
+        Ok(())
+    }
+
+    /// How its scores count where the suite does not say otherwise.
+    fn write_counting(&self, out: &mut Labelled<'_, '_>) -> io::Result<()> {
+        let new = &self.new.info;
+        let Some((old, _)) = self.old else {
+            out.text("scale", &report::scale(new))?;
+            return out.text("severity", &report::severity(new));
+        };
+        out.text("scale", &both(&report::scale(old), &report::scale(new)))?;
+        out.text("severity", &both(&report::severity(old), &report::severity(new)))?;
+        match counting::is_said_by_the_suite(old, new, self.suite) {
+            true => out.text("", "without effect here: the suite says it itself"),
+            false => Ok(()),
+        }
     }
 
     /// The keys of the configuration that come, go and change, a line each.
@@ -121,22 +181,34 @@ impl Difference<'_> {
             info.config_schema.as_deref().map(report::config_keys).unwrap_or_default()
         };
         let (old, new) = (keys(old), keys(&self.new.info));
-        let named = |keys: &[ConfigKey], name: &str| {
-            keys.iter().find(|key| key.name == name).map(key_words)
-        };
+        let named =
+            |keys: &[ConfigKey], name: &str| keys.iter().find(|key| key.name == name).cloned();
         let names: BTreeSet<&str> = old.iter().chain(&new).map(|key| key.name.as_str()).collect();
         let lines: Vec<String> = names
             .into_iter()
-            .filter_map(|name| match (named(&old, name), named(&new, name)) {
-                (None, Some(new)) => Some(format!("+ {new}")),
-                (Some(old), None) => Some(format!("- {old}")),
-                (Some(old), Some(new)) if old != new => Some(format!("- {old}\n+ {new}")),
-                _ => None,
-            })
+            .flat_map(|name| changes_of_a_key(named(&old, name), named(&new, name)))
             .collect();
         match lines.is_empty() {
             true => AS_BEFORE.to_owned(),
-            false => lines.join("\n"),
+            false => first_lines(lines.into_iter()),
+        }
+    }
+}
+
+/// What is different in a key of the configuration; nothing if it is the same.
+fn changes_of_a_key(old: Option<ConfigKey>, new: Option<ConfigKey>) -> Vec<String> {
+    if old == new {
+        return Vec::new();
+    }
+    let (old, new) = (old.as_ref().map(key_words), new.as_ref().map(key_words));
+    match (old, new) {
+        // A choice, a range, or the end of a long text.
+        (Some(old), Some(new)) if old == new => {
+            vec![format!("± {new} (it differs in what is not shown here)")]
+        }
+        (old, new) => {
+            let (old, new) = (old.map(|it| format!("- {it}")), new.map(|it| format!("+ {it}")));
+            old.into_iter().chain(new).collect()
         }
     }
 }

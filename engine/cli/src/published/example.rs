@@ -9,6 +9,9 @@ use scorebox::{
 
 use crate::report;
 
+/// Characters that are shown of what a scorer says about an error.
+const MOST_REASON: usize = 500;
+
 /// What a scorer's example showed.
 #[derive(Debug)]
 pub(crate) enum ExampleRun {
@@ -53,7 +56,9 @@ impl ExampleRun {
             ExampleRun::NeedsGrants => {
                 "not scored: it needs a grant, and is tried without one".to_owned()
             }
-            ExampleRun::Unusable(reason) => format!("it cannot be scored: {reason}"),
+            ExampleRun::Unusable(reason) => {
+                format!("it cannot be scored: {}", report::one_line(reason, MOST_REASON))
+            }
             ExampleRun::Scored { example, outcomes } => {
                 let [first, second] = &**outcomes;
                 let score =
@@ -67,7 +72,9 @@ impl ExampleRun {
                         score(result.score),
                         score(example.score)
                     ),
-                    Err(error) => format!("error: {error}"),
+                    Err(error) => {
+                        format!("error: {}", report::one_line(&error.to_string(), MOST_REASON))
+                    }
                 };
                 let fuel =
                     first.fuel.map_or_else(|| "unknown".to_owned(), |it| report::fuel(it as f64));

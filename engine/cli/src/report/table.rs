@@ -8,7 +8,8 @@ use super::{printable, within};
 
 /// Between two columns.
 const GAP: u16 = 2;
-/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal.
+/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal, though not in
+/// this column, whose text would begin a line.
 const LEAST: usize = 20;
 
 /// The side on which the text of a column starts.
@@ -71,7 +72,7 @@ impl Table {
     pub(crate) fn fit(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };
         let others = (0..last).map(|column| self.width_of(column) + usize::from(GAP));
-        let room = width.saturating_sub(others.sum()).max(LEAST);
+        let room = room_after(others.sum(), width);
         for text in self.rows.iter_mut().filter_map(|row| row.get_mut(last)) {
             *text = within(text, room);
         }
@@ -107,9 +108,29 @@ impl std::fmt::Display for Table {
     }
 }
 
+/// How many columns a last text has behind `others` columns, on a terminal of `width`.
+fn room_after(others: usize, width: usize) -> usize {
+    let (left, width) = (width.saturating_sub(others), width.max(1));
+    match left >= LEAST {
+        true => left,
+        false => (width - others % width).min(LEAST),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_last_text_continues_on_no_line_of_a_terminal() {
+        for width in [40, 80, 100] {
+            for others in 0..300 {
+                let room = room_after(others, width);
+                assert!(others % width + room <= width, "{others} of {width}: {room}");
+            }
+        }
+        assert_eq!((room_after(20, 80), room_after(70, 80), room_after(90, 80)), (60, 10, 20));
+    }
 
     #[test]
     fn a_cell_stays_in_its_row() {

@@ -1,0 +1,147 @@
+//! How the scores of another version of a scorer count in the verdicts of a suite, and what of that lets more pass. Decides nothing.
+
+use scorebox::{
+    contract::{ScorerInfo, Severity},
+    verdict::{Policy, PolicyOverrides},
+};
+
+use crate::report;
+
+/// How scores count by what a scorer says about itself, and by what the suite says instead.
+fn policy(info: &ScorerInfo, suite: &PolicyOverrides) -> Policy {
+    let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
+    // Where they cannot count so, the suite does not load.
+    declared.overridden(suite).unwrap_or(declared)
+}
+
+/// What of the new version lets more pass than the old one, or turns the scale around, in words; nothing if it is as strict.
+///
+/// What the suite says itself holds for both. A scale is either the same or another one: no number of one is compared with one of the other.
+pub(super) fn laxer(old: &ScorerInfo, new: &ScorerInfo, suite: &PolicyOverrides) -> Option<String> {
+    let (before, now) = (policy(old, suite), policy(new, suite));
+    let changed = |what: &str, old: &str, new: &str| format!("its {what} is {new}, and was {old}");
+    let mut said = Vec::new();
+    if before.scale() != now.scale() || before.direction() != now.direction() {
+        said.push(changed("scale", &report::scale(old), &report::scale(new)));
+    } else if lets_more_pass(&before, &now) {
+        let threshold = |policy: &Policy| {
+            policy.threshold().map_or_else(|| "none".to_owned(), |it| it.to_string())
+        };
+        said.push(changed("threshold", &threshold(&before), &threshold(&now)));
+    }
+    if (before.severity(), now.severity()) == (Severity::Gate, Severity::Soft) {
+        said.push(changed("severity", before.severity().as_str(), now.severity().as_str()));
+    }
+    (!said.is_empty()).then(|| said.join(", and "))
+}
+
+/// Whether a score passes by one threshold and not by the other, on the same scale.
+fn lets_more_pass(before: &Policy, now: &Policy) -> bool {
+    match (before.threshold(), now.threshold()) {
+        (Some(before_it), Some(it)) => before_it != it && before.passes(it) == Some(false),
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}
+
+/// Whether the suite itself says all that is different in how scores of the two count.
+pub(super) fn is_said_by_the_suite(
+    old: &ScorerInfo,
+    new: &ScorerInfo,
+    suite: &PolicyOverrides,
+) -> bool {
+    let nothing = PolicyOverrides::default();
+    !policy(old, &nothing).counts_as(&policy(new, &nothing))
+        && policy(old, suite).counts_as(&policy(new, suite))
+}
+
+#[cfg(test)]
+mod tests {
+    use scorebox::contract::{
+        Direction::{self, *},
+        Fields,
+        Scale::{self, *},
+        Severity::*,
+    };
+
+    use super::*;
+
+    fn info(
+        severity: Severity,
+        threshold: Option<f64>,
+        direction: Direction,
+        scale: Scale,
+    ) -> ScorerInfo {
+        ScorerInfo {
+            id: "grade".to_owned(),
+            name: "Grade".to_owned(),
+            description: String::new(),
+            version: "1.0.0".to_owned(),
+            config_schema: None,
+            scale,
+            direction,
+            reads: Fields::NONE,
+            severity,
+            threshold,
+        }
+    }
+
+    #[test]
+    fn a_version_is_laxer_if_a_score_passes_that_did_not() {
+        let says_nothing = PolicyOverrides::default();
+        let higher = |severity, threshold| info(severity, threshold, HigherIsBetter, Unit);
+        let lower = |severity, threshold| info(severity, threshold, LowerIsBetter, Unit);
+        for (old, new, expected) in [
+            (higher(Gate, Some(0.8)), higher(Gate, Some(0.5)), "its threshold is 0.5, and was 0.8"),
+            (higher(Gate, Some(0.5)), higher(Gate, Some(0.8)), ""),
+            (lower(Gate, Some(0.2)), lower(Gate, Some(0.5)), "its threshold is 0.5, and was 0.2"),
+            (lower(Gate, Some(0.5)), lower(Gate, Some(0.2)), ""),
+            // A gate without a threshold asks for the best score.
+            (higher(Gate, None), higher(Gate, Some(1.0)), ""),
+            (higher(Gate, Some(1.0)), higher(Gate, None), ""),
+            (lower(Gate, None), lower(Gate, Some(1.0)), "its threshold is 1, and was 0"),
+            (higher(Soft, None), higher(Soft, Some(0.5)), ""),
+            (higher(Soft, None), higher(Gate, Some(0.5)), ""),
+            (higher(Soft, Some(0.5)), higher(Soft, None), "its threshold is none, and was 0.5"),
+            (
+                higher(Gate, Some(0.5)),
+                higher(Soft, Some(0.5)),
+                "its severity is soft, and was gate",
+            ),
+            (
+                higher(Gate, None),
+                higher(Soft, None),
+                "its threshold is none, and was 1, and its severity is soft, and was gate",
+            ),
+            (
+                higher(Soft, None),
+                lower(Soft, None),
+                "its scale is 0 to 1, lower-is-better, and was 0 to 1, higher-is-better",
+            ),
+            (
+                higher(Soft, None),
+                info(Soft, None, HigherIsBetter, Points),
+                "its scale is points from 0 up, higher-is-better, and was 0 to 1, higher-is-better",
+            ),
+        ] {
+            let said = laxer(&old, &new, &says_nothing).unwrap_or_default();
+            assert_eq!(said, expected, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_suite_says_itself_is_not_laxer() {
+        let of = |severity, threshold| info(severity, threshold, HigherIsBetter, Unit);
+        let (old, new) = (of(Gate, Some(0.8)), of(Soft, Some(0.5)));
+        let severity = PolicyOverrides::default().with_severity(Gate);
+        let both = severity.with_threshold(0.8);
+        assert_eq!(
+            laxer(&old, &new, &severity).as_deref(),
+            Some("its threshold is 0.5, and was 0.8")
+        );
+        assert_eq!(laxer(&old, &new, &both), None);
+        assert!(is_said_by_the_suite(&old, &new, &both));
+        assert!(!is_said_by_the_suite(&old, &new, &severity));
+        assert!(!is_said_by_the_suite(&old, &old, &both), "nothing is different");
+    }
+}
