@@ -181,7 +181,8 @@ fn an_invalid_question_is_an_exception_and_a_missing_answer_ends_the_score() {
     script.push_str("}\n\ndef score(case, config):\n    return all[case['output']]()\n");
     let folder = filled(folder, &server, "hostile.py", &script);
     let end = |(name, _): (&str, &str)| {
-        let line = "scorebox score hostile.py --grant judge --judges suite.toml --output-text";
+        // So long that the questions of `endless` are all asked on a busy machine, too.
+        let line = "scorebox score hostile.py --grant judge --judges suite.toml --timeout 2min --output-text";
         let answer = sh(&folder, &format!("{line} {name}")).json();
         let error = &answer["error"];
         match (error["kind"].as_str(), error["message"].as_str()) {

@@ -30,6 +30,7 @@ mod command_build_watch;
 mod command_bundle;
 /// `scorebox card`: the page of a scorer, and that others get the same figures.
 mod command_card;
+mod command_card_refused;
 mod command_case_files;
 /// `scorebox compare` and `stats --ci`: two runs, and how sure a mean is.
 mod command_compare;
@@ -105,6 +106,7 @@ mod command_report_html;
 mod command_results;
 /// `scorebox run` that is interrupted, killed and resumed.
 mod command_resume;
+mod command_resume_signals;
 /// `scorebox run --reuse`: what is copied, and what is computed.
 mod command_reuse;
 /// `scorebox run`: summary, rows, and what its options do.
@@ -145,6 +147,7 @@ mod command_unfinished;
 mod command_update;
 /// Verdicts, requirements, `scorebox cases` and `scorebox show`.
 mod command_verdict;
+mod command_verdict_gates;
 mod command_verdict_undecided;
 /// `scorebox verify`: scores computed again, tampering, receipts.
 mod command_verify;

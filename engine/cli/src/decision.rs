@@ -64,8 +64,8 @@ impl Decision {
             (aggregates, decided)
         });
         let (aggregates, decided) = (aggregates?, decided?);
-        let is_finished = store.run(run.as_str())?.state == RunState::Finished;
-        let broken = broken(requirements, &decided, &aggregates, (strict, is_finished));
+        let state = store.run(run.as_str())?.state;
+        let broken = broken(requirements, &decided, &aggregates, strict, state);
         let mut sparing = HashMap::new();
         for requirement in &broken {
             if let Broken::NothingDecided { scorer_id, .. } = requirement {
@@ -157,7 +157,8 @@ fn broken(
     requirements: &Requirements,
     decided: &DecidedRun,
     aggregates: &[Aggregate],
-    (strict, is_finished): (bool, bool),
+    strict: bool,
+    state: RunState,
 ) -> Vec<Broken> {
     let means: Vec<ScorerMean<'_>> = decided
         .scorers
@@ -170,7 +171,7 @@ fn broken(
                 mean: of_it.and_then(|it| it.mean),
                 errors: of_it.map_or(0, |it| it.errors),
                 can_fail: scorer.can_fail(strict),
-                idle_of: scorer.idle_of().filter(|_| is_finished),
+                idle_of: scorer.idle_of().filter(|_| state == RunState::Finished),
             }
         })
         .collect();

@@ -102,7 +102,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// The value for a score; `halves` counts the halves of surrogate pairs for which U+FFFD stands in it.
+    /// The value for a score; `halves` counts the halves of surrogate pairs that U+FFFD replaces in it.
     pub(crate) fn cell<'a>(&self, scored: &Scored<'a>, halves: &mut u64) -> Cell<'a> {
         let (cell, more) = (self.of)(scored).readable();
         *halves += more;

@@ -74,7 +74,7 @@ impl FromStr for ExportFormat {
 
 /// A place that rows are written to.
 trait Rows {
-    /// Adds a row; `halves` counts the halves of surrogate pairs for which U+FFFD stands in it.
+    /// Adds a row; `halves` counts the halves of surrogate pairs that U+FFFD replaces in it.
     fn put(&mut self, scored: &Scored<'_>, halves: &mut u64) -> io::Result<()>;
 
     /// Writes what is left.
@@ -87,7 +87,7 @@ trait Rows {
 pub struct Exported {
     /// The rows.
     pub rows: u64,
-    /// Halves of surrogate pairs in JSON, for which U+FFFD stands: programs refuse a file that has one.
+    /// Halves of surrogate pairs in JSON, which U+FFFD replaces: programs refuse a file that has one.
     pub halves: u64,
 }
 

@@ -48,7 +48,7 @@ fn write_text(mut out: impl Write, text: &str) -> io::Result<()> {
     out.write_all(visible_json_line(&serde_json::to_string(text)?).as_bytes())
 }
 
-/// Writes JSON that was stored, on one line. A line end in it stands between its parts.
+/// Writes JSON that was stored, on one line. A line end in it is between its parts.
 fn write_json(mut out: impl Write, json: &str) -> io::Result<()> {
     // Who can write to the database can put anything there.
     if serde_json::from_str::<&RawValue>(json).is_err() {

@@ -1,8 +1,9 @@
-//! Numbers, sizes and times as people read them. Computes nothing.
+//! Scores, differences, chances and moments as people read them on a page; counts and times are the library's. Computes nothing.
 
 use jiff::Timestamp;
-pub(crate) use scorebox::verdict::{
-    exact, figure as score, mean_beside, percent, percent_interval, score_beside,
+pub(crate) use scorebox::{
+    amount::{count, counted, fuel, milliseconds as duration},
+    verdict::{exact, figure as score, mean_beside, percent, percent_interval, score_beside},
 };
 
 /// Below which p value a difference is shown.
@@ -47,53 +48,6 @@ pub(crate) fn tick(value: f64) -> String {
     }
 }
 
-/// A whole number with a mark between thousands: `300,000`.
-pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number of things: `1 case`, `300,000 cases`.
-pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(value), if value == 1 { one } else { many })
-}
-
-/// A time in milliseconds: `9.5 µs`, `12.0 ms`, `3.2 s`, `4 min 10 s`.
-pub(crate) fn duration(ms: f64) -> String {
-    const MILLION_MINUTES: f64 = 6e10;
-    match ms {
-        _ if ms >= MILLION_MINUTES => format!("{:.1e} min", ms / 60_000.0),
-        _ if ms >= 120_000.0 => {
-            format!("{:.0} min {:.0} s", (ms / 60_000.0).floor(), (ms % 60_000.0 / 1000.0).floor())
-        }
-        _ if ms >= 1000.0 => format!("{:.1} s", ms / 1000.0),
-        _ if ms >= 1.0 => format!("{ms:.1} ms"),
-        _ => format!("{:.1} µs", ms * 1000.0),
-    }
-}
-
-/// Fuel, in thousands, millions or billions: `14.2 k`.
-pub(crate) fn fuel(value: f64) -> String {
-    let units = ["", " k", " M", " G", " T"];
-    let mut value = value;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    match unit {
-        0 => format!("{value:.0}"),
-        _ => format!("{value:.1}{}", units[unit]),
-    }
-}
-
 /// A moment, for people and for the attribute of `time`; `None` if no calendar has it.
 pub(crate) fn moment(ms: i64) -> Option<(String, String)> {
     let moment = Timestamp::from_millisecond(ms).ok()?;
@@ -109,8 +63,6 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([score(0.5), score(165.0), score(2e9)], ["0.5000", "165.0", "2.000e9"]);
         assert_eq!([tick(0.0), tick(0.25), tick(1.0), tick(1500.0)], ["0", "0.25", "1", "1500"]);
-        assert_eq!(counted(300_000, "case", "cases"), "300,000 cases");
-        assert_eq!(counted(1, "case", "cases"), "1 case");
         assert_eq!(
             [difference(0.04), difference(-0.5), difference(-1e-9)],
             ["+0.0400", "−0.5000", "0.0000"]
@@ -119,11 +71,6 @@ mod tests {
         assert_eq!([chance(0.0125), chance(1e-9)], ["0.0125", "<0.0001"]);
         assert_eq!([chance(0.04998), chance(0.05)], ["0.04998", "0.0500"]);
         assert_eq!(range(0.25, 1.0), "0.2500 to 1.0000");
-        assert_eq!(
-            [duration(0.012), duration(12.0), duration(250_000.0), duration(6e300)],
-            ["12.0 µs", "12.0 ms", "4 min 10 s", "1.0e296 min"]
-        );
-        assert_eq!([fuel(900.0), fuel(14_210.0)], ["900", "14.2 k"]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) struct Behind {
 enum End {
     /// Cases are taken.
     NotYet,
-    /// The stream was closed: who waits for rows or for a case gets none.
+    /// The stream was closed: a caller that waits for rows or for a case gets none.
     Closed,
     /// Nothing of the run is left.
     Over,
@@ -84,7 +84,7 @@ impl Behind {
     }
 
     /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the moment
-    /// are stored, too; elsewhere nobody gets them.
+    /// are stored, too; elsewhere they are dropped.
     pub(crate) fn leave(&self) {
         self.end.send_if_modified(|end| {
             *end == End::NotYet && {
@@ -151,7 +151,7 @@ impl Behind {
 }
 
 async fn shut_down(live: Live, _unfinished: Unfinished) {
-    // Nobody is there who could be told of an error.
+    // There is no one left to report an error to.
     let _ = live.shutdown().await;
 }
 

@@ -1,5 +1,5 @@
 //! Errors of the library as Python's exception `scorebox.ScoreboxError`: a kind for programs, a message for people, and
-//! advice. Words for advice stand in `advice`.
+//! advice. The words for advice are in `advice`.
 
 use pyo3::{PyErr, Python, prelude::*, sync::PyOnceLock, types::PyType};
 use scorebox::{

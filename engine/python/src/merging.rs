@@ -27,7 +27,25 @@ enum Target {
     File { path: PathBuf, replaces: bool },
 }
 
-/// Puts shards together, each case once; answers with what came of it.
+impl Target {
+    fn of(
+        py: Python<'_>,
+        database: Option<PathBuf>,
+        output: Option<PathBuf>,
+        replaces: bool,
+    ) -> PyResult<Target> {
+        match (database, output) {
+            (Some(database), None) => Ok(Target::Database(database)),
+            (None, Some(path)) => Ok(Target::File { path, replaces }),
+            _ => {
+                let message = "shards are merged into either `db` or `output`";
+                Err(error::new(py, Kind::InvalidArgument, message.to_owned()))
+            }
+        }
+    }
+}
+
+/// Puts shards together, each case once; answers with its outcome.
 #[pyfunction]
 #[pyo3(signature = (shards, database=None, output=None, suite=None, run_id=None, replace=false, seed=None, expect_shards=None, strict=false, fail_below=Vec::new(), min_pass_rate=None, max_errors=None, allow_idle=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
@@ -51,14 +69,7 @@ pub(crate) fn merge<'py>(
     let required =
         Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors: true };
     let expected = expect_shards.map(|shards| number_of_shards(py, shards)).transpose()?;
-    let target = match (database, output) {
-        (Some(database), None) => Target::Database(database),
-        (None, Some(path)) => Target::File { path, replaces: replace },
-        _ => {
-            let message = "shards are merged into either `db` or `output`";
-            return Err(error::new(py, Kind::InvalidArgument, message.to_owned()));
-        }
-    };
+    let target = Target::of(py, database, output, replace)?;
     let home = Home::of_this_process(py)?;
     let load = |suite: &Suite| {
         let mut plan = suite.plan().clone();
@@ -80,14 +91,7 @@ pub(crate) fn merge<'py>(
     let merge = signals.or(compared)?.map_err(|error| refused(py, error))?;
     let (run, outcome) = match target {
         Target::Database(database) => {
-            let scorers = suite.map_or(&[][..], |suite| &suite.plan().scorers);
-            let registry = scorebox_cli::registry_of(scorers);
-            let registry = registry.map_err(|error| error::of_lock(py, error))?;
-            let sandbox = home.engine.sandbox();
-            let look = |_| signals.look();
-            let stored = merge_into_database(&merge, &database, &registry, sandbox, look);
-            let stored = wait_for(py, home, stored)?;
-            let run = signals.or(stored)?.map_err(|error| not_merged(py, &merge, error))?;
+            let run = stored(py, home, &merge, &database, suite, &mut signals)?;
             let outcome = required.map(|required| outcome(py, &database, &run, &required));
             (Some(run), outcome.transpose()?)
         }
@@ -103,6 +107,24 @@ pub(crate) fn merge<'py>(
         add_outcome(&report, &outcome)?;
     }
     Ok(report)
+}
+
+/// Stores the run of these shards in a database.
+fn stored(
+    py: Python<'_>,
+    home: &Home,
+    merge: &Merge,
+    database: &Path,
+    suite: Option<&Suite>,
+    signals: &mut Signals,
+) -> PyResult<MergedRun> {
+    let scorers = suite.map_or(&[][..], |suite| &suite.plan().scorers);
+    let registry = scorebox_cli::registry_of(scorers);
+    let registry = registry.map_err(|error| error::of_lock(py, error))?;
+    let look = |_| signals.look();
+    let stored = merge_into_database(merge, database, &registry, home.engine.sandbox(), look);
+    let stored = wait_for(py, home, stored)?;
+    signals.or(stored)?.map_err(|error| not_merged(py, merge, error))
 }
 
 /// A number of shards that a run can have.

@@ -1,4 +1,4 @@
-//! A score as `pickle` keeps it, for pools of processes.
+//! A score as `pickle` keeps it, for pools of processes. What a score has is in `score`.
 
 use scorebox::{
     digest::Digest,

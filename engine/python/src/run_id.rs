@@ -1,4 +1,4 @@
-//! The id of a run as a caller writes it.
+//! The id of a run as a caller writes it. Which ids are valid is the library's to decide.
 
 use pyo3::prelude::*;
 use scorebox::store::RunId;

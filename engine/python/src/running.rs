@@ -87,15 +87,7 @@ impl Running {
         let required =
             Passed { strict, fail_below, min_pass_rate, max_errors, allow_idle, allow_errors };
         let required = required.of(py, &mut plan)?;
-        let which = match (resume, run_id) {
-            (Some(id), None) => WhichRun::Resume(run_id_of(py, id)?),
-            (None, Some(id)) => WhichRun::New(run_id_of(py, id)?),
-            (None, None) => WhichRun::New(fresh_id()),
-            (Some(_), Some(_)) => {
-                let message = "a run is resumed under its own id: name `run_id` or `resume`";
-                return Err(error::new(py, Kind::InvalidArgument, message.to_owned()));
-            }
-        };
+        let which = which(py, run_id, resume)?;
         let mapping = Mapping::parse(&mapping);
         let mapping = mapping.map_err(|error| error::of(py, Kind::InvalidArgument, &error))?;
         let (cases, left_out) = opened(py, &cases, mapping, format)?;
@@ -208,6 +200,19 @@ impl Running {
         let read = py.detach(|| figures(&self.database, &report, &self.required, &self.left_out));
         let figures = read.map_err(|error| error::of(py, Kind::Database, &error))?;
         Ok(Some(value::read(py, &figures.to_string())?))
+    }
+}
+
+/// The run that is begun or resumed.
+fn which(py: Python<'_>, run_id: Option<&str>, resume: Option<&str>) -> PyResult<WhichRun> {
+    match (resume, run_id) {
+        (Some(id), None) => Ok(WhichRun::Resume(run_id_of(py, id)?)),
+        (None, Some(id)) => Ok(WhichRun::New(run_id_of(py, id)?)),
+        (None, None) => Ok(WhichRun::New(fresh_id())),
+        (Some(_), Some(_)) => {
+            let message = "a run is resumed under its own id: name `run_id` or `resume`";
+            Err(error::new(py, Kind::InvalidArgument, message.to_owned()))
+        }
     }
 }
 

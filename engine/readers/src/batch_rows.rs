@@ -1,5 +1,5 @@
 //! How many rows of a Parquet file are read at once, so that memory depends neither on how long its texts are nor on how often one
-//! is repeated. Reads nothing: `pages` tells it which pages there are.
+//! is repeated. Reads nothing: `pages` reports which pages there are.
 
 /// How many rows may be read at once, the most first.
 const CHOICES: [u64; 7] = [4096, 1024, 256, 64, 16, 4, 1];

@@ -1,5 +1,5 @@
-//! Cells of Arrow's columns as JSON, the same for whoever reads a table: what Arrow's own writer makes of them, within a bound for
-//! a row, but for bytes, times and fractions. Knows no parts of cases.
+//! Cells of Arrow's columns as JSON, the same for all readers of tables: what Arrow's own writer makes of them, within a bound for
+//! a row, except for bytes, times and fractions. Knows no parts of cases.
 
 use std::{
     fmt,
@@ -21,7 +21,7 @@ use arrow_schema::{ArrowError, DataType, FieldRef, TimeUnit};
 
 use crate::{nested_cells::nested, record::MOST_RECORD_BYTES};
 
-/// As Arrow's writer, but for what [`OwnCells`] makes.
+/// As Arrow's writer, except for what [`OwnCells`] makes.
 static OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| PLAIN_OPTIONS.clone().with_encoder_factory(Arc::new(OwnCells)));
 /// As Arrow's writer.

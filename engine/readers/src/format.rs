@@ -18,7 +18,7 @@ macro_rules! formats {
             /// All formats, in the order in which the documentation lists them.
             pub const ALL: &[Format] = &[$(Format::$format),+];
 
-            /// Its name, which also stands in `metadata.origin.format`.
+            /// Its name, which is also in `metadata.origin.format`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Format::$format => $name,)+

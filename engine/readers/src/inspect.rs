@@ -194,10 +194,7 @@ impl Sample {
             other => other.to_string(),
         };
         let in_sample = |problem: &str| Problem::content(format!("sample `{id}`: {problem}"));
-        let texts = [Some(&self.input), self.messages.as_ref(), self.output.as_ref()];
-        let kept: usize = texts.into_iter().flatten().map(|raw| raw.get().len()).sum();
-        let attached = self.attachments.iter().flat_map(BTreeMap::values).map(String::len);
-        if kept + attached.sum::<usize>() > MOST_RECORD_BYTES {
+        if self.kept_bytes() > MOST_RECORD_BYTES {
             return Err(in_sample("it has more than 64 MiB without its events"));
         }
         let events = self.events.take().unwrap_or_default();
@@ -240,14 +237,27 @@ impl Sample {
         case.latency_ms = seconds.map(|seconds| seconds * 1000.0);
         case.error = self.error.as_ref().map(|error| error_of_sample(&error.message));
         case.output = output.text().map(Part::from);
-        case.ground_truth = match single(mem::take(&mut self.target)) {
+        case.ground_truth = self.ground_truth();
+        case.input = Some(attached(self.input)?.into());
+        Ok(case.with_metadata(self.metadata.unwrap_or_default()))
+    }
+
+    /// Bytes of what is kept of it, without its events.
+    fn kept_bytes(&self) -> usize {
+        let texts = [Some(&self.input), self.messages.as_ref(), self.output.as_ref()];
+        let texts = texts.into_iter().flatten().map(|raw| raw.get().len());
+        let attached = self.attachments.iter().flat_map(BTreeMap::values).map(String::len);
+        texts.chain(attached).sum()
+    }
+
+    /// The target; none if it says nothing.
+    fn ground_truth(&mut self) -> Option<Part> {
+        match single(mem::take(&mut self.target)) {
             Value::Null => None,
             Value::String(text) if text.is_empty() => None,
             Value::Array(targets) if targets.is_empty() => None,
             target => Some(target.into()),
-        };
-        case.input = Some(attached(self.input)?.into());
-        Ok(case.with_metadata(self.metadata.unwrap_or_default()))
+        }
     }
 
     /// What Inspect's own scorers said.

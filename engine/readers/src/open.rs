@@ -1,4 +1,4 @@
-//! A file to a source of cases: its format, named or found, and the reader of that format.
+//! A file to a source of cases: its format, named or found, and the reader of that format. Reads no record.
 
 use std::{fs, path::Path};
 

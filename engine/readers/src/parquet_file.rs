@@ -146,7 +146,7 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
-    /// The same, but for a number in the headers of all first pages, which begin with the bytes `before`, followed by that number.
+    /// The same, except for a number in the headers of all first pages, which begin with the bytes `before`, followed by that number.
     fn claiming(file: &[u8], before: &[u8], claim: &[u8]) -> Vec<u8> {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes_of(file)).unwrap();
         let mut changed = file[..4].to_vec();

@@ -146,7 +146,7 @@ impl MissingColumn {
     }
 }
 
-/// Why a reader ends before the end of its file. The name of the file is added by who knows it.
+/// Why a reader ends before the end of its file. The name of the file is added by the code that knows it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
     /// No one reads on.

@@ -135,7 +135,7 @@ const MISSING_TESTS: &str = "tests of the configuration without a result: after 
 /// Which results are of one test. The file is read once more for it.
 fn repeats(source: &SourceFile, is_lines: bool) -> Result<Repeats, Problem> {
     let allowance = Allowance::new();
-    // What of it is no JSON is counted by who reads it again.
+    // What of it is not JSON is counted by the second reading of it.
     let text = LenientJson::new(text(&source.path)?, LeftOut::default());
     Ok(match is_lines {
         true => Repeats::of_lines(text, &allowance),

@@ -1,4 +1,4 @@
-//! Which results of promptfoo are of one test: `--repeat N` gives each repeat of a test a number of its own, and no result says of which
+//! Which results of promptfoo are of one test: `--repeat N` gives each repeat of a test its own number, and no result says of which
 //! test it is. Makes no cases.
 //!
 //! A test gets the number that it has without its repeats, which is its place in the configuration however often it was repeated.
@@ -102,7 +102,7 @@ impl Repeats {
     ) -> Repeats {
         let mut seen = Seen::default();
         let paths: Vec<Path> = results.iter().copied().chain([CONFIGURED]).collect();
-        // What is wrong with it is said by who reads it again.
+        // The second reading of it reports what is wrong with it.
         let _ = walk(
             allowance.on(text),
             &paths,

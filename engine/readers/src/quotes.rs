@@ -49,7 +49,7 @@ impl<R> Quotes<R> {
         (self.is_over && self.at == At::InQuotes).then_some(self.opened)
     }
 
-    /// The line on which text stands behind a quoted cell, as far as was read.
+    /// The line on which text follows a quoted cell, as far as was read.
     pub(crate) fn stray(&self) -> Option<u64> {
         self.stray
     }

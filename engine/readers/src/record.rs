@@ -106,7 +106,7 @@ impl Record {
         }
     }
 
-    /// Adds to the metadata what the record says about itself; an origin of its own stays.
+    /// Adds to the metadata what the record says about itself; its own origin stays.
     pub(crate) fn with_metadata(mut self, members: Map<String, Value>) -> Record {
         self.metadata.extend(members);
         self

@@ -33,7 +33,7 @@ pub(crate) fn longest_row(
     Ok(longest.most)
 }
 
-/// A value's level says whether a row begins with it: 0, or how deep in the lists of the row it goes on.
+/// A value's level says whether a row begins with it: 0, or how deep in the lists of the row it continues.
 #[derive(Debug, Default)]
 struct Rows {
     /// The bytes of the page.

@@ -18,7 +18,7 @@ use crate::{
     text::{Allowance, text},
 };
 
-/// What may stand between the cells.
+/// What may separate the cells.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// What is left out.
@@ -139,7 +139,7 @@ struct Start {
 }
 
 impl Start {
-    /// Excel says in a line before the header what stands between the cells: `sep=;`. If nothing says it, it is what the
+    /// Excel says in a line before the header what separates the cells: `sep=;`. If nothing says it, it is what the
     /// header has most of.
     fn of(beginning: &[u8]) -> Start {
         let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);

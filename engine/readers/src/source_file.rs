@@ -1,4 +1,4 @@
-//! The file that a reader reads: its path, and the name that stands in ids and origins. Opens nothing.
+//! The file that a reader reads: its path, and its name in ids and origins. Opens nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl SourceFile {
     }
 }
 
-/// The last part of a path, as text that can stand in an id.
+/// The last part of a path, as text that can be in an id.
 fn file_name(path: &Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = absolute.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! A reader's lines as a stream of bytes: the reader works on a thread, a few chunks ahead of who reads. Knows no
+//! A reader's lines as a stream of bytes: the reader works on a thread, a few chunks ahead of the caller. Knows no
 //! format.
 
 use std::{
@@ -10,10 +10,10 @@ use std::{
 
 use crate::{emit::Emit, left_out::LeftOut, problem::Problem};
 
-/// The name of the threads that readers work on. A panic there is reported to who reads, as an error.
+/// The name of the threads that readers work on. A panic there is reported to the caller, as an error.
 pub const READERS_NAME: &str = "scorebox-reader";
 
-/// Chunks that may wait for who reads. Each has 64 KiB of lines, or one line.
+/// Chunks that may wait for the caller. Each has 64 KiB of lines, or one line.
 const CHUNKS_AHEAD: usize = 2;
 
 /// A reader: puts all cases of a file into `Emit`, until its end or until no one reads on.
@@ -70,7 +70,7 @@ impl Read for Lines {
                                 State::Reading { chunks, thread, chunk: Cursor::new(next) };
                         }
                         Ok(Err(Problem::Io(error))) => return Err(error),
-                        // It is a sentence of its own, which needs no place before it.
+                        // It is a whole sentence, which needs no place before it.
                         Ok(Err(problem)) => {
                             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
                         }

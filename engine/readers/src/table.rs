@@ -16,7 +16,7 @@ use crate::{
 /// Characters of why a row is no case.
 const MOST_REASON: usize = 200;
 
-/// Keys whose values are numbers, objects or lists, and stand in a text column as JSON.
+/// Keys whose values are numbers, objects or lists, and are in a text column as JSON.
 const JSON_KEYS: [Key; 8] = [
     Key::LatencyMs,
     Key::OutputSchema,
@@ -142,7 +142,7 @@ pub(crate) struct RowLocation<'a> {
     pub format: Format,
     /// The name of the file or folder.
     pub file: &'a str,
-    /// What stands before the number in the id of a row that has none.
+    /// What comes before the number in the id of a row that has none.
     pub name: &'a str,
     /// The part of a dataset.
     pub split: Option<&'a str>,
@@ -268,7 +268,7 @@ fn line(
     serde_json::to_vec(&Row(members))
 }
 
-/// The metadata with the origin, unless it has one of its own or is no object, which has no room for it.
+/// The metadata with the origin, unless it has its own or is not an object, which has no room for it.
 fn with_origin(
     metadata: Option<Box<RawValue>>,
     at: RowLocation<'_>,

@@ -1,4 +1,4 @@
-//! Elements of a JSON document, one at a time and wherever they stand in it, without the rest in memory. Knows no format.
+//! Elements of a JSON document, one at a time and wherever they are in it, without the rest in memory. Knows no format.
 
 use std::{fmt, io::Read};
 
@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use crate::problem::Problem;
 
-/// Where elements stand: names of members, and [`EACH`] for the elements of a list.
+/// Where elements are: names of members, and [`EACH`] for the elements of a list.
 pub(crate) type Path = &'static [&'static str];
 
 /// All elements of a list.
@@ -21,7 +21,7 @@ pub(crate) trait Take {
     fn problem(&mut self) -> Option<Problem>;
 }
 
-/// Reads the documents of `text`, one after the other, and gives `take` what stands at `paths`. `what` names them in
+/// Reads the documents of `text`, one after the other, and gives `take` what is at `paths`. `what` names them in
 /// messages.
 pub(crate) fn walk(
     text: impl Read,
@@ -66,7 +66,7 @@ macro_rules! ignore_scalars {
 
 pub(crate) use ignore_scalars;
 
-/// One value, and the paths that go on in it.
+/// One value, and the paths that continue in it.
 struct Walk<'a, T> {
     paths: Vec<(usize, Path)>,
     take: &'a mut T,

@@ -1,4 +1,4 @@
-//! Parts of one case that do not stand side by side, put together. A case is complete when so many others began after it,
+//! Parts of one case that are not side by side, put together. A case is complete when so many others began after it,
 //! so that memory is bounded; what comes later is left out, and counted.
 
 use std::{

@@ -203,7 +203,7 @@ impl Advice {
         all
     }
 
-    /// `DidYouMean`, if some of `names` are close to `wanted`: for a program with documents or names of its own.
+    /// `DidYouMean`, if some of `names` are close to `wanted`: for a program with its own documents or names.
     pub fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<Advice> {
         Advice::did_you_mean(&crate::suggest::closest(wanted, names))
     }

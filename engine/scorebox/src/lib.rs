@@ -48,6 +48,7 @@
 //! - [`input_file`]: files that a user names, read within a bound.
 //! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made visible.
 //! - [`component_bytes`]: a component's bytes under their digest.
+//! - [`amount`]: counts, sizes and times as people read them.
 //! - [`now`]: the time as it is stored.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 //!
@@ -60,6 +61,7 @@
 pub mod advice;
 #[cfg(feature = "store")]
 pub mod aggregate;
+pub mod amount;
 #[cfg(feature = "build")]
 pub mod build;
 pub mod case;

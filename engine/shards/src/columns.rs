@@ -140,7 +140,7 @@ impl Columns {
         Ok(Columns { parts, needs_ids: false })
     }
 
-    /// The same, in which each row needs an id of its own. The order of reading, which names a case without one, is
+    /// The same, in which each row needs its own id. The order of reading, which names a case without one, is
     /// another on each machine.
     ///
     /// # Errors

@@ -243,7 +243,7 @@ fn content(result: &ScorerResult) -> Digest {
 /// Whether a time-out decided the result, or that of the scorer whose results it scores.
 fn depends_on_time(plan: &Plan, row: &WideRow, index: usize) -> bool {
     let mut index = index;
-    // A subject stands before its scorers, so this ends.
+    // A subject comes before its scorers, so this ends.
     loop {
         let error = row.results[index].answer.error.as_ref();
         if error.is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str()) {

@@ -1,4 +1,4 @@
-//! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run.
+//! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run. Which row of a case is kept is `duplicates`' to decide.
 
 use std::{
     io::{self, BufWriter, Write},

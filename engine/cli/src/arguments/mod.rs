@@ -61,7 +61,7 @@ pub(crate) use reports::{
     Format as ReportFormat, ReportArguments, ReportTarget, Reported, Reports, open as open_reports,
     reports_again,
 };
-pub(crate) use requirements::RequirementArguments;
+pub(crate) use requirements::{RequirementArguments, RunEnded};
 pub(crate) use run_id::run_id;
 pub(crate) use scorer::{
     LimitArguments, ScorerArguments, described, number, parse_config, read_if_file, split_named,

@@ -41,6 +41,18 @@ fn rate(written: &str) -> Result<f64, String> {
     rate.ok_or_else(|| format!("`{written}` is not a number from 0 to 1"))
 }
 
+/// What decides the exit code of a run, beside the arguments.
+pub(crate) struct RunEnded {
+    /// Whether a requirement does not hold.
+    pub is_broken: bool,
+    /// Scores that are errors, of which `--max-errors` allows a number.
+    pub errors: u64,
+    /// Whether there is an error of which no number is allowed, such as in what a scorer says about the whole run.
+    pub has_other_error: bool,
+    /// Whether errors are only reported.
+    pub allows_errors: bool,
+}
+
 impl RequirementArguments {
     /// The requirements, where each names a scorer of the suite.
     pub(crate) fn of(&self, suite: &mut Suite) -> Result<Requirements, Failure> {
@@ -93,16 +105,11 @@ impl RequirementArguments {
         Ok(requirements)
     }
 
-    /// The exit code of a run that ended: whether a requirement of it is broken, how many of its scores are errors, and whether what a
-    /// scorer says about the whole run is one, of which no number is allowed.
-    pub(crate) fn exit(
-        &self,
-        is_broken: bool,
-        (errors, has_summary_error): (u64, bool),
-        allow_errors: bool,
-    ) -> Exit {
-        let has_error = has_summary_error || (errors > 0 && self.max_errors.is_none());
-        match (is_broken && !self.allow_failures, has_error && !allow_errors) {
+    /// The exit code of a run that ended so.
+    pub(crate) fn exit(&self, ended: RunEnded) -> Exit {
+        let RunEnded { is_broken, errors, has_other_error, allows_errors } = ended;
+        let has_error = has_other_error || (errors > 0 && self.max_errors.is_none());
+        match (is_broken && !self.allow_failures, has_error && !allows_errors) {
             (true, _) => Exit::BrokenRequirement,
             (false, true) => Exit::SomeErrors,
             (false, false) => Exit::Done,

@@ -210,7 +210,7 @@ impl Card {
         let data = Data::read(&self.cases)?;
         let mut known = runtime.block_on(self.known(data.is_some()))?;
         let scored = match data.zip(known.ready.take()) {
-            Some((data, ready)) => Some(self.scored(runtime, signalled, &known, (data, ready))?),
+            Some((data, ready)) => Some(self.scored(runtime, signalled, &known, data, ready)?),
             None => None,
         };
         let made = self.page(known, scored.as_ref())?;
@@ -240,7 +240,7 @@ impl Card {
         Ok(Known { source, anatomy, suite, info, ready, example })
     }
 
-    /// The judges that the scorer may ask. Their answers must be kept, or nobody could check the page.
+    /// The judges that the scorer may ask. Their answers must be kept, or the page could not be checked.
     fn judges(&self, suite: &mut Suite, anatomy: &Anatomy) -> Result<Judges, Failure> {
         self.judge.must_be_named("card", &self.scorer, anatomy)?;
         if anatomy.grants().contains(Grant::Judge) && self.judge.database().is_none() {
@@ -292,7 +292,8 @@ impl Card {
         runtime: &Runtime,
         signalled: &Signalled,
         known: &Known,
-        (data, ready): (Data, ReadyScorer),
+        data: Data,
+        ready: ReadyScorer,
     ) -> Result<Scored, Ended> {
         let paths: Vec<&Path> = self.cases.iter().map(PathBuf::as_path).collect();
         let CaseFiles { reader, left_out, unmatched, .. } = self.case_files.open(&paths)?;

@@ -26,7 +26,8 @@ use scorebox::{
 use self::showing::Showing;
 use crate::{
     arguments::{
-        Reported, Reports, RequirementArguments, ScoringArguments, Unmatched, reports_again, run_id,
+        Reported, Reports, RequirementArguments, RunEnded, ScoringArguments, Unmatched,
+        reports_again, run_id,
     },
     decision::Decision,
     failure::{Exit, Failure},
@@ -362,8 +363,12 @@ impl Live {
         let written = reports.write(&store, documents, &again);
         // Nobody asked to skip what is not valid.
         let has_other_error = summaries::have_error(&said) || report.progress.cases_bad > 0;
-        let errors = (decision.errors(), has_other_error);
-        let exit = self.scoring.requirements.exit(is_broken, errors, self.allow_errors);
+        let exit = self.scoring.requirements.exit(RunEnded {
+            is_broken,
+            errors: decision.errors(),
+            has_other_error,
+            allows_errors: self.allow_errors,
+        });
         if let (Some(_), Err(failure)) = (&report.stopped, &written) {
             words::failure(failure);
         }

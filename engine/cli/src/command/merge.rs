@@ -18,7 +18,7 @@ use scorebox_shards::{
 };
 
 use crate::{
-    arguments::{Database, LockedArguments, RequirementArguments, run_id},
+    arguments::{Database, LockedArguments, RequirementArguments, RunEnded, run_id},
     decision::Decision,
     failure::{Exit, Failure, WriteError},
     locked,
@@ -190,7 +190,12 @@ impl Merge {
         if is_broken {
             decision.say_broken(run, &database);
         }
-        Ok(self.requirements.exit(is_broken, (decision.errors(), false), true))
+        Ok(self.requirements.exit(RunEnded {
+            is_broken,
+            errors: decision.errors(),
+            has_other_error: false,
+            allows_errors: true,
+        }))
     }
 
     fn store(

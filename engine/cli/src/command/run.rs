@@ -23,8 +23,8 @@ use scorebox::{
 use self::report::Printed;
 use crate::{
     arguments::{
-        CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, ScoringArguments,
-        Unmatched, completing, parse_config, reports_again, run_id, split_named,
+        CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, RunEnded,
+        ScoringArguments, Unmatched, completing, parse_config, reports_again, run_id, split_named,
     },
     bundled,
     failure::{Exit, Failure},
@@ -257,8 +257,12 @@ impl Run {
         }
         written?;
         let Printed { errors, has_summary_error, broken } = reported;
-        let errors = (errors, has_summary_error);
-        let exit = self.scoring.requirements.exit(!broken.is_empty(), errors, self.allow_errors);
+        let exit = self.scoring.requirements.exit(RunEnded {
+            is_broken: !broken.is_empty(),
+            errors,
+            has_other_error: has_summary_error,
+            allows_errors: self.allow_errors,
+        });
         Ok(if unmatched.say() { Exit::BadInput } else { exit })
     }
 

@@ -1,5 +1,5 @@
 //! The keys of a scorer's configuration, read from its JSON Schema, for people: name, what
-//! may stand there, default, meaning. Validates nothing.
+//! may be there, default, meaning. Validates nothing.
 
 use std::{cell::Cell, io};
 
@@ -18,7 +18,7 @@ const MOST_KEYS: usize = 500;
 /// many.
 const MOST_STEPS: usize = 5000;
 
-/// Bytes of what may stand at a key, of its name, and of each value. Many keys may have the same long text.
+/// Bytes of what may be at a key, of its name, and of each value. Many keys may have the same long text.
 const MOST_KIND: usize = 2000;
 /// Bytes of what a key or a value means.
 const MOST_MEANING: usize = 4000;
@@ -28,7 +28,7 @@ const MOST_MEANING: usize = 4000;
 pub(crate) struct ConfigKey {
     /// The key.
     pub name: String,
-    /// What may stand there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
+    /// What may be there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
     /// `list of` where the choices say the rest.
     pub kind: String,
     /// Between which values, or of which length, if the schema bounds that: `0 to 1`, `at least 1`, `at most 10 items`.
@@ -37,11 +37,11 @@ pub(crate) struct ConfigKey {
     pub default: String,
     /// What it means, in one paragraph.
     pub description: String,
-    /// Where only some values may stand there and the schema says what they mean: each of them.
+    /// Where only some values are allowed and the schema says what they mean: each of them.
     pub choices: Vec<Choice>,
 }
 
-/// One of the values that may stand at a key.
+/// One of the values that a key may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// The value, as JSON.
@@ -190,7 +190,7 @@ fn value_text(value: &Value) -> String {
     shortened(String::from_utf8_lossy(&beginning.0).into_owned(), MOST_KIND)
 }
 
-/// What may stand there, or the beginning of it.
+/// What may be there, or the beginning of it.
 fn kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     let steps = whole.steps.get();
     if depth == 0 || steps == 0 {

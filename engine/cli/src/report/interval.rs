@@ -1,4 +1,4 @@
-//! Intervals, differences and p values as cells and words.
+//! Intervals, differences and p values as cells and words. Computes none of them; `stats` of the library does.
 
 use scorebox::stats::{Interval, IntervalMethod, Rate};
 

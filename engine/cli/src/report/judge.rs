@@ -18,7 +18,7 @@ pub(crate) fn dollars(cost: f64) -> String {
     }
 }
 
-/// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if nobody was asked.
+/// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if no judge was asked.
 pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> {
     let JudgeCounts { consumed, answered, recorded, failed, load, budget, .. } = counts;
     let is_first_awaited = answered + recorded + failed == 0;
@@ -112,7 +112,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What stands for a figure that nobody knows.
+/// What is shown for a figure that is not known.
 const UNKNOWN: &str = "-";
 
 /// Tokens of questions or answers: at least so many, if those of some are not known.
@@ -187,7 +187,7 @@ pub(crate) fn left_out(counts: &JudgeCounts) -> Vec<String> {
     lines
 }
 
-/// The tokens and the cost of calls, behind words that say that they took them; empty if nobody knows them.
+/// The tokens and the cost of calls, behind words that say that they took them; empty if they are not known.
 fn consumed(took: &str, by: &Consumed) -> String {
     let mut words = String::new();
     if let Some(tokens) = counted_tokens(by) {
@@ -241,7 +241,7 @@ pub(crate) fn silent_jurors(counts: &[CallCounts]) -> Vec<String> {
     counts.iter().flat_map(of_scorer).collect()
 }
 
-/// What the judge of one scorer answered for one score, in a line; `None` if nobody was asked.
+/// What the judge of one scorer answered for one score, in a line; `None` if no judge was asked.
 pub(crate) fn of_one_score(
     scorer_id: &str,
     calls: &[ScoreCall],

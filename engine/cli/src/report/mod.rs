@@ -8,7 +8,6 @@
 //! - `repeats`: what attempts at the same cases say together.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
-//! - `number`: numbers, sizes and times as people read them.
 //! - `started`: when a run began.
 //! - `sparkline`: a distribution in eight characters.
 //! - `shell`: an argument as a shell reads it back.
@@ -23,7 +22,6 @@ mod config_keys;
 pub(crate) mod interval;
 pub(crate) mod judge;
 mod not_whole;
-mod number;
 pub(crate) mod repeats;
 mod scorer;
 mod shell;
@@ -37,8 +35,10 @@ pub(crate) mod verdict;
 pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
 pub(crate) use not_whole::{not_whole, without_lines};
-pub(crate) use number::{bytes, count, counted, duration, fuel, rate};
-pub(crate) use scorebox::verdict::{figure as score, score_beside};
+pub(crate) use scorebox::{
+    amount::{bytes, count, counted, duration, fuel, rate},
+    verdict::{figure as score, score_beside},
+};
 pub(crate) use scorer::{reads, reads_briefly, scale, severity};
 pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;

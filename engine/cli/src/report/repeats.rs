@@ -1,4 +1,4 @@
-//! What attempts at the same cases say together, as cells and lines.
+//! What attempts at the same cases say together, as cells and lines. Groups no attempts; `aggregate` of the library does.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a scorer says about itself, in words.
+//! What a scorer says about itself, in words. Asks no scorer; the keys of its configuration are in `config_keys`.
 
 use scorebox::contract::{Field, Fields, Scale, ScorerInfo};
 

@@ -1,4 +1,4 @@
-//! Commands that a user can type again.
+//! Commands that a user can type again. Runs none of them, and knows no option.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,4 @@
-//! When a run began, as people read it.
+//! When a run began, as people read it. Reads no clock; how long something took is in `amount` of the library.
 
 /// A time of a database in milliseconds since 1970, which may be any number: `2026-11-23 14:05:02`.
 pub(crate) fn started(ms: i64) -> String {

@@ -1,4 +1,4 @@
-//! Tables for people: aligned columns, no frames, so that they also read well in a pipe.
+//! Tables for people: aligned columns, no frames, so that they also read well in a pipe. Which characters are safe is in `text`.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 

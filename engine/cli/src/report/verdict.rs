@@ -1,4 +1,4 @@
-//! Verdicts of cases and runs in words.
+//! Verdicts of cases and runs in words. Decides none; `verdict` and `aggregate` of the library do.
 
 use scorebox::{
     aggregate::{DecidedRun, DecidedScorer, Decisive},

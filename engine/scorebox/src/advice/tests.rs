@@ -104,7 +104,7 @@ fn options_and_commands_are_found_in_texts_and_nowhere_else() {
     }
 }
 
-/// The library's files, but for those of tests.
+/// The library's files, except those of tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     const OF_TESTS: [&str; 3] = ["tests", "properties", "sample"];
     let mut found = Vec::new();

@@ -267,69 +267,55 @@ impl Decider {
             // A row of no scorer of the run is for a verification to find.
             let Some(index) = self.indices.get(&row.scorer) else { continue };
             missing = missing.saturating_sub(1);
-            let spared = row.score.is_none().then(|| self.spared(*index, case, row)).flatten();
-            let scorer = &mut self.scorers[*index];
-            let assertions = assertions(case, row)?;
-            scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
-            scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
-            if let Some(score) = row.score.filter(|score| !scorer.policy.scale().contains(*score)) {
-                let (scorer, case) = (&scorer.scorer_id, &case.case_id);
-                let score = in_short(&score);
-                return Err(format!(
-                    "the score {score} of `{scorer}` for `{case}` is not on its scale"
-                ));
-            }
-            let counted = match (row.status, row.score) {
-                (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
-                (Status::Error, _) => Counted::Error,
-                (Status::Skipped, _) => Counted::Skipped,
-                _ => Counted::Nothing,
-            };
-            match counted {
-                Counted::Score(..) | Counted::Error => scorer.decided += 1,
-                Counted::Nothing | Counted::Skipped => {
-                    scorer.spared += u64::from(spared.is_some());
-                    scorer.left_out += u64::from(spared == Some(Spared::BySampling));
-                    scorer.let_through += u64::from(spared == Some(Spared::LetThrough));
-                }
-            }
-            let standing = match tally.add(&scorer.policy, counted) {
-                Standing::Holds
-                    if self.is_strict
-                        && matches!(counted, Counted::Error)
-                        && scorer.policy.can_fail(true) =>
-                {
-                    Standing::Errored
-                }
-                standing => standing,
-            };
-            match standing {
-                Standing::Holds => scorer.held += u64::from(row.status == Status::Scored),
-                Standing::Regressed => scorer.regressed += 1,
-                Standing::Failed => scorer.failed += 1,
-                Standing::Errored => scorer.errored += 1,
-            }
-            if standing == Standing::Holds {
-                continue;
-            }
-            let decisive = Decisive::of(&scorer.policy, standing, &assertions);
-            let alone = row.score.map(|score| scorer.policy.score_standing(score));
-            if let Some(first) = decisive.first().filter(|_| alone != Some(standing)) {
-                scorer.by_assertions += 1;
-                if standing > self.first[*index] {
-                    self.first[*index] = standing;
-                    scorer.first_assertion = Some(first.name.clone());
-                }
-            }
-            against.push(Decided {
-                index: *index,
-                standing,
-                score: row.score,
-                assertions: decisive,
-            });
+            against.extend(self.row(*index, case, row, &mut tally)?);
         }
         tally.lacks(u32::try_from(missing).unwrap_or(u32::MAX));
         Ok((tally.verdict(), against))
+    }
+
+    /// What the row of the scorer at this index decides, which the scorer and the `tally` of its case count; `None` if that is not
+    /// against the case.
+    fn row(
+        &mut self,
+        index: usize,
+        case: &CaseToDecide,
+        row: &RowToDecide,
+        tally: &mut CaseTally,
+    ) -> Result<Option<Decided>, String> {
+        let spared = row.score.is_none().then(|| self.spared(index, case, row)).flatten();
+        let scorer = &mut self.scorers[index];
+        let assertions = assertions(case, row)?;
+        scorer.has_deciding_assertions |= assertions.iter().any(Policy::is_deciding);
+        scorer.has_gates |= assertions.iter().any(|it| scorer.policy.is_gate(it));
+        if let Some(score) = row.score.filter(|score| !scorer.policy.scale().contains(*score)) {
+            let (scorer, case) = (&scorer.scorer_id, &case.case_id);
+            let score = in_short(&score);
+            return Err(format!(
+                "the score {score} of `{scorer}` for `{case}` is not on its scale"
+            ));
+        }
+        let counted = counted(row, &assertions);
+        scorer.count(counted, spared);
+        let mut standing = tally.add(&scorer.policy, counted);
+        let is_error = matches!(counted, Counted::Error);
+        if standing == Standing::Holds && self.is_strict && is_error && scorer.policy.can_fail(true)
+        {
+            standing = Standing::Errored;
+        }
+        scorer.note(standing, row.status);
+        if standing == Standing::Holds {
+            return Ok(None);
+        }
+        let decisive = Decisive::of(&scorer.policy, standing, &assertions);
+        let alone = row.score.map(|score| scorer.policy.score_standing(score));
+        if let Some(first) = decisive.first().filter(|_| alone != Some(standing)) {
+            scorer.by_assertions += 1;
+            if standing > self.first[index] {
+                self.first[index] = standing;
+                scorer.first_assertion = Some(first.name.clone());
+            }
+        }
+        Ok(Some(Decided { index, standing, score: row.score, assertions: decisive }))
     }
 
     /// What spared the scorer at this index the case that it says nothing of; `None` if the case says `skip`, or if an error left no
@@ -369,6 +355,40 @@ impl Decider {
             assertions: decided.assertions,
         };
         against.into_iter().map(named).collect()
+    }
+}
+
+impl DecidedScorer {
+    /// Counts whether it decided about a case, or what spared it the case.
+    fn count(&mut self, counted: Counted<'_>, spared: Option<Spared>) {
+        match counted {
+            Counted::Score(..) | Counted::Error => self.decided += 1,
+            Counted::Nothing | Counted::Skipped => {
+                self.spared += u64::from(spared.is_some());
+                self.left_out += u64::from(spared == Some(Spared::BySampling));
+                self.let_through += u64::from(spared == Some(Spared::LetThrough));
+            }
+        }
+    }
+
+    /// Counts how a row with this status stands.
+    fn note(&mut self, standing: Standing, status: Status) {
+        match standing {
+            Standing::Holds => self.held += u64::from(status == Status::Scored),
+            Standing::Regressed => self.regressed += 1,
+            Standing::Failed => self.failed += 1,
+            Standing::Errored => self.errored += 1,
+        }
+    }
+}
+
+/// What a row says, as a verdict counts it.
+fn counted<'a>(row: &RowToDecide, assertions: &'a [Assertion]) -> Counted<'a> {
+    match (row.status, row.score) {
+        (Status::Scored, Some(score)) => Counted::Score(score, assertions),
+        (Status::Error, _) => Counted::Error,
+        (Status::Skipped, _) => Counted::Skipped,
+        _ => Counted::Nothing,
     }
 }
 

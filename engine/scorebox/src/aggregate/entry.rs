@@ -86,49 +86,21 @@ impl Entered {
         verdict: &CaseVerdict,
         decides: bool,
     ) -> Result<Entered, NotEntered> {
-        let stated = Stated::by(entry);
-        let mut unreadable: Vec<_> = stated.repeated().collect();
-        let entrant = stated.entrants().find_map(name).ok_or(NotEntered::WithoutEntrant)?;
-        let mut not_read = |key: Spellings| {
-            if !unreadable.contains(&key[0]) {
-                unreadable.push(key[0]);
-            }
+        let mut reading = Reading::of(entry);
+        let entrant = reading.stated.entrants().find_map(name).ok_or(NotEntered::WithoutEntrant)?;
+        let rating = reading.figure(RATING, number);
+        let tokens_total = reading.figure(TOKENS_TOTAL, amount);
+        let elapsed_ms = reading.figure(ELAPSED_MS, amount);
+        let created_at = reading.figure(CREATED_AT, time);
+        let succeeded = match case.error {
+            Some(_) => Some(false),
+            None => match reading.succeeded() {
+                Some(stated) => stated,
+                None if verdict.is_incomplete => return Err(NotEntered::Incomplete),
+                None => decides.then_some(verdict.verdict == Verdict::Passed),
+            },
         };
-        // What cannot be read beside the metadata may be there for another purpose: it is as if it were absent.
-        let mut figure = |key, read: fn(&RawValue) -> Option<f64>| {
-            let in_metadata = stated.in_metadata(key).first().copied();
-            match in_metadata.map(read) {
-                Some(None) => {
-                    not_read(key);
-                    None
-                }
-                Some(figure) => figure,
-                None => stated.values(key).into_iter().find_map(read),
-            }
-        };
-        let rating = figure(RATING, number);
-        let tokens_total = figure(TOKENS_TOTAL, amount);
-        let elapsed_ms = figure(ELAPSED_MS, amount);
-        let created_at = figure(CREATED_AT, time);
-        // The verdict must not stand in for what cannot be read, wherever it is.
-        let succeeded = match stated.values(SUCCEEDED).first().copied().map(flag) {
-            _ if case.error.is_some() => Some(false),
-            Some(Some(stated)) => Some(stated),
-            Some(None) => {
-                not_read(SUCCEEDED);
-                None
-            }
-            None if verdict.is_incomplete => return Err(NotEntered::Incomplete),
-            None => decides.then_some(verdict.verdict == Verdict::Passed),
-        };
-        let mut named = |key| {
-            let name = stated.values(key).into_iter().find_map(name);
-            if name.is_none() && stated.in_metadata(key).iter().any(|raw| raw.get() != EMPTY) {
-                not_read(key);
-            }
-            name
-        };
-        let (app, challenge, tenant) = (named(APP), named(CHALLENGE), named(TENANT));
+        let [app, challenge, tenant] = [APP, CHALLENGE, TENANT].map(|key| reading.name(key));
         let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
         let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
         Ok(Entered {
@@ -146,13 +118,65 @@ impl Entered {
             tokens_total: tokens_total.or_else(usage),
             elapsed_ms: elapsed_ms.or(latency_ms),
             created_at,
-            unreadable,
+            unreadable: reading.unreadable,
         })
     }
 
     /// Whether nothing says if it succeeded.
     pub(super) fn success_is_unknown(&self) -> bool {
         self.succeeded.is_none() && self.unreadable.is_empty()
+    }
+}
+
+/// What a case says, and which of it cannot be read.
+struct Reading<'a> {
+    stated: Stated<'a>,
+    /// The first spelling of each key.
+    unreadable: Vec<&'static str>,
+}
+
+impl<'a> Reading<'a> {
+    fn of(entry: &'a CaseEntry) -> Reading<'a> {
+        let stated = Stated::by(entry);
+        let unreadable = stated.repeated().collect();
+        Reading { stated, unreadable }
+    }
+
+    fn cannot_read(&mut self, key: Spellings) {
+        if !self.unreadable.contains(&key[0]) {
+            self.unreadable.push(key[0]);
+        }
+    }
+
+    /// A figure. What cannot be read beside the metadata may be there for another purpose: it is as if it were absent.
+    fn figure(&mut self, key: Spellings, read: fn(&RawValue) -> Option<f64>) -> Option<f64> {
+        let Some(in_metadata) = self.stated.in_metadata(key).first().copied() else {
+            return self.stated.values(key).into_iter().find_map(read);
+        };
+        let figure = read(in_metadata);
+        if figure.is_none() {
+            self.cannot_read(key);
+        }
+        figure
+    }
+
+    /// Whether it says that it succeeded, if it says something; `Some(None)` if that cannot be read, wherever it is, because the
+    /// verdict must not stand in for it.
+    fn succeeded(&mut self) -> Option<Option<bool>> {
+        let succeeded = flag(self.stated.values(SUCCEEDED).first()?);
+        if succeeded.is_none() {
+            self.cannot_read(SUCCEEDED);
+        }
+        Some(succeeded)
+    }
+
+    fn name(&mut self, key: Spellings) -> Option<String> {
+        let name = self.stated.values(key).into_iter().find_map(name);
+        let is_empty = |raw: &&RawValue| raw.get() == EMPTY;
+        if name.is_none() && !self.stated.in_metadata(key).iter().all(is_empty) {
+            self.cannot_read(key);
+        }
+        name
     }
 }
 

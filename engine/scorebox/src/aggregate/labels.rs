@@ -112,11 +112,11 @@ const MOST_LIST_BYTES: usize = 64 << 10;
 /// Words are slips among numbers if at most one of so many values is a word.
 const ONE_SLIP_IN: usize = 4;
 
-/// What stands in JSON where there is nothing.
+/// What JSON has where there is nothing.
 const NULL: &str = "null";
 
 impl Words {
-    /// Whether values are numbers, or words that read as such: all, but for a few slips.
+    /// Whether values are numbers, or words that read as such: all except a few slips.
     pub(super) fn are_numbers(&self, values: impl Iterator<Item = Value>) -> bool {
         let (mut all, mut slips) = (0, 0);
         for value in values {

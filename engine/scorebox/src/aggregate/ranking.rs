@@ -80,7 +80,7 @@ pub fn leaderboard(
 /// with a score of `None`. The leaderboard that comes back has no entrants.
 ///
 /// # Errors
-/// As [`leaderboard`], but for means and the number of entrants.
+/// As [`leaderboard`], except for means and the number of entrants.
 pub fn entered(
     store: &Store,
     run: &str,

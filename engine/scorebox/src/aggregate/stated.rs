@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{row::Json, store::CaseEntry};
 
-/// A key in all its spellings: dify's counts before that of JSON, which may stand beside it.
+/// A key in all its spellings: dify's counts before that of JSON, which may be beside it.
 pub(super) type Spellings = &'static [&'static str];
 
 const ENTRANT: Spellings = &["entrant"];
@@ -57,7 +57,7 @@ impl<'a> Stated<'a> {
         }
     }
 
-    /// What the metadata has of a key. It is meant for the key, which what stands in the line may not be.
+    /// What the metadata has of a key. It is meant for the key, which what is in the line may not be.
     pub(super) fn in_metadata(&self, key: Spellings) -> Vec<&'a RawValue> {
         self.metadata.values(key)
     }
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(first(r#"{"entrant": 4}"#, line), "1");
         assert_eq!(first(r#"{"account_id": 4}"#, r#"{"end_user_id": 2, "accountId": 3}"#), "4");
         assert_eq!(entrants("{}", line), ["1", "2", "3"]);
-        // What stands in the line under a key of the metadata is never read.
+        // What is in the line under a key of the metadata is never read.
         assert!(!entrants(r#"{"endUserId": {}}"#, line).contains(&"2".to_owned()));
     }
 

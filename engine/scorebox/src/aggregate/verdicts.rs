@@ -5,9 +5,10 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::{
+    amount::{count, counted},
     contract::{Assertion, Severity},
     store::CaseToDecide,
-    verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing, count, counted},
+    verdict::{CaseVerdict, Policy, RunVerdict, ShownVerdict, Standing},
 };
 
 /// So many cases that sampling let through and that a scorer is not for say that it is for none of the others either.
@@ -91,7 +92,7 @@ pub struct DecidedScorer {
     /// How its scores count.
     #[serde(skip)]
     pub policy: Policy,
-    /// Whether an assertion of it has a say of its own.
+    /// Whether one of its assertions decides by itself.
     #[serde(skip)]
     pub has_deciding_assertions: bool,
     /// Whether an assertion of it can fail a case whatever its score is.

@@ -115,7 +115,7 @@ fn error_offset(text: &str, error: &serde_json::Error) -> usize {
     offset
 }
 
-/// What usually stands behind a parser's error; `rest` starts where it stopped.
+/// What usually causes a parser's error; `rest` starts where it stopped.
 fn json_advice(rest: &str, error: &serde_json::Error) -> Option<Advice> {
     if error.is_eof() {
         return Some(Advice::Convert(Conversion::DocumentToLine));

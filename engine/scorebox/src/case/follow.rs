@@ -23,7 +23,7 @@ use super::{
 
 /// How often a file at its end is looked at again.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long nothing may be written to a file that was renamed away before the next one is read: a program goes on writing
+/// How long nothing may be written to a file that was renamed away before the next one is read: a program keeps writing
 /// to it until a signal makes it open the new one. Fluent Bit waits as long (`rotate_wait`).
 const QUIET: Duration = Duration::from_secs(5);
 /// Files that are remembered as having been read: more rotations than happen while cases are in flight.
@@ -138,8 +138,8 @@ impl Follow {
         let _ = self.listener.0.set(Box::new(listener));
     }
 
-    /// Not for a caller who holds the lock, which the listener takes.
-    fn tell(&self) -> io::Result<()> {
+    /// Calls the listener. Not for a caller that holds the lock, which the listener takes.
+    fn report_position(&self) -> io::Result<()> {
         self.listener.0.get().map_or(Ok(()), |listener| listener())
     }
 
@@ -235,7 +235,7 @@ impl Follow {
         let is_replaced = !state.replacements.is_empty();
         drop(state);
         if is_news {
-            self.tell()?;
+            self.report_position()?;
         }
         Ok(is_replaced)
     }
@@ -315,7 +315,7 @@ impl Followed {
             }
             drop(state);
             self.open = Some(Open { file, offset, quiet_since: None });
-            self.follow.tell()?;
+            self.follow.report_position()?;
         }
         Ok(self.open.as_mut())
     }

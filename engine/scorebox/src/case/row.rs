@@ -5,7 +5,7 @@ use super::{
     members::{each_member, offset_of},
 };
 
-/// What stands around the place of a row at the beginning of its line.
+/// What surrounds the place of a row at the beginning of its line.
 const MARK: char = '\u{19}';
 
 /// How a line begins that was made of a row of a table, in a
@@ -20,7 +20,7 @@ pub fn row_mark(line: Option<u64>) -> String {
 pub(super) struct Marked<'b> {
     /// Where the row begins in its file, if the file has lines.
     pub line: Option<u64>,
-    /// What stands behind the mark.
+    /// What follows the mark.
     pub rest: &'b [u8],
 }
 

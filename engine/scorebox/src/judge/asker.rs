@@ -91,7 +91,7 @@ impl Asker {
         self.choice.jury.as_ref()
     }
 
-    /// The access of each juror, which share its budget; none if there is no jury. Those of one sample stand together.
+    /// The access of each juror, which share its budget; none if there is no jury. Those of one sample are next to each other.
     pub(crate) fn jurors(&self) -> Vec<(Seat, Asker)> {
         let Some(jury) = self.jury() else { return Vec::new() };
         let members = self.choice.members().into_iter().filter_map(|choice| {

@@ -1,4 +1,4 @@
-//! Which judge, or which jury, a scorer may ask, and for what. Asks nobody.
+//! Which judge, or which jury, a scorer may ask, and for what. Sends no question.
 
 use std::time::Duration;
 

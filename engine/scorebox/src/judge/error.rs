@@ -38,7 +38,7 @@ pub enum JudgeErrorKind {
     Unavailable,
     /// No answer in time.
     TimedOut,
-    /// The provider has asked to wait for so long, and answered nobody, that asking more is of no use now.
+    /// The provider has asked to wait for so long, and answered no call, that asking more is of no use now.
     Limited,
     /// It was stopped before the question was sent.
     Stopped,

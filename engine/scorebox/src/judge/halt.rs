@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-/// The order to begin no more questions. Cheap to clone; who has a clone sees it.
+/// The order to begin no more questions. Cheap to clone; every clone sees it.
 #[derive(Clone, Debug)]
 pub struct Halt(
     /// Has no permits: it is closed, which wakes all who wait for one.

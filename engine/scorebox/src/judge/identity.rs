@@ -1,4 +1,4 @@
-//! What decides the answers of a judge or a jury, as it is stored, so that scores can be computed again. Asks nobody.
+//! What decides the answers of a judge or a jury, as it is stored, so that scores can be computed again. Sends no question.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

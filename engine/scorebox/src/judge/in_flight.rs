@@ -1,4 +1,4 @@
-//! Calls that are asked at this moment: who asks the same waits for the same answer. Asks nobody.
+//! Calls that are asked at this moment: callers with the same question wait for the same answer. Sends no question itself.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether who waited for it may have an answer of its own: with its own budget, from its own judge, in more time, or
+    /// Whether a caller that waited for it may get its own answer: with its own budget, from its own judge, in more time, or
     /// because nobody stopped it.
     pub(super) fn is_of_another(&self, judge: &str, within: Duration) -> bool {
         let Err(error) = &self.outcome else { return false };

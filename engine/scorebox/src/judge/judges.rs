@@ -258,7 +258,7 @@ impl Judges {
     }
 
     /// The answer of a judge that is a file of recordings: that of the file, whatever else is recorded. One that it does not
-    /// have may be replayed where nobody is asked anyway.
+    /// have may be replayed where no judge is asked anyway.
     async fn of_file(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Several judges, or several answers of one, in place of one: who sits on a jury, and what becomes of its scores. Asks
-//! nobody.
+//! Several judges, or several answers of one, in place of one: who sits on a jury, and how its scores are
+//! combined. Sends no question.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a model is asked, complete. Asks nobody.
+//! What a model is asked, complete. Sends no question.
 
 use std::collections::BTreeMap;
 

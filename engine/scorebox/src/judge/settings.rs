@@ -38,7 +38,7 @@ pub struct JudgeSettings {
     pub timeout: Duration,
     /// How long questions wait for the first one, which finds out how a server's model is asked.
     pub patience: Duration,
-    /// How long calls wait at least, if more than `retries` times in a row the server asks all of them to wait and answers nobody.
+    /// How long calls wait at least, if more than `retries` times in a row the server asks all of them to wait and answers none.
     pub endurance: Duration,
     /// What tokens cost; `None` if that is not known.
     pub price: Option<Price>,
@@ -57,7 +57,7 @@ impl JudgeSettings {
     /// than this is an answer most of the time, for which no other question need wait.
     pub const DEFAULT_PATIENCE: Duration = Duration::from_millis(100);
 
-    /// How long calls wait at least for a server that asks to wait and answers nobody: longer than quotas of a minute last.
+    /// How long calls wait at least for a server that asks to wait and answers no call: longer than quotas of a minute last.
     pub const DEFAULT_ENDURANCE: Duration = Duration::from_secs(300);
 
     /// A judge of this provider with all defaults.

@@ -62,7 +62,7 @@ pub enum Stop {
         /// What to do about it.
         advice: Option<Advice>,
     },
-    /// A judge's provider has asked to wait for so long, and answered nobody, that asking more is of no use now.
+    /// A judge's provider has asked to wait for so long, and answered no call, that asking more is of no use now.
     JudgeLimited {
         /// Which judge, and what its provider says.
         message: String,

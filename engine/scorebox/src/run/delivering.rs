@@ -140,7 +140,7 @@ impl Delivering {
                 Ok(())
             }
             Message::Refused(refused) => {
-                self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
+                self.report(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
                 Ok(())
             }
             Message::Scored(batch) => batch.rows.into_iter().try_for_each(|row| self.row(row)),
@@ -153,14 +153,14 @@ impl Delivering {
         let case = new.read.in_flight.case();
         // Only sinks hear of it.
         let trace = if self.sinks.is_empty() { None } else { case.trace_context() };
-        self.tell(|run| Event::Case(CaseAccepted::of(run, case, trace)));
+        self.report(|run| Event::Case(CaseAccepted::of(run, case, trace)));
         let rows = new.reused.len() + new.skipped.len() + new.computed;
         let mut deciding = Deciding::new(case, rows == self.scorers.len());
         for (scorer_index, from) in &new.reused {
             if self.keeper.copy(kept, *scorer_index, *from)? {
                 self.rows += 1;
                 self.control.note_row(false, true);
-                self.tell_copied(case, kept, *scorer_index, trace, &mut deciding)?;
+                self.report_copied(case, kept, *scorer_index, trace, &mut deciding)?;
             } else {
                 deciding.lose();
             }
@@ -206,7 +206,7 @@ impl Delivering {
                 };
                 self.control.forget_read();
                 self.control.bad_case(&refused, self.on_bad_case);
-                self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
+                self.report(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
             }
             // Bad lines may be skipped; what is read now is another file.
             Kept::Changed { stored_id } => {
@@ -286,9 +286,9 @@ impl Delivering {
         if self.keeper.row(case, &row)? {
             self.rows += 1;
             self.control.note_row(row.outcome.result.is_err(), false);
-            self.tell_beginning(&row.unit.read, row.unit.scorer_index);
+            self.report_beginning(&row.unit.read, row.unit.scorer_index);
             let scorers = Arc::clone(&self.scorers);
-            self.tell(|run| {
+            self.report(|run| {
                 let ready = &scorers[row.unit.scorer_index];
                 Event::of_scorer(ScorerEnded {
                     run_id: run.clone(),
@@ -305,10 +305,10 @@ impl Delivering {
 
     fn case_done(&mut self, case: &Case, deciding: Deciding) {
         self.control.note_case_done();
-        self.tell(|run| Event::CaseFinished(CaseFinished::of(run, case, deciding)));
+        self.report(|run| Event::CaseFinished(CaseFinished::of(run, case, deciding)));
     }
 
-    fn tell_copied(
+    fn report_copied(
         &mut self,
         case: &Case,
         kept: KeptCase,
@@ -322,7 +322,7 @@ impl Delivering {
         if let Some(row) = self.keeper.copied(kept, scorer_index)? {
             deciding.copied(&self.scorers[scorer_index].policy, &row.answer);
             let scorer_name = self.scorers[scorer_index].name.clone();
-            self.tell(|run| {
+            self.report(|run| {
                 Event::of_scorer(ScorerEnded {
                     run_id: run.clone(),
                     scorer_name,
@@ -337,10 +337,10 @@ impl Delivering {
     }
 
     /// Reports that a scorer began with a case, if it did and this was not reported.
-    fn tell_beginning(&mut self, read: &ReadCase, scorer_index: usize) {
+    fn report_beginning(&mut self, read: &ReadCase, scorer_index: usize) {
         let Some(at_ms) = read.beginnings.report(scorer_index) else { return };
         let (case, scorers) = (read.in_flight.case(), Arc::clone(&self.scorers));
-        self.tell(|run| {
+        self.report(|run| {
             Event::ScorerStarted(Box::new(ScorerStarted {
                 run_id: run.clone(),
                 scorer_id: scorers[scorer_index].id.clone(),
@@ -355,19 +355,19 @@ impl Delivering {
     }
 
     /// Reports the scorers that began and whose rows are not there yet: they take their time.
-    fn tell_beginnings(&mut self) {
+    fn report_beginnings(&mut self) {
         if self.sinks.is_empty() {
             return;
         }
         let reads: Vec<_> = self.in_flight.values().map(|case| Arc::clone(&case.read)).collect();
         for read in reads {
             (0..self.scorers.len())
-                .for_each(|scorer_index| self.tell_beginning(&read, scorer_index));
+                .for_each(|scorer_index| self.report_beginning(&read, scorer_index));
         }
     }
 
     /// Passes an event to the sinks after the keeper, with the next commit; at once if nothing is stored.
-    pub(super) fn tell(&mut self, event: impl FnOnce(&RunId) -> Event) {
+    pub(super) fn report(&mut self, event: impl FnOnce(&RunId) -> Event) {
         if self.sinks.is_empty() {
             return;
         }
@@ -382,7 +382,7 @@ impl Delivering {
     /// Commits, and passes on the events of what is now stored. A sink may take its time: the database is free.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         self.keeper.commit()?;
-        self.tell_beginnings();
+        self.report_beginnings();
         self.event_bytes = 0;
         for event in self.events.drain(..) {
             self.sinks.take(&event, &self.control);

@@ -34,7 +34,7 @@ pub(super) fn end(
         root,
         at_ms: now_ms(),
     };
-    delivering.tell(|_| Event::Ended(ended));
+    delivering.report(|_| Event::Ended(ended));
     delivering.commit()?;
     Ok(root)
 }
@@ -68,7 +68,7 @@ fn store_end(
     delivering.keeper.finish(state, reason)
 }
 
-/// Stores how many lines were skipped, because they are in no row: who reads the run later cannot know that they are missing.
+/// Stores how many lines were skipped, because they are in no row: a later reader of the run cannot know that they are missing.
 fn count_bad_cases(
     delivering: &mut Delivering,
     source: RunSource,
@@ -99,7 +99,7 @@ fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreE
         let Some(summary) = runtime.block_on(ready.scorer.summarize(&rows)) else { continue };
         delivering.keeper.put_summary(index, &summary)?;
         let (scorer_id, scorer_name) = (ready.id.clone(), ready.name.clone());
-        delivering.tell(|run| {
+        delivering.report(|run| {
             let run_id = run.clone();
             Event::Summary(ScorerSummary { run_id, scorer_id, scorer_name, summary })
         });

@@ -1,4 +1,4 @@
-//! Why a run did not start, or did not end well.
+//! Why a run did not start, or did not end well. Why it ended before its last case is in `control`.
 
 use std::path::Path;
 

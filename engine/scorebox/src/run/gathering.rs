@@ -39,7 +39,8 @@ impl Gathered {
         case: &Case,
         scorer_index: usize,
         outcome: Outcome,
-        (input_digest, scored_at_ms): (Option<Digest>, i64),
+        input_digest: Option<Digest>,
+        scored_at_ms: i64,
     ) {
         let row = self.scorers[scorer_index].row(case, Answer::from(outcome), scored_at_ms);
         self.put(case, scorer_index, Row { input_digest, ..row });

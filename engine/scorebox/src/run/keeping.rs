@@ -140,7 +140,8 @@ impl Keeper {
                     row.unit.read.in_flight.case(),
                     row.unit.scorer_index,
                     row.outcome.clone(),
-                    (row.input_digest, row.scored_at_ms),
+                    row.input_digest,
+                    row.scored_at_ms,
                 );
                 Ok(true)
             }
@@ -198,7 +199,7 @@ impl Keeper {
         }
     }
 
-    /// A row that was copied, as it stands in the database.
+    /// A row that was copied, as it is in the database.
     pub(super) fn copied(
         &self,
         case: KeptCase,

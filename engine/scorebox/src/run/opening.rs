@@ -124,7 +124,7 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
     // What is in a folder is known only when it is read, for scoring.
     let reads = scorers.iter().zip(&run.scorers).enumerate();
     // A result is known when it is there; and whether a scorer is for a case, when its condition was asked.
-    // What a judge said is recorded, so that computing such a score again asks nobody.
+    // What a judge said is recorded, so that computing such a score again asks no judge.
     let reads = reads.filter(|(_, (ready, _))| {
         !(ready.scorer.reads_workspace() || ready.scorer.asks_judge())
             && ready.subject.is_none()

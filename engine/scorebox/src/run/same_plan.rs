@@ -2,7 +2,7 @@
 
 use crate::{
     case::CasePointer,
-    store::{RunRecord, ScorerRecord},
+    store::{RunRecord, ScorerRecord, ScorerSpec},
     suite::{Sampling, ScorerId},
 };
 
@@ -22,47 +22,8 @@ pub(super) fn must_be_the_same(
     if before != now {
         return differs(format!("its scorers are {before}; now they are {now}"));
     }
-    for (before, now) in stored.iter().zip(scorers) {
-        if before.spec.component_digest != now.scorer.digest() {
-            return differs(format!("the component of `{}` has changed", now.id));
-        }
-        if before.spec.config_digest != now.scorer.config().digest() {
-            return differs(format!("the configuration of `{}` has changed", now.id));
-        }
-        if before.spec.limits_json != json(now.scorer.limits()) {
-            return differs(format!("the limits of `{}` have changed", now.id));
-        }
-        if before.spec.grants_json != json(&now.grants.iter().collect::<Vec<_>>()) {
-            return differs(format!("the grants of `{}` have changed", now.id));
-        }
-        if !before.spec.asks_judge_like(now.scorer.judge().map(json).as_deref()) {
-            return differs(format!("the judge of `{}` has changed", now.id));
-        }
-        let (selection, spec) = (&now.selection, &before.spec);
-        if spec.sampling_json != selection.sampling_json() {
-            return differs(format!("the sampling of `{}` has changed", now.id));
-        }
-        if spec.nodes_json != selection.nodes_json() {
-            return differs(format!("the nodes of `{}` have changed", now.id));
-        }
-        if spec.output_from.as_deref() != now.output_from.as_ref().map(CasePointer::as_str) {
-            return differs(format!("`on` of `{}` has changed", now.id));
-        }
-        let asked = |ready: &ReadyCondition| {
-            (ready.scorer.digest(), ready.scorer.config().as_str().to_owned())
-        };
-        let before =
-            spec.condition.as_ref().map(|it| (it.component_digest, it.config_json.clone()));
-        if before != now.condition.as_ref().map(asked) {
-            return differs(format!("`when` of `{}` has changed", now.id));
-        }
-        if spec.subject.as_deref() != now.subject.as_ref().map(ScorerId::as_str) {
-            return differs(format!("whose results `{}` scores has changed", now.id));
-        }
-        if !spec.policy().counts_as(&now.policy) {
-            let reason = "severity, threshold, weight or `required` of";
-            return differs(format!("{reason} `{}` have changed", now.id));
-        }
+    if let Some(change) = stored.iter().zip(scorers).find_map(|(it, now)| change(&it.spec, now)) {
+        return differs(change);
     }
     let draws = |ready: &ReadyScorer| matches!(ready.selection.sampling, Sampling::Ratio { .. });
     let before = run.spec.seed.as_deref();
@@ -70,4 +31,41 @@ pub(super) fn must_be_the_same(
         Some(before) => differs(format!("its seed is `{before}`; now it is `{seed}`")),
         None => Ok(()),
     }
+}
+
+/// The first thing about a scorer that has changed, in words.
+fn change(before: &ScorerSpec, now: &ReadyScorer) -> Option<String> {
+    let grants = json(&now.grants.iter().collect::<Vec<_>>());
+    let judge = now.scorer.judge().map(json);
+    let asked =
+        |ready: &ReadyCondition| (ready.scorer.digest(), ready.scorer.config().as_str().to_owned());
+    let condition = before.condition.as_ref();
+    let condition = condition.map(|it| (it.component_digest, it.config_json.clone()));
+    let output_from = now.output_from.as_ref().map(CasePointer::as_str);
+    let subject = now.subject.as_ref().map(ScorerId::as_str);
+    let selection = &now.selection;
+    // What is compared, and the words before and after the scorer's name.
+    let changes = [
+        (before.component_digest != now.scorer.digest(), "the component of", "has changed"),
+        (
+            before.config_digest != now.scorer.config().digest(),
+            "the configuration of",
+            "has changed",
+        ),
+        (before.limits_json != json(now.scorer.limits()), "the limits of", "have changed"),
+        (before.grants_json != grants, "the grants of", "have changed"),
+        (!before.asks_judge_like(judge.as_deref()), "the judge of", "has changed"),
+        (before.sampling_json != selection.sampling_json(), "the sampling of", "has changed"),
+        (before.nodes_json != selection.nodes_json(), "the nodes of", "have changed"),
+        (before.output_from.as_deref() != output_from, "`on` of", "has changed"),
+        (condition != now.condition.as_ref().map(asked), "`when` of", "has changed"),
+        (before.subject.as_deref() != subject, "whose results", "scores has changed"),
+        (
+            !before.policy().counts_as(&now.policy),
+            "severity, threshold, weight or `required` of",
+            "have changed",
+        ),
+    ];
+    let (_, what, changed) = changes.into_iter().find(|(differs, ..)| *differs)?;
+    Some(format!("{what} `{}` {changed}", now.id))
 }

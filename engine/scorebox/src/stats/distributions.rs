@@ -1,4 +1,4 @@
-//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them, but for
+//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them, except
 //! throws that can be counted; here is only what is asked of it.
 
 use statrs::{

@@ -175,7 +175,7 @@ impl ClusteredMean {
         error.is_finite().then_some(error)
     }
 
-    /// How many scores of a rate say as much as all of these, if each were of a case of its own: the cases divided by how much of
+    /// How many scores of a rate say as much as all of these, if each were of its own case: the cases divided by how much of
     /// a score's variance is between cases. That part is 1 / cases / (scores / cases)² Σe² of the variance p (1 - p) of a rate p, with the
     /// sums e as above; it is 1 if the attempts at a case always agree. A few cases of which nearly all agree hardly show it, so
     /// two more are counted in it that do agree, one with nothing but 1 and one with nothing but 0: without them, the first attempt that
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// How often the interval of a rate has it in it: cases whose rates are 0.9 on average and differ so much from each other that attempts
-    /// correlate with 0.4 (a beta distribution, of which such a part of the rate is drawn anew for each attempt).
+    /// correlate with 0.4 (a beta distribution, of which such a part of the rate is drawn again for each attempt).
     #[test]
     fn the_interval_of_a_rate_holds_as_often_as_it_says() {
         let mut random = crate::stats::random::Random::new(7);

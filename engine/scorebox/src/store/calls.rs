@@ -65,7 +65,7 @@ impl Store {
         })
     }
 
-    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is as it stands: whether
+    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is what is stored: whether
     /// it is what its digests say is for the caller to see.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::contract::Field;
 
-/// A column of the table `cases`, but for its keys.
+/// A column of the table `cases` that is not one of its keys.
 struct Column {
     name: &'static str,
     holds: Holds,

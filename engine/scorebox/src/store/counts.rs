@@ -1,4 +1,4 @@
-//! How many rows of each status every scorer has, and the two means that stand beside them. Statistics
+//! How many rows of each status every scorer has, and the two means that are shown beside them. Statistics
 //! of the scores themselves are the room `stats`.
 
 use std::collections::HashMap;

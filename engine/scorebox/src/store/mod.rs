@@ -27,7 +27,7 @@
 //! | `only_writer.rs` | the right to write a run, which one process has at a time           |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `alone.rs`      | whether a session alone has written a run: then nothing need be counted |
-//! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
+//! | `calls.rs`      | what scorers ask judges, and the scores that depend on it            |
 //! | `call_store.rs` | a database as what judges answered before, and who writes it        |
 //! | `call_check.rs` | whether a recording is the one that its digests name                 |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
@@ -42,9 +42,9 @@
 //! | `attempts.rs`   | the attempts at each case, one after the other                       |
 //! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
 //! | `browsing.rs`   | the words of a case, and the cases around it                         |
-//! | `case_index/`   | cases by verdict, status, score and words, in a file of its own      |
+//! | `case_index/`   | cases by verdict, status, score and words, in its own file           |
 //! | `labelled.rs`   | cases with what one or two scorers say, beside their labels          |
-//! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
+//! | `counts.rs`     | how many rows of each status, and the means that are beside them     |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
 //!

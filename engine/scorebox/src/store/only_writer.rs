@@ -1,5 +1,5 @@
 //! The right to write a run, which one process has at a time: a lock on an empty file beside the database. SQLite's own locks last for one
-//! batch of rows, and keep nobody from scoring the same cases again.
+//! batch of rows, and keep no other process from scoring the same cases again.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -58,7 +58,7 @@ impl OnlyWriter {
 
 impl Drop for OnlyWriter {
     fn drop(&mut self) {
-        // Before the lock ends: who locks it later sees that it is not the one at this path. What stays does no harm.
+        // Before the lock ends: a process that locks it later sees that it is not the one at this path. What stays does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -25,7 +25,7 @@ use crate::{
 pub struct ScoreRecord {
     /// Its deterministic name.
     pub id: ScoreId,
-    /// Where it stands, to ask for what comes after it.
+    /// Where it is, to ask for what comes after it.
     #[serde(skip)]
     pub cursor: ScoreCursor,
     /// The run.
@@ -65,7 +65,7 @@ impl ScoreRecord {
     /// About how much memory its texts take, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let origin = self.reused_from.as_ref().map_or(0, String::len);
-        // The names stand in the id as well.
+        // The names are in the id as well.
         let names = self.row.case_id.len() + self.row.scorer_id.len() + self.scorer_name.len();
         size_of::<ScoreRecord>() + self.row.bytes() + names + origin
     }
@@ -285,7 +285,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<(ScoreRecord, bool)> {
     let scorer_name = cells.take()?;
     let status = cells.take()?;
     let error = row_error(cells.take()?, cells.take()?);
-    // As it is: who verifies the row names it.
+    // As it is: a verification of the row names it.
     let (score, label, reason) = (cells.take()?, cells.take()?, cells.take()?);
     let (meta, assertions, log) = (cells.json()?, cells.json()?, cells.json()?);
     let (scorer_digest, config_digest, input_digest) =

@@ -145,7 +145,7 @@ const COPYING: &str = "
             AND case_key NOT BETWEEN ?1 AND ?2)
     ORDER BY runs.run";
 
-/// The recordings on which scores of these cases stand, and no others.
+/// The recordings that scores of these cases depend on, and no others.
 const UNSHARED_CALLS: &str = "
     DELETE FROM calls WHERE (digest, reply_digest) IN (
             SELECT digest, reply_digest FROM score_calls WHERE case_key > ?1 AND case_key <= ?2)

@@ -5,7 +5,7 @@
 //! the run; its scorers, in the suite's order; its sessions; its summaries; the number of its score rows, so that
 //! one without a case counts; the number of its cases; and the
 //! root of the Merkle tree (`tree`) whose leaves are its cases, in the order in which they were read, each
-//! with its score rows in the order of the scorers. Internal numbers do not count, but for the two that name
+//! with its score rows in the order of the scorers. Internal numbers do not count, except the two that name
 //! the row of which a reused row is a copy.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Words that are stored of a run: how its cases come, and how far it is.
+//! Words that are stored of a run: how its cases come, and how far it is. Decides neither.
 
 #![expect(
     clippy::exhaustive_enums,

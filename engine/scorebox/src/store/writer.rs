@@ -268,7 +268,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// How much of the run is stored. Takes a pass over it if another connection may have written, but for what was counted
+    /// How much of the run is stored. Takes a pass over it if another connection may have written, except for what was counted
     /// since a batch is open: no other process can write until it is committed.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{apart, figure, percent};
+use crate::amount::{count, counted};
 
 /// A requirement that does not hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -136,19 +137,6 @@ fn rates_apart(rate: f64, least: f64) -> [String; 2] {
         return plain;
     }
     apart(rate * 100.0, least * 100.0, |share| format!("{share:.1}")).map(|it| format!("{it} %"))
-}
-
-/// `1 case`, `2,000 cases`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
-}
-
-/// `300,000`.
-pub(crate) fn count(number: u64) -> String {
-    match (number / 1000, number % 1000) {
-        (0, rest) => rest.to_string(),
-        (thousands, rest) => format!("{},{rest:03}", count(thousands)),
-    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ mod share;
 
 pub use broken::Broken;
 #[cfg(feature = "store")]
-pub(crate) use broken::{count, counted};
 pub use case::{CaseTally, CaseVerdict, Counted, ShownVerdict, Verdict};
 pub use figure::{apart, exact, figure, mean_beside, score_beside};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::stats::Rate;
+use crate::{amount::count, stats::Rate};
 
-use super::{CaseVerdict, Verdict, broken::count};
+use super::{CaseVerdict, Verdict};
 
 /// What a case brings to the verdict of a run, beside its own verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

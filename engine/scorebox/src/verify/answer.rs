@@ -62,7 +62,7 @@ pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// What a scorer said about a run, as it is stored: its JSON stands as meta.
+/// What a scorer said about a run, as it is stored: its JSON is the meta.
 pub(super) fn stored_summary(record: &SummaryRecord) -> Result<Answer, String> {
     let mut answer = Answer::new(Status::NotApplicable);
     answer.meta = record.summary_json.clone().map(Json::from);

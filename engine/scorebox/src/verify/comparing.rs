@@ -133,7 +133,7 @@ impl Comparing {
             bytes,
             verdict: None,
         });
-        let begun = begun(number, record, case, (rescorer, answers));
+        let begun = begun(number, record, case, rescorer, answers);
         let settled = match begun {
             Err(verdict) => Some(verdict),
             // There is always room in the queue, so this blocks no thread.
@@ -207,7 +207,8 @@ fn begun(
     number: u64,
     record: ScoreRecord,
     of_row: &StoredCase,
-    (rescorer, answers): (&Rescorer, Result<Vec<Arc<Recording>>, Unrecorded>),
+    rescorer: &Rescorer,
+    answers: Result<Vec<Arc<Recording>>, Unrecorded>,
 ) -> Result<StoredUnit, Verdict> {
     let answers = answers.map_err(|unrecorded| recorded_calls::verdict(&unrecorded))?;
     let case = of_row.case.as_ref().map_err(Verdict::clone)?;

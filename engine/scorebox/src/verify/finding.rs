@@ -48,7 +48,7 @@ impl Verdict {
     }
 }
 
-/// Something that was taken as it stands, because computing the score again does not show it.
+/// Something that was taken as it is, because computing the score again does not show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

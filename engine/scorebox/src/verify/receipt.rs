@@ -194,7 +194,7 @@ impl Receipt {
     }
 
     /// Computes the score again from a component and a case, and from the files of the task if the scorer
-    /// looks at them and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; nobody is asked.
+    /// looks at them and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; no judge is asked.
     pub async fn check(
         &self,
         component: &ComponentBytes,
@@ -237,7 +237,8 @@ impl Receipt {
         let answers = receipt_calls::answers(&self.calls, recordings)?;
         let rescorer = Rescorer::of(
             component,
-            (config.as_str(), self.judge.as_ref()),
+            config.as_str(),
+            self.judge.as_ref(),
             &self.limits,
             self.grants.clone(),
             sandbox,
@@ -311,7 +312,7 @@ impl Receipt {
         Ok(())
     }
 
-    /// Compares the name and the version of the component with what it says of itself.
+    /// Compares the name and the version of the component with what it says about itself.
     fn must_be_named_as(&self, info: &ScorerInfo) -> Result<(), Verdict> {
         let named = &self.component;
         let compared = [

@@ -1,4 +1,4 @@
-//! The calls of a judge that a receipt names, and the recorded answers to them. Asks nobody, and computes nothing.
+//! The calls of a judge that a receipt names, and the recorded answers to them. Asks no judge, and computes nothing.
 
 use std::sync::Arc;
 

@@ -128,7 +128,8 @@ impl Rescorer {
     /// Loads a component that is the right one.
     pub(super) async fn of(
         component: &ComponentBytes,
-        (config, judge): (&str, Option<&JudgeIdentity>),
+        config: &str,
+        judge: Option<&JudgeIdentity>,
         limits: &Limits,
         grants: Vec<Grant>,
         sandbox: &Sandbox,
@@ -301,7 +302,7 @@ impl<'s> Stored<'s> {
             Ok(judge) => judge,
             Err(reason) => return Rescorer::unusable(reason),
         };
-        Rescorer::of(component, (self.config_json, judge.as_ref()), &limits, grants, sandbox).await
+        Rescorer::of(component, self.config_json, judge.as_ref(), &limits, grants, sandbox).await
     }
 }
 
@@ -408,7 +409,7 @@ fn start(frozen: bool) -> Option<String> {
     Some(if frozen { "frozen" } else { "configured each time" }.to_owned())
 }
 
-/// Why limits that stand in a stranger's file are not taken: this machine is to work, and to hold texts, no
+/// Why limits in a stranger's file are not taken: this machine is to work, and to hold texts, no
 /// longer and no larger than this.
 fn beyond_reason(limits: &Limits) -> Option<String> {
     const MOST_TIME: Duration = Duration::from_secs(600);

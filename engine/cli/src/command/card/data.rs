@@ -70,7 +70,7 @@ fn file(path: &Path) -> Result<CardFile, Failure> {
 /// The database with the scores.
 pub(super) struct Kept {
     path: PathBuf,
-    /// What goes with the command, if nobody named a database.
+    /// What goes with the command, if the user named no database.
     folder: Option<TempDir>,
 }
 
@@ -88,7 +88,7 @@ impl Kept {
         &self.path
     }
 
-    /// Why it does not take the scores, or does not give them back. What nobody named is not known by its path.
+    /// Why it does not take the scores, or does not give them back. A database that the user did not name is not known by its path.
     pub(super) fn failure(&self, error: StoreError) -> Failure {
         match self.is_named() {
             true => error.into(),

@@ -68,7 +68,7 @@ fn card_key(key: report::ConfigKey) -> CardKey {
     CardKey { name, kind, range, default, description, choices }
 }
 
-/// This machine, as far as it may matter and names nobody.
+/// This machine, as far as it may matter and identifies no one.
 pub(super) fn machine(jobs: usize) -> String {
     let at_once = report::counted(jobs as u64, "score at once", "scores at once");
     format!("{} {}, {at_once}", std::env::consts::OS, std::env::consts::ARCH)

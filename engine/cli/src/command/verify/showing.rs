@@ -93,7 +93,7 @@ impl Findings {
         }
     }
 
-    /// What was found, and what stands behind it, to the user.
+    /// What was found, and its reason, to the user.
     pub(super) fn show(&self, format: Format) -> Result<(), Failure> {
         self.print(format)?;
         words::say(&format!(

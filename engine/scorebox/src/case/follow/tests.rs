@@ -1,4 +1,4 @@
-//! Tests of where reading a followed file goes on after the file was renamed, replaced, cut or removed.
+//! Tests of where reading a followed file continues after the file was renamed, replaced, cut or removed.
 
 use std::{fs, io::Write as _};
 

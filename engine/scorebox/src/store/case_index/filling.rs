@@ -69,7 +69,7 @@ impl IndexedCase {
 /// What is kept of a case to know it again.
 type Said = [u8; 16];
 
-/// The number of a verdict in the index. A pass with regressions is one of its own.
+/// The number of a verdict in the index. A pass with regressions has its own.
 pub(super) fn verdict_number(verdict: Verdict, is_regressed: bool) -> i64 {
     match verdict {
         Verdict::Passed if is_regressed => 1,
@@ -211,7 +211,7 @@ fn are_new(conn: &Connection, cases: &[IndexedCase], said: &[Said]) -> rusqlite:
     Ok(cases.iter().zip(said).map(|(case, said)| there.get(&case.key) != Some(said)).collect())
 }
 
-/// The numbers under which cases of a run stand among the scorers, with those of these cases.
+/// The numbers that cases of a run have among the scorers, with those of these cases.
 fn scorers(conn: &Connection, run: RunKey, cases: &[IndexedCase]) -> rusqlite::Result<Vec<i64>> {
     let of_cases = cases.iter().flat_map(|case| case.rows.iter().map(|(scorer, ..)| scorer.0));
     let of_cases: BTreeSet<i64> = of_cases.chain([itself(run)]).collect();

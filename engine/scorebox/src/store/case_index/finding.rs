@@ -1,4 +1,4 @@
-//! Cases are found in an index: by scorer, status, score, verdict and words, a page at a time.
+//! Cases are found in an index: by scorer, status, score, verdict and words, a page at a time. The index is filled in `filling`.
 
 use std::cmp::Ordering;
 

@@ -1,18 +1,18 @@
-//! An index of the cases of a database, in a file of its own: by verdict, scorer, status, score, and by the words of outputs
+//! An index of the cases of a database, in its own file: by verdict, scorer, status, score, and by the words of outputs
 //! and reasons. Whatever is in it can be computed again; the database itself is not touched. Decides no verdict.
 //!
 //! - `filling`: cases go into it, in batches.
 //! - `query`: which cases are meant.
 //! - `finding`: cases are found, page by page.
 //! - `matches`: which cases have the words of a search.
-//! - `unspaced`: text as it stands in the index, with scripts that set no spaces between words.
+//! - `unspaced`: text as it is in the index, with scripts that set no spaces between words.
 //! - here: opening the file, how far each run is in it, and of what it was read.
 //!
 //! A case goes in with a digest of all that the index has of it. To read a run again is then to find out whether the index is
 //! right, and costs little if it is: a case with the same digest is passed over.
 //!
 //! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
-//! a status, cases stand in their order and in that of their scores, and a page is merged from the beginnings of those that
+//! a status, cases are in their order and in that of their scores, and a page is merged from the beginnings of those that
 //! are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of their own. If many cases have
 //! the words and scores matter, a page is full before long: then the scores are gone through, and the words say which count.
 
@@ -239,7 +239,7 @@ fn ending(run: &RunRecord) -> Option<String> {
     })
 }
 
-/// The number under which a case itself stands among the scorers.
+/// The number that a case itself has among the scorers.
 fn itself(run: RunKey) -> i64 {
     -run.0
 }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Words of a search that are looked for.
 const MOST_WORDS: usize = 16;
-/// Letters from which on a word is also found where it begins another. So many stand in the index of beginnings; shorter
+/// Letters from which on a word is also found where it begins another. So many are in the index of beginnings; shorter
 /// beginnings are those of almost all words.
 const LEAST_BEGINNING: usize = 3;
 /// Bytes of a search.
@@ -157,7 +157,7 @@ impl CaseQuery {
     pub(super) fn combinations(&self) -> Vec<(i64, i64, i64)> {
         let (scorer, statuses) = match self.scorer {
             Some(scorer) => (scorer.0, self.statuses()),
-            // A case itself stands under one status.
+            // A case itself is under one status.
             None => (itself(self.run), vec![status_number(Status::Scored)]),
         };
         let of_verdict = |verdict| statuses.iter().map(move |status| (scorer, verdict, *status));
@@ -165,7 +165,7 @@ impl CaseQuery {
     }
 
     /// What FTS5 looks for: every word among what is said, and the combination among the marks. With `entries` the combination is
-    /// looked up there, and the marks have only what does not stand there. The words are quoted, so none of them is an operator.
+    /// looked up there, and the marks have only what is not there. The words are quoted, so none of them is an operator.
     pub(super) fn expression(&self, with_entries: bool) -> String {
         let quoted = |word: &String| match word.strip_suffix('*') {
             Some(begins) => format!("\"{}\" *", as_indexed(begins)),

@@ -1,4 +1,4 @@
-//! Text as it stands in the index, in what is indexed as in what is looked for: each character of a script that sets no spaces
+//! Text as it is in the index, in what is indexed as in what is looked for: each character of a script that sets no spaces
 //! between words stands for itself, and accents that are characters of their own are left out. Knows no word.
 
 use std::borrow::Cow;

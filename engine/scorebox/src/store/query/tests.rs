@@ -183,7 +183,7 @@ fn a_row_whose_assertions_decide_against_its_case_fails() {
     assert_eq!((found.len(), writer.store().score_count(&failed).unwrap()), (4, 4));
 }
 
-/// What stands in a row's JSON for a column: `meta` for `meta_json`, `/error/kind` for `error_kind`.
+/// What a row's JSON has for a column: `meta` for `meta_json`, `/error/kind` for `error_kind`.
 fn shown<'a>(json: &'a serde_json::Value, column: &str) -> Option<&'a serde_json::Value> {
     if let Some(of_the_error) = column.strip_prefix("error_") {
         return json.get("error")?.get(of_the_error);
