@@ -58,7 +58,7 @@ pub use index::{
     WebPlace, fetch_index, publish_index,
 };
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
-pub use near_miss::{KnownName, NearMisses, Similarity};
+pub use near_miss::{KnownName, Named, NearMisses, Similarity};
 pub use publish::{Published, publish};
 pub use pull::{Pulled, Releases, newest, pull, pull_annotations, pull_component, releases};
 pub use registry::{Registry, Transport};

@@ -80,7 +80,7 @@ impl Add {
         seen.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         drop((suite, lock));
         output::stdout(|out| seen.write(out))?;
-        names::warn_of(&seen.address, &seen.info.id, seen.signer(), seen.pulled.digest)?;
+        names::warn_of(&seen.named())?;
         if matches!(entry, Entry::New) {
             self.must_be_granted(&seen.anatomy)?;
         }

@@ -9,7 +9,7 @@ use scorebox::{
     sandbox::{Anatomy, Limits, Sandbox},
     suite::SuiteScorer,
 };
-use scorebox_community::{Address, Locked, Pulled, Registry, Signature, Signed, Signer, pull};
+use scorebox_community::{Address, Locked, Named, Pulled, Registry, Signature, Signed, Signer, pull};
 
 use crate::{
     arguments::{Asked, OciArguments},
@@ -88,6 +88,17 @@ impl Candidate {
     /// Whose signature it carries.
     pub(crate) fn signer(&self) -> Option<&Signer> {
         self.signature.as_ref().map(Signature::signer)
+    }
+
+    /// What its name could be taken for.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named {
+            address: &self.address,
+            id: &self.info.id,
+            title: &self.info.name,
+            signer: self.signer().map(Signer::as_str),
+            component: self.pulled.digest,
+        }
     }
 
     /// What a suite uses it as.
