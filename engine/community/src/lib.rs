@@ -55,7 +55,7 @@ pub use error::{CommunityError, Failed, Unusable};
 pub use index::{
     InPlaceOf, Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes,
     MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
-    WebPlace, fetch_index, publish_index,
+    WebPlace, fetch_index, is_web_address, publish_index,
 };
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
 pub use near_miss::{KnownName, Named, NearMisses, Similarity};

@@ -9,7 +9,9 @@ use scorebox::{
     sandbox::{Anatomy, Limits, Sandbox},
     suite::SuiteScorer,
 };
-use scorebox_community::{Address, Locked, Named, Pulled, Registry, Signature, Signed, Signer, pull};
+use scorebox_community::{
+    Address, Locked, Named, Pulled, Registry, Signature, Signed, Signer, pull,
+};
 
 use crate::{
     arguments::{Asked, OciArguments},
@@ -155,6 +157,7 @@ impl Candidate {
         &self,
         scorer: &SuiteScorer,
         sandbox: &Sandbox,
+        oci: &OciArguments,
     ) -> Result<(), Failure> {
         let grants = self.anatomy.grants();
         let loaded = sandbox.load(&self.component, &scorer.config, &scorer.limits, grants).await;
@@ -167,10 +170,11 @@ impl Candidate {
             failure.message
         );
         let hint = format!(
-            "nothing was changed; write `use = \"{}\"` and its `config` by hand, and lock it: scorebox add {} --as {}",
+            "nothing was changed; write `use = \"{}\"` and its `config` by hand, and lock it: scorebox add {} --as {}{}",
             self.uses(),
             self.address,
-            scorer.id
+            scorer.id,
+            oci.again()
         );
         Err(Failure { message, hint: Some(hint), ..failure })
     }
