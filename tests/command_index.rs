@@ -312,7 +312,7 @@ fn who_adds_a_scorer_sees_which_other_its_name_could_be_taken_for() {
     assert_eq!(add("slgned/word-f1"), "", "no index was fetched yet");
     desk.sh("scorebox search reader").exits_with(0);
     assert_snapshot!(add("slgned/word-f1"), @"
-    warning: `HOST/slgned/word-f1:0.1.0` has a name close to `HOST/signed/word-f1`, which another key signed
+    warning: `HOST/slgned/word-f1:0.1.0` has the name of `HOST/signed/word-f1`, which the same key did not sign
     hint: be sure that it is the one that you mean
     ");
     assert_eq!(add("signed/word-f1"), "", "it is what the index says");

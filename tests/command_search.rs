@@ -142,11 +142,11 @@ fn names_that_could_be_taken_for_others_are_pointed_out() {
     warning: `registry.test/crew/bleu:1.0.0` has the name of `bleu`, which is built in
     warning: `registry.test/crew/c0ntains:1.0.0` has a name close to `contains`, which is built in
     warning: `registry.test/crew/exactmatch:1.0.0` has a name close to `exact-match`, which is built in
-    warning: `registry.test/crew/xylometre:1.0.0` has a name close to `registry.test/team/xylometer`, which another key signed
-    warning: `registry.test/team/glockenspiel:1.0.0` has a name close to `registry.test/tearn/glockenspiel`, which another key signed
-    warning: `registry.test/team/xylometer:1.0.0` has a name close to `registry.test/crew/xylometre`, which another key signed
-    warning: `registry.test/team/xylometers:1.0.0` has a name close to `registry.test/crew/xylometre`, which another key signed
-    warning: `registry.test/tearn/glockenspiel:1.0.0` has a name close to `registry.test/team/glockenspiel`, which another key signed
+    warning: `registry.test/crew/xylometre:1.0.0` has a name close to `registry.test/team/xylometer`, which the same key did not sign
+    warning: `registry.test/team/glockenspiel:1.0.0` has the name of `registry.test/tearn/glockenspiel`, which the same key did not sign
+    warning: `registry.test/team/xylometer:1.0.0` has a name close to `registry.test/crew/xylometre`, which the same key did not sign
+    warning: `registry.test/team/xylometers:1.0.0` has a name close to `registry.test/crew/xylometre`, which the same key did not sign
+    warning: `registry.test/tearn/glockenspiel:1.0.0` has the name of `registry.test/team/glockenspiel`, which the same key did not sign
     ");
     let rows = shelf.search("xylophone --format json").exits_with(0).json();
     let close_to = |address: &str| {

@@ -177,12 +177,11 @@ fn an_update_never_widens_unless_it_is_said_by_name() {
     let refused = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
     assert_snapshot!(refused.stderr, @"
     error: `brief`: 1.3.0 reads `groundTruth` of a case as well, and reads `input` of a case as well
-    hint: if you want that: scorebox update brief --read groundTruth --read input
+    hint: if you want that: scorebox update brief --read groundTruth --read input --plain-http
     ");
     desk.sh("cp suite.toml other.toml").exits_with(0);
     let other = update(&desk, "brief --yes --suite other.toml --to 1.3").exits_with(2);
-    let hint =
-        "scorebox update brief --read groundTruth --read input --suite other.toml --to 1.3\n";
+    let hint = "scorebox update brief --read groundTruth --read input --to 1.3 --suite other.toml --plain-http\n";
     assert!(other.stderr.ends_with(hint), "{other}");
     let partly = nothing_changes(&desk, || update(&desk, "brief --yes --read input").exits_with(2));
     assert!(
@@ -210,12 +209,12 @@ fn a_version_that_lets_more_pass_is_refused_unless_that_is_said() {
     assert!(soft.stdout.contains(counts), "{soft}");
     assert_snapshot!(soft.stderr, @"
     error: `brief`: 1.4.0 counts otherwise in verdicts: its threshold is 0.5, and was 0.8, and its severity is soft, and was gate
-    hint: if you want that: scorebox update brief --verdict
+    hint: if you want that: scorebox update brief --verdict --plain-http
     ");
     let turned = laxer("1.5.0", &format!("{gate}, direction: 'lower-is-better'"));
     assert_snapshot!(turned.stderr, @"
     error: `brief`: 1.5.0 counts otherwise in verdicts: its scale is 0 to 1, lower-is-better, and was 0 to 1, higher-is-better
-    hint: if you want that: scorebox update brief --verdict
+    hint: if you want that: scorebox update brief --verdict --plain-http
     ");
     update(&desk, "brief --to 1.4.0 --verdict --yes").exits_with(0);
     assert!(desk.read("suite.toml").contains("brief:1.4.0"));
@@ -246,7 +245,7 @@ fn nobody_knows_whether_a_version_lets_more_pass_than_one_that_is_gone() {
     let refused = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
     assert_snapshot!(refused.stderr, @"
     error: `brief`: 1.3.0 may count otherwise in verdicts: there is no locked component to compare it with
-    hint: if you want that: scorebox update brief --verdict
+    hint: if you want that: scorebox update brief --verdict --plain-http
     ");
     update(&desk, "brief --verdict --yes").exits_with(0);
 }
@@ -279,8 +278,8 @@ fn another_signer_or_none_is_refused_unless_it_is_said_by_name() {
     let other = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
     assert!(other.stderr.contains("1.4.0 is signed by another key, RW"), "{other}");
     let hint = other.stderr.lines().find(|line| line.starts_with("hint:")).unwrap();
-    let (_, options) = hint.split_once("scorebox update ").unwrap();
-    update(&desk, &format!("{options} --yes")).exits_with(0);
+    let (_, command) = hint.split_once("if you want that: ").unwrap();
+    desk.sh(&format!("{command} --yes")).exits_with(0);
     assert!(desk.read("suite.toml").contains("brief:1.4.0"));
     // What is unsigned now may be signed later: that widens nothing.
     update(&desk, "brief --to 1.3.0 --unsigned --yes").exits_with(0);
@@ -317,11 +316,11 @@ fn a_version_that_is_not_compatible_or_older_is_taken_only_if_it_is_named() {
     publish(&desk, &Version { version: "2.0.0", ..FIRST });
     publish(&desk, &Version { version: "1.1.0", ..FIRST });
     let said = nothing_changes(&desk, || update(&desk, "--yes").exits_with(0));
-    assert_snapshot!(said.stderr, @"`brief` has the newest version that is compatible, 1.2.0; 2.0.0 is out: scorebox update brief --to 2.0.0");
+    assert_snapshot!(said.stderr, @"`brief` has the newest version that is compatible, 1.2.0; 2.0.0 is out: scorebox update brief --to 2.0.0 --plain-http");
     let added = nothing_changes(&desk, || desk.add("HOST/team/brief:2.0.0 --yes").exits_with(2));
     assert_snapshot!(added.stderr, @"
     error: there is another version of the scorer `brief` in suite.toml already
-    hint: see what differs, and take it: `scorebox update brief --to 2.0.0`
+    hint: see what differs, and take it: `scorebox update brief --to 2.0.0 --plain-http`
     ");
     update(&desk, "brief --to 2 --yes").exits_with(0);
     assert!(desk.read("suite.toml").contains("brief:2.0.0"));
@@ -329,6 +328,29 @@ fn a_version_that_is_not_compatible_or_older_is_taken_only_if_it_is_named() {
     assert!(desk.read("suite.toml").contains("brief:1.1.0"));
     let missing = nothing_changes(&desk, || update(&desk, "brief --to 7 --yes").exits_with(2));
     assert!(missing.stderr.contains("it has no `team/brief:7`"), "{missing}");
+}
+
+#[test]
+fn who_has_a_pre_release_is_told_of_newer_ones_and_others_take_none_unasked() {
+    let Some(desk) = desk() else { return };
+    for version in ["2.0.0-rc.1", "2.0.0-rc.2"] {
+        publish(&desk, &Version { version, ..FIRST });
+    }
+    let unasked = update(&desk, "--yes").exits_with(0);
+    assert_eq!(unasked.stderr, "`brief` has the newest version, 1.2.0\n");
+    assert_snapshot!(update(&desk, "brief --to 2 --yes").exits_with(2).stderr, @"
+    error: `brief`: cannot fetch from HOST: it has no release of `team/brief:2`, only 2.0.0-rc.2, 2.0.0-rc.1
+    hint: they are pre-releases, which are taken only by their whole version, such as 2.0.0-rc.2
+    ");
+    let added = desk.add("HOST/team/brief:2.0 --as other --yes").exits_with(2);
+    assert!(added.stderr.contains("it has no release of `team/brief:2.0`, only"), "{added}");
+    update(&desk, "brief --to 2.0.0-rc.1 --yes").exits_with(0);
+    assert_snapshot!(desk.sh("scorebox outdated --plain-http").exits_with(0).stdout, @"
+    scorer  version     compatible  newest      published at
+    brief   2.0.0-rc.1  2.0.0-rc.2  2.0.0-rc.2  HOST/team/brief
+    ");
+    update(&desk, "--yes").exits_with(0);
+    assert!(desk.read("suite.toml").contains("brief:2.0.0-rc.2"));
 }
 
 #[test]
@@ -343,6 +365,7 @@ fn what_cannot_be_updated_is_named_and_nothing_is_asked_without_a_terminal() {
     assert_snapshot!(refused("gone"), @"error: `gone` is not a published scorer of suite.toml");
     assert_snapshot!(refused(""), @"error: `brief`: cannot ask whether to update it: this is not a terminal");
     assert_snapshot!(refused("--to 2.0.0"), @"error: the following required arguments were not provided:");
+    assert_snapshot!(refused("brief --read bogus"), @"error: invalid value 'bogus' for '--read <PART>'");
     assert_snapshot!(refused("--suite gone.toml"), @"error: there is no suite `gone.toml`");
 }
 
@@ -429,7 +452,7 @@ fn a_version_that_does_not_take_the_configuration_of_its_entry_is_refused() {
     assert_snapshot!(scores, @"scores        0 of 12 scores of run before computed again");
     assert_snapshot!(refused.stderr, @r#"
     error: `brief`: 1.3.0 does not load with what `brief` has in the suite: invalid-config: `unit` is required
-    hint: nothing was changed; write `use = "oci://HOST/team/brief:1.3.0"` and its `config` by hand, and lock it: scorebox add HOST/team/brief:1.3.0 --as brief
+    hint: nothing was changed; write `use = "oci://HOST/team/brief:1.3.0"` and its `config` by hand, and lock it: scorebox add HOST/team/brief:1.3.0 --as brief --plain-http
     "#);
     desk.sh("echo 'config = { unit = \"words\" }' >> suite.toml").exits_with(0);
     // The suite is not valid for 1.2.0 now, and its user says so.
@@ -463,8 +486,8 @@ fn what_is_not_known_is_said_of_each_scorer_behind_what_is_known() {
     hint: name the version to update to: scorebox update NAME --to VERSION
     error: `gone`: cannot fetch from HOST: it has no `team/gone:1.0.0`
     hint: check the name and the version
-    error: `lost`: cannot fetch from HOST: it has no `team/brief:1.9.0`
-    hint: check the name and the version
+    error: `lost`: 1.9.0 is no longer published at HOST/team/brief
+    hint: versions there: 1.3.0, 1.2.0; take one: scorebox update NAME --to VERSION --plain-http
     [exit code 2]
     ");
     desk.write("suite.toml", &suite);

@@ -111,7 +111,7 @@ fn without_a_network_indexes_are_searched_as_they_were_fetched_last() {
     shelf.put_index("team.json", 1, &[entry("registry.test/team/good:1.0.0")]);
     let before = shelf.search("xylophone --offline").exits_with(2);
     assert_snapshot!(before.stderr, @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: the index `team` was not fetched before
     hint: search once without --offline
     ");
@@ -131,7 +131,7 @@ fn without_a_network_indexes_are_searched_as_they_were_fetched_last() {
     fs::remove_dir_all(folder.path("data")).unwrap();
     let down = folder.sh(line).exits_with(2);
     assert_snapshot!(down.stderr.replace(&host, "HOST"), @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: cannot reach it: Connection refused (os error 111)
     hint: check its `url` in the configuration, and the network
     ");
@@ -215,14 +215,14 @@ fn an_index_with_more_scorers_than_one_may_have_is_refused() {
     };
     shelf.put("team.json", &document(50_001), TEAM);
     assert_snapshot!(shelf.search("xylophone").exits_with(2).stderr, @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: what is signed is not an index: it has more than 50000 scorers at line 1 column 17889297
     ");
     // A million is more than is read.
     let million = "{\"address\": \"registry.test/good:1.0.0\"}\n".repeat(1_000_000);
     shelf.put("team.json", &million, TEAM);
     assert_snapshot!(shelf.search("xylophone").exits_with(2).stderr, @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: it sent more than 33554432 bytes as an index
     ");
 }
@@ -236,7 +236,7 @@ fn a_scorer_that_is_twice_in_an_index_makes_it_invalid() {
     document["scorers"].as_array_mut().unwrap().push(again);
     shelf.put("team.json", &document.to_string(), TEAM);
     assert_snapshot!(shelf.search("xylophone").exits_with(2).stderr, @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: what is signed is not an index: scorer 2: `registry.test/team/good:1.0.0` is in it twice at line 1 column 732
     ");
 }
@@ -306,7 +306,7 @@ fn no_redirect_leads_from_tls_to_a_place_without() {
         output.stderr.replace(&host, "TLS-HOST")
     };
     assert_snapshot!(search("authority.pem"), @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: https://TLS-HOST/team.json: it names a place without TLS, `http://HOST`, which is not asked
     ");
     let untrusted = search("other-authority.pem");
@@ -356,7 +356,7 @@ fn a_copy_that_is_damaged_is_reported() {
     damage().exits_with(0);
     let offline = shelf.search("xylophone --offline").exits_with(2);
     assert_snapshot!(offline.stderr, @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: the copy of it in `data/indexes/[digest].index` is damaged
     hint: search once without --offline
     ");
@@ -364,7 +364,7 @@ fn a_copy_that_is_damaged_is_reported() {
     let down = shelf.search("xylophone").exits_with(2);
     assert_snapshot!(down.stderr, @"
     warning: the index `team`: the copy of it in `data/indexes/[digest].index` is damaged, and is not used
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: http://HOST/team.json: it answered with status 503, 4 times
     hint: HOST is busy or down: try again later
     ");
@@ -385,7 +385,7 @@ fn a_server_that_uses_the_certificate_of_an_authority_is_refused_in_words() {
     ));
     let output = shelf.search("xylophone").exits_with(2);
     assert_snapshot!(output.stderr.replace(&port.to_string(), "PORT"), @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: https://localhost:PORT/team.json: it uses the certificate of an authority (CA) as its own
     hint: if the server is yours, let an authority sign a certificate for it, or make one with `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`
     ");
@@ -401,7 +401,7 @@ fn a_registry_that_wants_a_login_says_which_command_gives_it() {
     ));
     let output = shelf.search("xylophone").exits_with(2);
     assert_snapshot!(output.stderr.replace(&host, "REGISTRY"), @"
-    no scorer has all of these words
+    no scorer that could be searched has all of these words
     error: cannot read the index `team`: oci://REGISTRY/team/index:1: it wants a login
     hint: `docker login REGISTRY` stores a login that may fetch there
     ");

@@ -1,13 +1,29 @@
 //! What a published scorer's name could be taken for, in words. Decides nothing: what is alike may be so by chance.
 
-use scorebox::digest::Digest;
-use scorebox_community::{Address, KnownName, NearMisses, Signer, Similarity};
+use scorebox_community::{IndexEntry, KnownName, Named, NearMisses, Signer, Similarity};
 
 use crate::{failure::Failure, indexes, setup, user_configuration::UserConfiguration, words};
 
-/// The names of the built-in scorers.
-pub(crate) fn built_in() -> NearMisses {
-    NearMisses::of(setup::registry().list())
+/// The names of the built-in scorers, with their titles.
+pub(crate) fn built_in() -> Result<NearMisses, Failure> {
+    let registry = setup::registry();
+    let mut titles = Vec::new();
+    for name in registry.list() {
+        let title = registry.listing(name)?.map(|listing| listing.info.name);
+        titles.push((name, title.unwrap_or_default()));
+    }
+    Ok(NearMisses::of(titles.iter().map(|(name, title)| (*name, title.as_str()))))
+}
+
+/// What an index says that another scorer's name could be taken for.
+pub(crate) fn named(entry: &IndexEntry) -> Named<'_> {
+    Named {
+        address: &entry.address,
+        id: &entry.scorer_id,
+        title: &entry.title,
+        signer: entry.signer.as_ref().map(Signer::as_str),
+        component: entry.component,
+    }
 }
 
 /// `has a name close to `contains`, which is built in`.
@@ -18,41 +34,36 @@ pub(crate) fn in_words(known: &KnownName, similarity: Similarity) -> String {
     };
     match known {
         KnownName::BuiltIn(name) => format!("{how} `{name}`, which is built in"),
-        KnownName::Published(place) => format!("{how} `{place}`, which another key signed"),
+        KnownName::Published(place) => format!("{how} `{place}`, which the same key did not sign"),
     }
 }
 
 /// Warns of a scorer that is about to be added if its name could be taken for another, or if an index says something else about it. Asks
 /// nobody: indexes are those that were fetched last.
-pub(crate) fn warn_of(
-    address: &Address,
-    id: &str,
-    signer: Option<&Signer>,
-    component: Digest,
-) -> Result<(), Failure> {
-    let signer = signer.map(Signer::as_str);
+pub(crate) fn warn_of(scorer: &Named<'_>) -> Result<(), Failure> {
     let configuration = UserConfiguration::read()?;
-    let mut names = built_in();
+    let (mut names, address) = (built_in()?, scorer.address);
     for (index, signed) in indexes::kept(&configuration.indexes) {
         for entry in &signed.index().scorers {
-            names.know(&entry.address, entry.signer.as_ref().map(Signer::as_str));
-            if entry.address != *address {
+            let known = named(entry);
+            names.know(&known);
+            if known.address != address {
                 continue;
             }
-            if entry.component != component {
+            if known.component != scorer.component {
                 words::warn(&format!(
                     "the index `{index}` names another component for `{address}`: sha256:{}",
-                    entry.component
+                    known.component
                 ));
             }
-            if entry.signer.as_ref().map(Signer::as_str) != signer {
-                let named = entry.signer.as_ref();
-                let named = named.map_or("not signed".to_owned(), |key| format!("signed by {key}"));
-                words::warn(&format!("the index `{index}` says that `{address}` is {named}"));
+            if known.signer != scorer.signer {
+                let said =
+                    known.signer.map_or("not signed".to_owned(), |key| format!("signed by {key}"));
+                words::warn(&format!("the index `{index}` says that `{address}` is {said}"));
             }
         }
     }
-    if let Some((known, similarity)) = names.closest(address, id, signer) {
+    if let Some((known, similarity)) = names.closest(scorer) {
         words::warn(&format!("`{address}` {}", in_words(&known, similarity)));
         words::hint("be sure that it is the one that you mean");
     }

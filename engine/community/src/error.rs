@@ -107,6 +107,16 @@ pub enum Failed {
         /// The tag.
         tag: String,
     },
+    /// It has no release of that line, and versions that are not out yet.
+    #[error("it has no release of `{name}:{line}`, only {}", .versions.join(", "))]
+    NotOutYet {
+        /// The name in the registry.
+        name: String,
+        /// The beginning of the version that was asked for.
+        line: String,
+        /// The newest of its versions, the newest first.
+        versions: Vec<String>,
+    },
     /// What it has is no scorer.
     #[error("`{name}:{tag}` is not a scorer: {reason}")]
     NotAScorer {
@@ -132,7 +142,9 @@ pub enum Failed {
     #[error("it redirects more than {0} times")]
     RedirectsTooOften(usize),
     /// It took the artifact, and gives something else back.
-    #[error("it accepted the artifact but returns different bytes")]
+    #[error(
+        "it accepted the artifact but returns different bytes: it changed them, or someone else published under this tag at the same time"
+    )]
     NotKept,
 }
 

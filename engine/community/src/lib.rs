@@ -55,10 +55,10 @@ pub use error::{CommunityError, Failed, Unusable};
 pub use index::{
     InPlaceOf, Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes,
     MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
-    WebPlace, fetch_index, publish_index,
+    WebPlace, fetch_index, is_web_address, publish_index,
 };
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
-pub use near_miss::{KnownName, NearMisses, Similarity};
+pub use near_miss::{KnownName, Named, NearMisses, Similarity};
 pub use publish::{Published, publish};
 pub use pull::{Pulled, Releases, newest, pull, pull_annotations, pull_component, releases};
 pub use registry::{Registry, Transport};

@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use scorebox::digest::Digest;
+
 use crate::address::Address;
 
 /// Shorter names are compared for letters that look alike only: too many words of three letters differ in one.
@@ -67,20 +69,41 @@ struct Shape {
 /// Names, and those that are better known.
 #[derive(Debug, Default)]
 pub struct NearMisses {
-    built_in: Vec<(String, Name)>,
+    /// Each with its name and its title.
+    built_in: Vec<(String, [Name; 2])>,
     /// Each once, in the order in which they became known.
     places: Vec<Place>,
     known: HashSet<Place>,
     /// The whole names of the places, and their last parts.
     wholes: Names,
     lasts: Names,
+    titles: Names,
 }
 
-/// A place and who signed what is there.
+/// A published scorer, as far as it matters what it could be taken for.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a caller that leaves one out compares less")]
+pub struct Named<'n> {
+    /// Where it is published.
+    pub address: &'n Address,
+    /// What it calls itself: its id.
+    pub id: &'n str,
+    /// What it calls itself for people.
+    pub title: &'n str,
+    /// Who signed it.
+    pub signer: Option<&'n str>,
+    /// Its component.
+    pub component: Digest,
+}
+
+/// A place, and who signed what is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Place {
     text: String,
+    title: String,
     signer: Option<String>,
+    /// Of what nobody signed: which scorer it is.
+    component: Option<Digest>,
 }
 
 /// The names of all places, in their order, and ways to those that are alike.
@@ -92,50 +115,70 @@ struct Names {
 }
 
 impl NearMisses {
-    /// Names that are like those of these built-in scorers.
-    pub fn of<'a>(built_in: impl IntoIterator<Item = &'a str>) -> NearMisses {
-        let built_in = built_in.into_iter().map(|name| (name.to_owned(), Name::of(name)));
+    /// Names that are like those of these built-in scorers, each with its title.
+    pub fn of<'a>(built_in: impl IntoIterator<Item = (&'a str, &'a str)>) -> NearMisses {
+        let built_in = built_in
+            .into_iter()
+            .map(|(name, title)| (name.to_owned(), [Name::of(name), Name::of(title)]));
         NearMisses { built_in: built_in.collect(), ..NearMisses::default() }
     }
 
-    /// Another published scorer that is known, and who signed it.
-    pub fn know(&mut self, address: &Address, signer: Option<&str>) {
-        let place = Place { text: place_of(address), signer: signer.map(str::to_owned) };
+    /// Another published scorer that is known.
+    pub fn know(&mut self, scorer: &Named<'_>) {
+        let place = Place::of(scorer);
         if !self.known.insert(place.clone()) {
             return;
         }
         self.wholes.add(Name::of(&place.text));
-        self.lasts.add(Name::of(last_of(address)));
+        self.lasts.add(Name::of(last_of(scorer.address)));
+        self.titles.add(Name::of(scorer.title));
         self.places.push(place);
     }
 
-    /// What the scorer at `address`, which calls itself `id`, could be taken for: a built-in scorer first, and then one that somebody else
-    /// signed. Scorers of one signer are not compared with each other.
-    pub fn closest(
-        &self,
-        address: &Address,
-        id: &str,
-        signer: Option<&str>,
-    ) -> Option<(KnownName, Similarity)> {
-        let last = Name::of(last_of(address));
-        let names = [Name::of(id), last.clone()];
-        let of_built_in = self.built_in.iter().filter_map(|(known, known_name)| {
-            let similarity = names.iter().filter_map(|name| name.similarity(known_name));
-            Some((KnownName::BuiltIn(known.clone()), similarity.min_by_key(|it| it.rank())?))
+    /// What a scorer could be taken for: a built-in one first, and then one somewhere else that the same key did not sign. Scorers of one
+    /// signer are not compared with each other, and a copy of what nobody signed not with that.
+    pub fn closest(&self, scorer: &Named<'_>) -> Option<(KnownName, Similarity)> {
+        let (last, title) = (Name::of(last_of(scorer.address)), Name::of(scorer.title));
+        let names = [Name::of(scorer.id), last.clone()];
+        let of_built_in = self.built_in.iter().filter_map(|(known, known_names)| {
+            let by_name = names.iter().filter_map(|name| name.similarity(&known_names[0]));
+            let by_title = known_names.iter().filter_map(|known| title.look_alike(known));
+            let similarity = by_name.chain(by_title).min_by_key(|it| it.rank())?;
+            Some((KnownName::BuiltIn(known.clone()), similarity))
         });
         if let Some(closest) = of_built_in.min_by_key(|(_, similarity)| similarity.rank()) {
             return Some(closest);
         }
-        let place = place_of(address);
-        let is_another = |other: usize| {
-            let other = &self.places[other];
-            (signer.is_none() || other.signer.as_deref() != signer) && other.text != place
-        };
-        // Two may choose the same word for their scorers; in places that are alike as well it is no chance.
-        let of_lasts = self.lasts.closest(&last, is_another);
-        let of_wholes = self.wholes.closest(&Name::of(&place), is_another);
-        let first = of_lasts.into_iter().chain(of_wholes).min()?;
-        Some((KnownName::Published(self.places[first].text.clone()), Similarity::Close))
+        let place = Place::of(scorer);
+        let is_another = |other: usize| self.places[other].could_be_confused_with(&place);
+        let wholes = Name::of(&place.text);
+        let found = [
+            self.lasts.closest(&last, is_another),
+            self.lasts.closest(&names[0], is_another),
+            self.wholes.closest(&wholes, is_another),
+            self.titles.look_alike(&title, is_another),
+        ];
+        let found = found.into_iter().flatten();
+        let (similarity, first) = found.min_by_key(|(how, number)| (how.rank(), *number))?;
+        Some((KnownName::Published(self.places[first].text.clone()), similarity))
+    }
+}
+
+impl Place {
+    fn of(scorer: &Named<'_>) -> Place {
+        Place {
+            text: place_of(scorer.address),
+            title: scorer.title.to_owned(),
+            signer: scorer.signer.map(str::to_owned),
+            component: scorer.signer.is_none().then_some(scorer.component),
+        }
+    }
+
+    /// Whether it is somewhere else, and not known to be of the same publisher or the same scorer.
+    fn could_be_confused_with(&self, other: &Place) -> bool {
+        self.text != other.text
+            && (self.signer.as_deref(), self.component)
+                != (other.signer.as_deref(), other.component)
     }
 }
 
@@ -144,26 +187,48 @@ impl Names {
         let number = self.names.len();
         let Name { text, skeleton, words, shape } = name;
         self.names.push((text, shape));
-        self.by_skeleton.entry(skeleton).or_default().push(number);
+        if !skeleton.is_empty() {
+            self.by_skeleton.entry(skeleton).or_default().push(number);
+        }
         if !words.is_empty() {
             self.by_words.entry(words).or_default().push(number);
         }
     }
 
-    /// The first of those that the name could be taken for and is not, among those that may be.
-    fn closest(&self, name: &Name, may_be: impl Fn(usize) -> bool) -> Option<usize> {
-        let is_other = |number: &&usize| self.names[**number].0 != name.text && may_be(**number);
-        let first = |numbers: Option<&Vec<usize>>| numbers?.iter().find(is_other).copied();
-        let alike =
-            [first(self.by_skeleton.get(&name.skeleton)), first(self.by_words.get(&name.words))];
+    /// The first of those that have the name or that it could be taken for, among those that may be.
+    fn closest(&self, name: &Name, may_be: impl Fn(usize) -> bool) -> Option<(Similarity, usize)> {
+        let alike = [
+            Names::first_of(self.by_skeleton.get(&name.skeleton), &may_be),
+            Names::first_of(self.by_words.get(&name.words), &may_be),
+        ];
         let is_near = |(number, (text, shape)): &(usize, &(String, Shape))| {
-            name.shape.could_be_near(*shape)
-                && may_be(*number)
-                && *text != name.text
-                && name.is_near(text)
+            name.shape.could_be_near(*shape) && may_be(*number) && name.is_near(text)
         };
         let near = self.names.iter().enumerate().find(is_near).map(|(number, _)| number);
-        alike.into_iter().flatten().chain(near).min()
+        let found = alike.into_iter().flatten().chain(near);
+        let found = found.map(|number| (self.similarity(number, name), number));
+        found.min_by_key(|(how, number)| (how.rank(), *number))
+    }
+
+    /// The first that looks like the name, of those that may be.
+    fn look_alike(
+        &self,
+        name: &Name,
+        may_be: impl Fn(usize) -> bool,
+    ) -> Option<(Similarity, usize)> {
+        let number = Names::first_of(self.by_skeleton.get(&name.skeleton), may_be)?;
+        Some((self.similarity(number, name), number))
+    }
+
+    fn first_of(numbers: Option<&Vec<usize>>, may_be: impl Fn(usize) -> bool) -> Option<usize> {
+        numbers?.iter().copied().find(|number| may_be(*number))
+    }
+
+    fn similarity(&self, number: usize, name: &Name) -> Similarity {
+        match self.names[number].0 == name.text {
+            true => Similarity::Same,
+            false => Similarity::Close,
+        }
     }
 }
 
@@ -211,6 +276,15 @@ impl Name {
             || (!self.words.is_empty() && self.words == known.words)
             || (self.shape.could_be_near(known.shape) && self.is_near(&known.text));
         is_close.then_some(Similarity::Close)
+    }
+
+    /// Whether it looks like the other. Titles that differ in letters are other titles: many of them are short words.
+    fn look_alike(&self, known: &Name) -> Option<Similarity> {
+        let is_alike = !self.skeleton.is_empty() && self.skeleton == known.skeleton;
+        is_alike.then(|| match self.text == known.text {
+            true => Similarity::Same,
+            false => Similarity::Close,
+        })
     }
 
     /// Whether few letters differ, or are in another place.
@@ -274,15 +348,27 @@ mod tests {
         written.parse().unwrap()
     }
 
+    fn named<'n>(
+        address: &'n Address,
+        [id, title]: [&'n str; 2],
+        signer: Option<&'n str>,
+    ) -> Named<'n> {
+        Named { address, id, title, signer, component: Digest::of(b"component") }
+    }
+
     fn built_in(name: &str, similarity: Similarity) -> Option<(KnownName, Similarity)> {
         Some((KnownName::BuiltIn(name.to_owned()), similarity))
     }
 
     #[test]
     fn names_like_those_of_built_in_scorers_are_found() {
-        let names = NearMisses::of(["contains", "exact-match", "regex", "bleu", "f1", "word-f1"]);
-        let closest =
-            |name: &str| names.closest(&address(&format!("a.b/x/{name}:1")), "unlike", TEAM);
+        let names = NearMisses::of(
+            ["contains", "exact-match", "regex", "bleu", "f1", "word-f1"].map(|name| (name, "")),
+        );
+        let closest = |name: &str| {
+            let address = address(&format!("a.b/x/{name}:1"));
+            names.closest(&named(&address, ["unlike", ""], TEAM))
+        };
         assert_eq!(closest("contains"), built_in("contains", Similarity::Same));
         for (name, known) in [
             ("contians", "contains"),
@@ -307,20 +393,33 @@ mod tests {
 
     #[test]
     fn what_a_scorer_calls_itself_counts_as_where_it_is() {
-        let names = NearMisses::of(["contains"]);
-        let closest = |id: &str| names.closest(&address("a.b/x/innocent:1"), id, TEAM);
-        assert_eq!(closest("contains"), built_in("contains", Similarity::Same));
-        assert_eq!(closest("contians"), built_in("contains", Similarity::Close));
-        assert_eq!(closest("innocent"), None);
+        let names = NearMisses::of([("contains", "Has the Text")]);
+        let closest = |id: &str, title: &str| {
+            names.closest(&named(&address("a.b/x/innocent:1"), [id, title], TEAM))
+        };
+        assert_eq!(closest("contains", ""), built_in("contains", Similarity::Same));
+        assert_eq!(closest("contians", ""), built_in("contains", Similarity::Close));
+        for title in ["Contains", "Has the text"] {
+            assert_eq!(closest("innocent", title), built_in("contains", Similarity::Same));
+        }
+        for title in ["C0ntains", "Has-the-Text"] {
+            assert_eq!(closest("innocent", title), built_in("contains", Similarity::Close));
+        }
+        for title in ["", "-", "Contain", "Has Text"] {
+            assert_eq!(closest("innocent", title), None, "{title}");
+        }
     }
 
     #[test]
     fn a_name_is_compared_with_those_of_other_signers_and_not_with_its_own() {
         let mut names = NearMisses::of([]);
-        names.know(&address("registry.test/team/grader:1.0.0"), TEAM);
-        names.know(&address("registry.test/team/grader:1.1.0"), TEAM);
+        for version in ["1.0.0", "1.1.0"] {
+            let address = address(&format!("registry.test/team/grader:{version}"));
+            names.know(&named(&address, ["grader", "The Grader"], TEAM));
+        }
         let closest = |written: &str, signer| {
-            names.closest(&address(written), "x", signer).map(|(known, _)| known)
+            let address = address(written);
+            names.closest(&named(&address, ["x", "X"], signer)).map(|(known, _)| known)
         };
         let known = Some(KnownName::Published("registry.test/team/grader".to_owned()));
         assert_eq!(closest("registry.test/team/grade:1", OTHER), known);
@@ -329,7 +428,42 @@ mod tests {
         assert_eq!(closest("registry.test/team/grade:1", None), known, "nobody signed it");
         assert_eq!(closest("registry.test/team/grade:1", TEAM), None);
         assert_eq!(closest("registry.test/team/grader:2.0.0", OTHER), None, "it is that place");
-        assert_eq!(closest("elsewhere.test/people/grader:1", OTHER), None, "a word that two chose");
+        assert_eq!(closest("elsewhere.test/people/other:1", OTHER), None);
+    }
+
+    #[test]
+    fn the_same_name_somewhere_else_is_found_unless_the_same_key_signed_it() {
+        let mut names = NearMisses::of([]);
+        let (signed, unsigned) =
+            (address("registry.test/team/grader:1"), address("registry.test/x/counter:1"));
+        names.know(&named(&signed, ["grader", "The Grader"], TEAM));
+        names.know(&named(&unsigned, ["counter", "Counts"], None));
+        let known = |place: &str, similarity| {
+            Some((KnownName::Published(format!("registry.test/{place}")), similarity))
+        };
+        let (same, close) = (Similarity::Same, Similarity::Close);
+        let mirror = address("mirror.test/people/grader:1");
+        let other = address("mirror.test/people/x:1");
+        for (address, says, signer, expected) in [
+            (&mirror, ["x", "X"], OTHER, known("team/grader", same)),
+            (&mirror, ["x", "X"], None, known("team/grader", same)),
+            (&mirror, ["grader", "The Grader"], TEAM, None),
+            (&other, ["grader", "X"], OTHER, known("team/grader", same)),
+            (&other, ["x", "The Grader"], OTHER, known("team/grader", same)),
+            (&other, ["x", "the-grader"], OTHER, known("team/grader", close)),
+            (&other, ["x", "The Grade"], OTHER, None),
+            (&other, ["counter", "X"], OTHER, known("x/counter", same)),
+            (&other, ["counter", "X"], None, None),
+        ] {
+            assert_eq!(
+                names.closest(&named(address, says, signer)),
+                expected,
+                "{address} {says:?}"
+            );
+        }
+        let of_other_bytes =
+            Named { component: Digest::of(b"other"), ..named(&other, ["counter", "X"], None) };
+        assert_eq!(names.closest(&of_other_bytes), known("x/counter", same));
     }
 
     #[test]
@@ -367,19 +501,21 @@ mod tests {
         let mut names = NearMisses::of([]);
         for number in 0..50_000 {
             let word = format!("{number:05}").replace(['1', '3'], "x");
-            names.know(&address(&format!("registry.test/team/{word}-{number}:1")), TEAM);
+            let address = address(&format!("registry.test/team/{word}-{number}:1"));
+            names.know(&named(&address, ["x", ""], TEAM));
         }
-        names.know(&address("registry.test/team/glockenspiel:1"), TEAM);
-        let closest = names.closest(&address("elsewhere.test/crew/glockenspeil:1"), "x", OTHER);
+        names.know(&named(&address("registry.test/team/glockenspiel:1"), ["x", ""], TEAM));
+        let other = address("elsewhere.test/crew/glockenspeil:1");
+        let closest = names.closest(&named(&other, ["y", ""], OTHER));
         let known = KnownName::Published("registry.test/team/glockenspiel".to_owned());
         assert_eq!(closest, Some((known, Similarity::Close)));
     }
 
     #[test]
     fn letters_of_any_script_are_compared() {
-        let names = NearMisses::of(["contains"]);
+        let names = NearMisses::of([("contains", "")]);
         // With a Cyrillic `о`, as only an id could have it.
-        let closest = names.closest(&address("a.b/x:1"), "cоntains", TEAM);
+        let closest = names.closest(&named(&address("a.b/x:1"), ["cоntains", ""], TEAM));
         assert_eq!(closest, built_in("contains", Similarity::Close));
     }
 }

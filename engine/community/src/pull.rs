@@ -7,11 +7,15 @@ use scorebox::digest::Digest;
 use semver::Version;
 
 use crate::{
+    address::Address,
     artifact::{Described, MOST_COMPONENT_BYTES},
     error::{CommunityError, Failed},
     registry::{Access, Registry},
     signing::{BadSignature, Signature, Signer},
 };
+
+/// The most versions that an error names.
+const MOST_NAMED: usize = 5;
 
 /// A scorer as a registry has it now.
 #[derive(Clone, Debug)]
@@ -79,15 +83,16 @@ pub async fn newest(registry: Registry) -> Result<Registry, CommunityError> {
     newest_of(registry).await.map_err(|failed| failed.at(&host))
 }
 
-/// The releases of a scorer: the tags that are versions, without those that are not out yet.
+/// The versions of a scorer: the tags that are such, those that are not out yet too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Releases {
+    /// In their order.
     versions: Vec<Version>,
     /// All tags.
     tags: BTreeSet<String>,
 }
 
-/// Which releases the registry has of the scorer under its address, whatever the tag is.
+/// Which versions the registry has of the scorer under its address, whatever the tag is.
 ///
 /// # Errors
 /// Why the registry does not say.
@@ -99,8 +104,8 @@ pub async fn releases(registry: &Registry) -> Result<Releases, CommunityError> {
 
 impl Releases {
     fn of(tags: &[String]) -> Releases {
-        let mut versions: Vec<Version> =
-            tags.iter().filter_map(|tag| Version::parse(tag).ok()).filter(is_release).collect();
+        let versions = tags.iter().filter_map(|tag| Version::parse(tag).ok());
+        let mut versions: Vec<Version> = versions.filter(|it| it.build.is_empty()).collect();
         versions.sort_unstable();
         Releases { versions, tags: tags.iter().cloned().collect() }
     }
@@ -115,35 +120,63 @@ impl Releases {
         self.tags.contains(tag)
     }
 
-    /// The newest of all.
+    /// The newest release of all.
     pub fn newest(&self) -> Option<String> {
-        self.versions.last().map(Version::to_string)
+        self.versions.iter().rfind(|it| is_release(it)).map(Version::to_string)
+    }
+
+    /// The newest versions of all, at most so many, the newest first; those that are not out yet too.
+    pub fn newest_of_all(&self, most: usize) -> Vec<String> {
+        self.versions.iter().rev().take(most).map(Version::to_string).collect()
     }
 
     /// The newest that is newer than `version` and promises to be compatible with it, by Semantic Versioning as cargo reads it: no other
-    /// part changes than those behind the first that is not 0.
+    /// part changes than those behind the first that is not 0. One that is not out yet is for who has one of the same version.
     pub fn newest_compatible(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
-        let compatible = self.versions.iter().rfind(|it| **it > now && line(it) == line(&now));
+        let compatible = self.versions.iter().rfind(|it| {
+            **it > now && line(it) == line(&now) && (is_release(it) || is_of_the_same(it, &now))
+        });
         compatible.map(Version::to_string)
     }
 
-    /// The newest, if it is newer than `version`.
+    /// The newest release, if it is newer than `version`; or else, for who has one that is not out yet, the newest of these.
     pub fn newer(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
-        self.versions.last().filter(|newest| **newest > now).map(Version::to_string)
+        let newer = || self.versions.iter().rev().take_while(|it| **it > now);
+        let release = newer().find(|it| is_release(it));
+        release.or_else(|| newer().find(|it| is_of_the_same(it, &now))).map(Version::to_string)
     }
 
-    /// The newest of the line that `1.2` or `1` stands for.
+    /// The newest release of the line that `1.2` or `1` stands for.
     pub fn newest_of_line(&self, written: &str) -> Option<String> {
-        let line = line_of(written)?;
-        let in_line = self.versions.iter().rfind(|it| [it.major, it.minor].starts_with(&line));
-        in_line.map(Version::to_string)
+        self.of_line(written).rfind(|it| is_release(it)).map(Version::to_string)
+    }
+
+    /// The versions of this line, if none of it is out yet: the newest first, at most so many; none if it is not a line.
+    pub fn not_out_yet(&self, written: &str, most: usize) -> Vec<String> {
+        match self.newest_of_line(written) {
+            Some(_) => Vec::new(),
+            None => self.of_line(written).rev().take(most).map(Version::to_string).collect(),
+        }
+    }
+
+    fn of_line(&self, written: &str) -> impl DoubleEndedIterator<Item = &Version> {
+        let line = line_of(written);
+        self.versions.iter().filter(move |it| {
+            line.as_ref().is_some_and(|line| [it.major, it.minor].starts_with(line))
+        })
     }
 }
 
 fn is_release(version: &Version) -> bool {
-    version.pre.is_empty() && version.build.is_empty()
+    version.pre.is_empty()
+}
+
+/// Whether `version` is not out yet, as `now` is not, of which it is to be the same release.
+fn is_of_the_same(version: &Version, now: &Version) -> bool {
+    let number = |it: &Version| (it.major, it.minor, it.patch);
+    !is_release(version) && !is_release(now) && number(version) == number(now)
 }
 
 /// What is the same in all versions that promise to be compatible.
@@ -168,10 +201,21 @@ async fn newest_of(registry: Registry) -> Result<Registry, Failed> {
     let newest = match releases.newest_of_line(address.tag()) {
         Some(newest) => newest,
         None if releases.has(address.tag()) => return Ok(registry),
-        None => return Err(missing()),
+        None => {
+            let versions = releases.not_out_yet(address.tag(), MOST_NAMED);
+            return Err(match versions.is_empty() {
+                true => missing(),
+                false => not_out_yet(address, versions),
+            });
+        }
     };
     let address = address.with_tag(&newest).map_err(|_| missing())?;
     Ok(registry.with_tag(address))
+}
+
+fn not_out_yet(address: &Address, versions: Vec<String>) -> Failed {
+    let (name, line) = (address.name().to_owned(), address.tag().to_owned());
+    Failed::NotOutYet { name, line, versions }
 }
 
 /// The releases that `1.2` or `1` stands for; `None` if a tag is written in another way, and stands for itself.
@@ -227,6 +271,10 @@ mod tests {
         assert_eq!(newest("1.2").as_deref(), Some("1.2.11"));
         assert_eq!(newest("1").as_deref(), Some("1.10.0"));
         assert_eq!(newest("2"), None, "a release that is not out yet is not asked for");
+        let releases = Releases::of(&tags);
+        assert_eq!(releases.not_out_yet("2", 5), ["2.0.0-beta"]);
+        assert!(releases.not_out_yet("1.2", 5).is_empty(), "it has releases");
+        assert!(releases.not_out_yet("2.0.0", 5).is_empty(), "it is no line");
         for exact in ["1.2.0", "latest", "v1", "01", "1.", ""] {
             assert_eq!(line_of(exact), None, "{exact}");
         }
@@ -246,5 +294,26 @@ mod tests {
         assert_eq!(releases.newer("1.4.2").as_deref(), Some("2.0.0"));
         assert_eq!(releases.newer("2.0.0"), None);
         assert_eq!(releases.newest().as_deref(), Some("2.0.0"));
+    }
+
+    #[test]
+    fn who_has_a_version_that_is_not_out_yet_takes_newer_ones_of_the_same_number_too() {
+        let tags = ["1.0.0-rc.1", "1.0.0-rc.2", "1.0.0-rc.10", "1.1.0-rc.1", "2.0.0-beta"];
+        let before = Releases::of(&tags.map(str::to_owned));
+        let now = "1.0.0-rc.1";
+        assert_eq!(before.newest_compatible(now).as_deref(), Some("1.0.0-rc.10"));
+        assert_eq!(before.newer(now).as_deref(), Some("1.0.0-rc.10"));
+        assert_eq!(before.newest_compatible("1.0.0-rc.10"), None);
+        assert_eq!(before.newer("1.0.0-rc.10"), None, "of another number");
+        assert_eq!(before.newer("0.9.0"), None, "a release");
+        let after = Releases::of(
+            &[&tags[..], &["1.0.0", "1.0.1"]]
+                .concat()
+                .iter()
+                .map(|tag| (*tag).to_owned())
+                .collect::<Vec<_>>(),
+        );
+        assert_eq!(after.newest_compatible(now).as_deref(), Some("1.0.1"));
+        assert_eq!(after.newer(now).as_deref(), Some("1.0.1"));
     }
 }

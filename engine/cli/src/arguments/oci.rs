@@ -88,6 +88,11 @@ impl OciArguments {
         failed.get(host).cloned()
     }
 
+    /// What another command needs to ask the same registry, behind its other options; nothing if it needs nothing.
+    pub(crate) fn again(&self) -> &'static str {
+        if self.plain_http { " --plain-http" } else { "" }
+    }
+
     /// Why nothing is fetched or published, and what to do about it.
     pub(crate) fn failure(&self, error: &CommunityError, asked: Asked) -> Failure {
         let (doing, may) = match asked {
@@ -111,6 +116,15 @@ impl OciArguments {
                 .hint(format!("`docker login {host}` stores a login that may {may} there")),
             Failed::Taken { .. } => failure.hint(
                 "what is published stays as it is, since others rely on it: give the scorer another version",
+            ),
+            Failed::NotOutYet { versions, .. } => match versions.first() {
+                Some(newest) => failure.hint(format!(
+                    "they are pre-releases, which are taken only by their whole version, such as {newest}"
+                )),
+                None => failure,
+            },
+            Failed::NotKept => failure.hint(
+                "look at what has the tag now, and give the scorer another version if it is someone else's",
             ),
             Failed::Missing { .. } => failure.hint("check the name and the version"),
             Failed::NotAScorer { .. } => {

@@ -80,7 +80,7 @@ impl Add {
         seen.must_be_the_locked_one(&lock, self.signer.as_ref())?;
         drop((suite, lock));
         output::stdout(|out| seen.write(out))?;
-        names::warn_of(&seen.address, &seen.info.id, seen.signer(), seen.pulled.digest)?;
+        names::warn_of(&seen.named())?;
         if matches!(entry, Entry::New) {
             self.must_be_granted(&seen.anatomy)?;
         }
@@ -213,20 +213,22 @@ struct OpenSuite<'a> {
     /// `None` if it is in JSON, which is not edited.
     edit: Option<SuiteEdit>,
     entries: SuiteEntries,
+    /// What another command needs to ask the same registry.
+    again: &'static str,
 }
 
 impl OpenSuite<'_> {
     /// Refuses one that is not edited if there is nothing in it to lock.
     fn of(add: &Add) -> Result<OpenSuite<'_>, Failure> {
-        let path = add.suite.as_path();
+        let (path, again) = (add.suite.as_path(), add.oci.again());
         if is_json(path) && path.exists() {
             let entries = SuiteEntries::read(path)?;
             if entries.use_a_version_of(&add.address) {
-                return Ok(OpenSuite { path, edit: None, entries });
+                return Ok(OpenSuite { path, edit: None, entries, again });
             }
         }
         let edit = Some(SuiteEdit::open(path)?);
-        Ok(OpenSuite { path, edit, entries: SuiteEntries::read(path)? })
+        Ok(OpenSuite { path, edit, entries: SuiteEntries::read(path)?, again })
     }
 
     fn entry(&self, name: &str, address: &Address) -> Result<Entry, Failure> {
@@ -268,11 +270,11 @@ impl OpenSuite<'_> {
                     true => String::new(),
                     false => format!(" --suite {}", report::shell_word(self.path)),
                 };
-                let tag = report::shell_word(address.tag());
+                let (tag, again) = (report::shell_word(address.tag()), self.again);
                 (
                     "another version of the scorer",
                     format!(
-                        "see what differs, and take it: `scorebox update {name} --to {tag}{of}`"
+                        "see what differs, and take it: `scorebox update {name} --to {tag}{of}{again}`"
                     ),
                 )
             }

@@ -235,6 +235,7 @@ impl Index {
         let same = made(before.serial)?;
         match same == *before {
             true => Ok(same),
+            // No index has the highest of all numbers.
             false => made(before.serial.saturating_add(1)),
         }
     }

@@ -10,7 +10,7 @@ use scorebox::{
     registry::Reference,
     sandbox::{Anatomy, Capabilities, Limits, ScoreError},
 };
-use scorebox_community::{Address, Artifact, Releases, Signature, publish};
+use scorebox_community::{Address, Artifact, Releases, Signature, is_web_address, publish};
 
 use crate::{
     arguments::{Asked, OciArguments, REPAIRED},
@@ -46,12 +46,13 @@ pub(crate) struct Publish {
         long,
         visible_alias = "licence",
         value_name = "SPDX",
+        value_parser = license,
         help_heading = "What is published with it"
     )]
     license: Option<String>,
 
     /// Where its sources are, as a URL
-    #[arg(long, value_name = "URL", help_heading = "What is published with it")]
+    #[arg(long, value_name = "URL", value_parser = web_address, help_heading = "What is published with it")]
     source: Option<String>,
 
     /// Sign it with this secret key of minisign; SCOREBOX_SIGNING_PASSWORD is its password, or you are asked for it
@@ -63,6 +64,28 @@ pub(crate) struct Publish {
 
     #[command(flatten)]
     sandbox: SandboxArguments,
+}
+
+/// A licence that other programs can read.
+fn license(written: &str) -> Result<String, String> {
+    match spdx::Expression::parse(written) {
+        Ok(_) => Ok(written.to_owned()),
+        Err(error) => Err(format!(
+            "it is not an SPDX expression ({}), such as `MIT`, `MIT OR Apache-2.0` or, for a licence of your own, `LicenseRef-NAME`",
+            error.reason
+        )),
+    }
+}
+
+/// An address that a browser opens.
+fn web_address(written: &str) -> Result<String, String> {
+    match is_web_address(written) {
+        true => Ok(written.to_owned()),
+        false => {
+            Err("it is not the address of a page, such as `https://git.example.com/team/grade`"
+                .to_owned())
+        }
+    }
 }
 
 impl Publish {

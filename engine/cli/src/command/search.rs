@@ -10,7 +10,7 @@ use scorebox::{
     sandbox::Anatomy,
 };
 use scorebox_community::{
-    Address, IndexEntry, KnownName, NearMisses, Searched, SignedIndex, Signer, Words,
+    Address, IndexEntry, KnownName, Named, NearMisses, Searched, SignedIndex, Signer, Words,
 };
 use serde::{Serialize, Serializer};
 
@@ -118,11 +118,13 @@ impl Search {
         let all = found.len();
         found.truncate(usize::try_from(self.format.most(self.limit, 30)).unwrap_or(usize::MAX));
         let waiting = Waiting::on("comparing names");
-        let names = known_names(&read);
+        let names = known_names(&read)?;
         found.iter_mut().for_each(|it| it.compare_with(&names));
         drop((names, waiting));
         match self.format {
-            Format::Table if found.is_empty() => self.say_that_there_is_none(&registry, &read),
+            Format::Table if found.is_empty() => {
+                self.say_that_there_is_none(&registry, &read, failures.is_empty());
+            }
             Format::Table => output::stdout(|out| output::table(out, table(&found)))?,
             format => {
                 let lines = format == Format::Jsonl;
@@ -139,8 +141,17 @@ impl Search {
         Failure::of_all(failures).map_or(Ok(Exit::Done), Err)
     }
 
-    fn say_that_there_is_none(&self, registry: &Registry, read: &[(String, SignedIndex)]) {
-        words::say("no scorer has all of these words");
+    /// `is_all` if each index could be searched.
+    fn say_that_there_is_none(
+        &self,
+        registry: &Registry,
+        read: &[(String, SignedIndex)],
+        is_all: bool,
+    ) {
+        words::say(match is_all {
+            true => "no scorer has all of these words",
+            false => "no scorer that could be searched has all of these words",
+        });
         let entries = read.iter().flat_map(|(_, signed)| &signed.index().scorers);
         let ids = registry.list().chain(entries.map(|entry| entry.scorer_id.as_str()));
         let closest = Advice::closest(&self.words.join("-"), ids);
@@ -220,12 +231,12 @@ fn in_indexes(read: &[(String, SignedIndex)], words: &Words) -> Vec<Found> {
 }
 
 /// The names that others are compared with.
-fn known_names(read: &[(String, SignedIndex)]) -> NearMisses {
-    let mut names = names::built_in();
+fn known_names(read: &[(String, SignedIndex)]) -> Result<NearMisses, Failure> {
+    let mut names = names::built_in()?;
     for entry in read.iter().flat_map(|(_, signed)| &signed.index().scorers) {
-        names.know(&entry.address, entry.signer.as_ref().map(Signer::as_str));
+        names.know(&names::named(entry));
     }
-    names
+    Ok(names)
 }
 
 impl Found {
@@ -257,10 +268,14 @@ impl Found {
     /// Notes what its name could be taken for.
     fn compare_with(&mut self, names: &NearMisses) {
         let Some(address) = &self.address else { return };
-        let signer = self.signer.as_ref().map(Signer::as_str);
-        let Some((known, similarity)) = names.closest(address, &self.scorer_id, signer) else {
-            return;
+        let named = Named {
+            address,
+            id: &self.scorer_id,
+            title: &self.title,
+            signer: self.signer.as_ref().map(Signer::as_str),
+            component: self.component,
         };
+        let Some((known, similarity)) = names.closest(&named) else { return };
         self.similarity = Some(names::in_words(&known, similarity));
         self.close_to = Some(match known {
             KnownName::BuiltIn(name) => CloseTo::BuiltIn(name),

@@ -2,19 +2,20 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
+use clap::builder::PossibleValuesParser;
 use scorebox::{
     component_bytes::ComponentBytes,
-    contract::ScorerInfo,
+    contract::{Field, ScorerInfo},
     sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox},
     store::Store,
     suite::{Suite, SuiteScorer},
 };
 use scorebox_community::{
-    Address, Components, Locked, Registry, Releases, Signed, Signer, pull_annotations,
-    pull_component, releases,
+    Address, CommunityError, Components, Failed, Locked, Registry, Releases, Signed, Signer,
+    pull_annotations, pull_component, releases,
 };
 
 use crate::{
@@ -32,6 +33,9 @@ use crate::{
     waiting::Waiting,
     words,
 };
+
+/// The most versions that an error names.
+const MOST_NAMED: usize = 5;
 
 /// Update published scorers of a suite, after a look at what changes
 ///
@@ -52,7 +56,13 @@ pub(crate) struct Update {
     to: Option<String>,
 
     /// Let it read this part of a case as well, such as `input`
-    #[arg(long, value_name = "PART", help_heading = "Suite")]
+    #[arg(
+        long,
+        value_name = "PART",
+        value_parser = PossibleValuesParser::new(Field::ALL.map(Field::key)),
+        hide_possible_values = true,
+        help_heading = "Suite"
+    )]
     read: Vec<String>,
 
     /// Grant what it needs as well: `wasi`, `workspace` or `judge`
@@ -187,8 +197,9 @@ impl Update {
                 let address = known.unwrap_or_else(|| "REGISTRY/NAME".to_owned());
                 let version = self.to.as_deref().unwrap_or("VERSION");
                 return Err(Failure::new(message).hint(format!(
-                    "change it by hand, and lock the scorer: scorebox add {address}:{version} --as {name} --suite {}",
-                    report::shell_word(&self.suite)
+                    "change it by hand, and lock the scorer: scorebox add {address}:{version} --as {name} --suite {}{}",
+                    report::shell_word(&self.suite),
+                    self.oci.again()
                 )));
             }
             let Some(locked) = lock.lock.get(address) else {
@@ -296,7 +307,7 @@ impl Update {
         let Used { name, locked } = used;
         let now = locked.address.tag();
         let tag = match &self.to {
-            Some(to) => Some(releases.newest_of_line(to).unwrap_or_else(|| to.clone())),
+            Some(to) => Some(self.named_target(locked, releases, to)?),
             None => releases.newest_compatible(now),
         };
         match tag {
@@ -308,13 +319,41 @@ impl Update {
                 words::say(&match releases.newer(now) {
                     _ if self.to.is_some() => format!("`{name}` has the version {now} already"),
                     Some(newest) => format!(
-                        "`{name}` has the newest version that is compatible, {now}; {newest} is out: scorebox update {name} --to {newest}"
+                        "`{name}` has the newest version that is compatible, {now}; {newest} is out: {}",
+                        self.again(name, &[format!("--to {newest}")])
                     ),
                     None => format!("`{name}` has the newest version, {now}"),
                 });
                 Ok(None)
             }
         }
+    }
+
+    /// The version that the user names, or the newest that begins with it.
+    fn named_target(
+        &self,
+        locked: &Locked,
+        releases: &Releases,
+        to: &str,
+    ) -> Result<String, Failure> {
+        let versions = releases.not_out_yet(to, MOST_NAMED);
+        if !versions.is_empty() && !releases.has(to) {
+            let (name, line) = (locked.address.name().to_owned(), to.to_owned());
+            let failed = Failed::NotOutYet { name, line, versions };
+            let error = CommunityError::new(locked.address.registry(), failed);
+            return Err(self.oci.failure(&error, Asked::ToFetch));
+        }
+        Ok(releases.newest_of_line(to).unwrap_or_else(|| to.to_owned()))
+    }
+
+    /// This command for one scorer, with further options.
+    fn again(&self, name: &str, options: &[String]) -> String {
+        let mut command = format!("scorebox update {}", report::shell_word(name));
+        options.iter().for_each(|option| command += &format!(" {option}"));
+        if self.suite.as_path() != Path::new(DEFAULT_SUITE) {
+            command += &format!(" --suite {}", report::shell_word(&self.suite));
+        }
+        command + self.oci.again()
     }
 
     /// What the locked component says about itself; `None` if it cannot be had.
@@ -363,7 +402,7 @@ impl Update {
         updating: &Updating,
     ) -> Result<(), Failure> {
         let Some(scorer) = updating.entry(&used.name) else { return Ok(()) };
-        let loading = candidate.must_load_as(scorer, &updating.sandbox);
+        let loading = candidate.must_load_as(scorer, &updating.sandbox, &self.oci);
         setup::finish(setup::small_runtime()?, loading)
     }
 
@@ -396,13 +435,9 @@ impl Update {
         }
         let words: Vec<String> = unsaid.iter().map(|it| it.words()).collect();
         let mut options: Vec<String> = unsaid.iter().map(|it| it.option()).collect();
-        let suite = self.suite.display().to_string();
-        if suite != DEFAULT_SUITE {
-            options.push(format!("--suite {}", report::shell_word(&suite)));
-        }
         options.extend(self.to.iter().map(|to| format!("--to {}", report::shell_word(to))));
         Err(Failure::new(format!("{} {}", candidate.address.tag(), words.join(", and ")))
-            .hint(format!("if you want that: scorebox update {} {}", used.name, options.join(" "))))
+            .hint(format!("if you want that: {}", self.again(&used.name, &options))))
     }
 
     fn change(

@@ -9,7 +9,9 @@ use scorebox::{
     sandbox::{Anatomy, Limits, Sandbox},
     suite::SuiteScorer,
 };
-use scorebox_community::{Address, Locked, Pulled, Registry, Signature, Signed, Signer, pull};
+use scorebox_community::{
+    Address, Locked, Named, Pulled, Registry, Signature, Signed, Signer, pull,
+};
 
 use crate::{
     arguments::{Asked, OciArguments},
@@ -90,6 +92,17 @@ impl Candidate {
         self.signature.as_ref().map(Signature::signer)
     }
 
+    /// What its name could be taken for.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named {
+            address: &self.address,
+            id: &self.info.id,
+            title: &self.info.name,
+            signer: self.signer().map(Signer::as_str),
+            component: self.pulled.digest,
+        }
+    }
+
     /// What a suite uses it as.
     pub(crate) fn uses(&self) -> String {
         format!("oci://{}", self.address)
@@ -144,6 +157,7 @@ impl Candidate {
         &self,
         scorer: &SuiteScorer,
         sandbox: &Sandbox,
+        oci: &OciArguments,
     ) -> Result<(), Failure> {
         let grants = self.anatomy.grants();
         let loaded = sandbox.load(&self.component, &scorer.config, &scorer.limits, grants).await;
@@ -156,10 +170,11 @@ impl Candidate {
             failure.message
         );
         let hint = format!(
-            "nothing was changed; write `use = \"{}\"` and its `config` by hand, and lock it: scorebox add {} --as {}",
+            "nothing was changed; write `use = \"{}\"` and its `config` by hand, and lock it: scorebox add {} --as {}{}",
             self.uses(),
             self.address,
-            scorer.id
+            scorer.id,
+            oci.again()
         );
         Err(Failure { message, hint: Some(hint), ..failure })
     }

@@ -7,6 +7,9 @@ use crate::{
     failure::Failure,
 };
 
+/// The most versions that are named.
+const MOST_NAMED: usize = 5;
+
 /// Refuses releases by which nothing can be said about the version at `address`: that it is the newest is no answer then.
 pub(crate) fn newest_must_be_known(
     address: &Address,
@@ -22,6 +25,17 @@ pub(crate) fn newest_must_be_known(
     // Newer ones are newer, even if the registry has lost this one.
     if releases.has(tag) || releases.newer(tag).is_some() {
         return Ok(());
+    }
+    let there = releases.newest_of_all(MOST_NAMED);
+    if !there.is_empty() {
+        let place = format!("{}/{}", address.registry(), address.name());
+        return Err(Failure::new(format!("{tag} is no longer published at {place}")).hint(
+            format!(
+                "versions there: {}; take one: scorebox update NAME --to VERSION{}",
+                there.join(", "),
+                oci.again()
+            ),
+        ));
     }
     let (name, tag) = (address.name().to_owned(), tag.to_owned());
     let missing = CommunityError::new(address.registry(), Failed::Missing { name, tag });

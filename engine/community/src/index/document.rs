@@ -134,6 +134,10 @@ impl Index {
             let reason = "its `name` must have 1 to 64 letters, digits, `-`, `_` and `.`";
             return Err(NotAnIndex::Invalid(reason.to_owned()));
         }
+        if serial == u64::MAX {
+            let reason = format!("its `serial` is {serial}, after which there is no higher one");
+            return Err(NotAnIndex::Invalid(reason));
+        }
         Ok(Index { name, serial, scorers: scorers.0 })
     }
 

@@ -23,6 +23,6 @@ pub use entry::IndexEntry;
 pub use error::{IndexError, IndexFailed};
 pub use fetch::fetch_index;
 pub use kept::{KeptIndex, KeptIndexes, Refused, Taken};
-pub use place::{IndexPlace, NotAnIndexPlace, WebPlace};
+pub use place::{IndexPlace, NotAnIndexPlace, WebPlace, is_web_address};
 pub use publish::{InPlaceOf, publish_index};
 pub use signed::SignedIndex;

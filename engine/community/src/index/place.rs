@@ -106,6 +106,20 @@ impl FromStr for IndexPlace {
     }
 }
 
+/// Whether a text is the URL of something on a web server: `https` or `http` with a host, and without a user or a password, which would be
+/// published with it.
+pub fn is_web_address(written: &str) -> bool {
+    let Ok(url) = Url::parse(written) else { return false };
+    // What the parser leaves out or writes in another way is nothing that others should copy.
+    let is_plain = !written.contains(|it: char| it.is_whitespace() || it.is_control());
+    is_plain
+        && matches!(url.scheme(), "https" | "http")
+        && written.contains("://")
+        && url.host_str().is_some()
+        && url.username().is_empty()
+        && url.password().is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +135,26 @@ mod tests {
             let place: IndexPlace = written.parse().unwrap();
             assert_eq!(place.to_string(), written);
             assert_eq!((place.host().as_str(), place.is_plain_http()), (host, is_plain));
+        }
+    }
+
+    #[test]
+    fn a_web_address_is_one_that_a_browser_opens() {
+        for written in ["https://git.test/team/grade", "http://localhost:80/a?b#c"] {
+            assert!(is_web_address(written), "{written}");
+        }
+        for written in [
+            "",
+            "git.test/team",
+            "git@git.test:team/grade",
+            "javascript:alert(1)",
+            "https:git.test",
+            "https://me:secret@git.test/a",
+            "https://git.test/a\nb",
+            "ssh://git.test/a",
+            "https://",
+        ] {
+            assert!(!is_web_address(written), "{written}");
         }
     }
 
