@@ -27,7 +27,7 @@ use crate::{
 /// Bytes of a description that are published. It is a line in a list of scorers; the scorer itself has all of it.
 const MOST_DESCRIPTION_BYTES: usize = 1000;
 
-/// Publish a scorer in an OCI registry, where scorebox, `wkg` and `oras` find it
+/// Publish a scorer in an OCI registry, where scorebox and `wkg` find it
 ///
 /// The scorer is compiled and asked what it is, and published with that: name, version, description and the version of
 /// the contract. Its own example must have the score that it promises. A version that is published stays as it is: the same scorer is not published twice, and another one under
