@@ -57,7 +57,7 @@ fn on_a_terminal_no_line_of_a_stranger_begins_where_a_label_stands() {
     desk.write(
         "forged.js",
         &format!(
-            "export const info = {{ id: 'forged', version: '1.0.0', description: {forged:?} + '\\n'.repeat(3) + 'line\\n'.repeat(20000), \
+            "export const info = {{ id: 'forged', version: '1.0.0', description: {forged:?} + '\\n'.repeat(3) + 'line\\n'.repeat(12000), \
              configSchema: {{ type: 'object', properties: {{ max: {{ type: 'integer', description: {forged:?} }} }} }} }};\n\
              export default () => 1;\n"
         ),
@@ -66,8 +66,9 @@ fn on_a_terminal_no_line_of_a_stranger_begins_where_a_label_stands() {
         .exits_with(0);
     for columns in [60, 80, 100] {
         let shown = |command: &str| {
-            let terminal =
-                format!("echo n | script -qec 'stty cols {columns}; scorebox {command}' /dev/null");
+            let terminal = format!(
+                "echo n | script -qec 'stty cols {columns} rows 24; scorebox {command}' /dev/null"
+            );
             desk.sh(&terminal).exits_with(0).stdout.replace("\r\n", "\n")
         };
         for command in ["add HOST/team/forged:1.0.0 --plain-http", "inspect forged.wasm"] {
@@ -75,7 +76,7 @@ fn on_a_terminal_no_line_of_a_stranger_begins_where_a_label_stands() {
             let signed = shown.lines().filter(|line| line.contains("RWTrusted"));
             assert!(signed.clone().count() > 1, "{shown}");
             assert!(signed.clone().all(|line| line.starts_with("        ")), "{shown}");
-            assert!(shown.contains("(cut: the whole text has 20,003 lines, 97.8 KiB)"), "{shown}");
+            assert!(shown.contains("(cut: the whole text has 12,003 lines, 58.7 KiB)"), "{shown}");
             assert!(shown.lines().count() < 150, "{shown}");
         }
     }
@@ -499,10 +500,54 @@ fn the_configuration_of_docker_is_not_passed_over_if_it_is_not_valid() {
     let Some(desk) = Desk::new() else { return };
     desk.folder.write("docker/config.json", "{\"auths\": {");
     let refused = desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(2);
-    assert!(
-        refused.stderr.contains("Docker's configuration, config.json, cannot be read as JSON"),
-        "{refused}"
-    );
+    assert_snapshot!(refused.stderr, @"
+    error: cannot fetch from HOST: the login that is stored for it cannot be used: Docker's configuration, `docker/config.json`, is not valid JSON
+    hint: correct that file, or `docker login HOST` again
+    ");
     desk.folder.write("docker/config.json", "{}");
     desk.added();
+}
+
+#[test]
+fn a_configuration_of_docker_that_cannot_be_read_matters_only_where_a_login_is_wanted() {
+    let Some(desk) = Desk::new() else { return };
+    // An error of the system, which the root user has, too.
+    desk.sh("mkdir docker/config.json").exits_with(0);
+    let added = desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(0);
+    let warning = "warning: the login that may be stored for HOST cannot be read (`docker/config.json`: Is a directory (os error 21)); it is asked without one\n";
+    assert!(added.stderr.starts_with(warning), "{added}");
+}
+
+#[test]
+fn why_there_is_no_connection_is_said_with_what_stands_in_between() {
+    let Some(desk) = Desk::new() else { return };
+    let refused = |settings: &str, address: &str| {
+        let add = format!("{settings} scorebox add {address}/team/word-f1:0.1.0 --yes");
+        desk.sh(&add).exits_with(2).stderr
+    };
+    let proxy = "HTTPS_PROXY=http://user:secret@localhost:1 NO_PROXY=";
+    assert_snapshot!(refused(proxy, "registry.test"), @"
+    error: cannot fetch from registry.test: through the proxy localhost:1: cannot reach it: Connection refused (os error 111)
+    hint: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names this proxy: correct that or, for a host that is reached without one, add it to NO_PROXY
+    ");
+    assert_snapshot!(refused("HTTPS_PROXY=:::", "registry.test"), @"error: cannot fetch from registry.test: cannot prepare connections: HTTPS_PROXY has no address of an HTTP proxy, such as `http://HOST:PORT`");
+    assert_snapshot!(refused("SSL_CERT_FILE=none.pem", "localhost:1"), @"error: cannot fetch from localhost:1: cannot prepare connections: `none.pem`, which SSL_CERT_FILE names, cannot be read: No such file or directory (os error 2)");
+    let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/certificates/authority.pem");
+    let trusting = format!("SSL_CERT_FILE={authority}");
+    assert_snapshot!(refused(&trusting, "localhost:1"), @"
+    error: cannot fetch from localhost:1: cannot reach it: Connection refused (os error 111)
+    hint: check the registry's name and the network
+    ");
+    assert_snapshot!(refused(&trusting, "HOST"), @"
+    error: cannot fetch from HOST: it answers without TLS
+    hint: a registry without TLS, such as one for a test, needs --plain-http: anyone in between can change what it sends
+    ");
+}
+
+#[test]
+fn an_empty_variable_does_not_name_the_configuration_of_docker() {
+    let Some(desk) = Desk::new() else { return };
+    // There is none in the home, and this one is not asked for.
+    desk.folder.write("config.json", "{");
+    desk.sh("DOCKER_CONFIG= scorebox add HOST/team/word-f1:0.1.0 --yes --plain-http").exits_with(0);
 }

@@ -72,6 +72,27 @@ fn a_published_scorer_is_there_byte_for_byte_with_what_it_says_about_itself() {
 }
 
 #[test]
+fn a_licence_and_a_source_are_what_others_can_read_and_open() {
+    let folder = folder();
+    let refused = |options: &str| {
+        let address = "localhost:1/misbehave:0.1.0";
+        publish(&folder, &format!("misbehave.wasm {address} {options}")).exits_with(2).stderr
+    };
+    for license in ["'my own'", "MIT/Apache", "'MIT OR'", "'<script>'"] {
+        let said = refused(&format!("--license {license}"));
+        assert!(said.contains("it is not an SPDX expression"), "{said}");
+    }
+    for source in ["git@git.test:team/grade", "javascript:1", "https://me:secret@git.test/a"] {
+        let said = refused(&format!("--source {source}"));
+        assert!(said.contains("it is not the address of a page"), "{said}");
+    }
+    for options in ["--license 'MIT OR Apache-2.0'", "--license LicenseRef-own"] {
+        let said = refused(options);
+        assert!(said.contains("cannot publish at localhost:1"), "{said}");
+    }
+}
+
+#[test]
 fn wkg_pulls_what_is_published_and_what_it_pushes_is_added_to_a_suite() {
     if !is_installed("wkg") {
         return;
@@ -280,7 +301,7 @@ fn a_registry_without_tls_is_asked_only_if_that_is_allowed() {
     let Some(registry) = OciRegistry::start(Door::Open) else { return };
     let options = format!("misbehave.wasm {}/misbehave:0.1.0", registry.host());
     let refused = publish(&folder(), &options).exits_with(2);
-    assert!(refused.stderr.contains("cannot reach it"), "{refused}");
+    assert!(refused.stderr.contains("it answers without TLS"), "{refused}");
     assert!(refused.stderr.contains("needs --plain-http"), "{refused}");
 }
 

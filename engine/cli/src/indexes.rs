@@ -8,7 +8,7 @@ use scorebox_community::{
 };
 
 use crate::{
-    arguments::{OWN_CERTIFICATE, try_later, without_login},
+    arguments::{ABOUT_PROXIES, OWN_CERTIFICATE, try_later, without_login},
     failure::Failure,
     report::{printable, shell_word, started},
     setup,
@@ -83,7 +83,7 @@ async fn fetched_one(
     let credentials = match place {
         IndexPlace::Registry(address) => match Credentials::of_docker(address.registry()) {
             Ok(credentials) => credentials,
-            Err(Unusable::Helper(reason)) => {
+            Err(Unusable::Helper(reason) | Unusable::Unreadable(reason)) => {
                 without_login(address.registry(), &reason);
                 None
             }
@@ -173,10 +173,13 @@ fn failure(name: &str, place: &IndexPlace, error: &IndexError) -> Failure {
                     None => failure,
                 }
             }
-            Failed::Unreachable(_) | Failed::TimedOut => {
+            Failed::Unreachable(_) | Failed::TimedOut if failed.proxy().is_some() => {
+                failure.hint(ABOUT_PROXIES)
+            }
+            Failed::Unreachable(_) | Failed::TimedOut | Failed::EndedEarly(_) => {
                 failure.hint("check its `url` in the configuration, and the network")
             }
-            Failed::Certificate(_) => failure.hint(
+            Failed::UnknownAuthority(_) => failure.hint(
                 "if the server is yours, SSL_CERT_FILE names a file with the certificate of its authority",
             ),
             Failed::AuthorityCertificate => failure.hint(OWN_CERTIFICATE),

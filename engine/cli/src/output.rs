@@ -69,10 +69,25 @@ pub(crate) fn table(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
     /// On a terminal that does not say how wide it is.
     const USUAL: usize = 160;
     if io::stdout().is_terminal() {
-        let size = terminal_size::terminal_size_of(io::stdout());
-        table.fit(size.map_or(USUAL, |(terminal_size::Width(columns), _)| usize::from(columns)));
+        table.fit(columns().unwrap_or(USUAL));
     }
     write!(out, "{table}")
+}
+
+/// The same with texts that strangers wrote: none of them looks like a row on a terminal.
+pub(crate) fn table_of_strangers(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
+    /// On a terminal that does not say how wide it is.
+    const USUAL: usize = 80;
+    if io::stdout().is_terminal() {
+        table.fit_in_lines(columns().unwrap_or(USUAL));
+    }
+    write!(out, "{table}")
+}
+
+/// How wide the terminal is.
+fn columns() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map(|(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
 /// Lets `write` write to standard output.

@@ -1,7 +1,7 @@
 //! The logins that Docker keeps, in its configuration or with its helpers, for requests to a registry. Logs nobody in.
 
 use std::{
-    env, fmt, fs,
+    env, fmt, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -36,12 +36,14 @@ impl Credentials {
     /// What is wrong with the configuration or the helper.
     pub fn of_docker(registry: &str) -> Result<Option<Credentials>, Unusable> {
         // Without one, nobody has logged in.
-        let Some(text) = configuration() else { return Ok(None) };
-        let unreadable = || {
-            let reason = "Docker's configuration, config.json, cannot be read as JSON";
-            Unusable::Configuration(reason.to_owned())
+        let Some(path) = path_of_configuration() else { return Ok(None) };
+        let Some(text) = configuration(&path)? else { return Ok(None) };
+        let invalid = |what: &str| {
+            let path = path.display();
+            Unusable::Configuration(format!("Docker's configuration, `{path}`, {what}"))
         };
-        let mut configuration: Value = serde_json::from_slice(&text).map_err(|_| unreadable())?;
+        let not_json = || invalid("is not valid JSON");
+        let mut configuration: Value = serde_json::from_slice(&text).map_err(|_| not_json())?;
         for key in ["auths", "credHelpers"] {
             as_asked(&mut configuration[key], registry);
         }
@@ -65,14 +67,14 @@ impl Credentials {
                 Ok(Some(Credentials::new(user, password)))
             }
             Ok(DockerCredential::IdentityToken(_)) => {
-                Err(Unusable::Configuration(format!("it is {AN_IDENTITY_TOKEN}")))
+                Err(invalid(&format!("has {AN_IDENTITY_TOKEN}")))
             }
             Err(CredentialRetrievalError::NoCredentialConfigured) => match store {
                 Some(store) if !store.is_empty() => asked(&store),
                 _ => Ok(None),
             },
-            Err(CredentialRetrievalError::ConfigReadError) => Err(unreadable()),
-            Err(error) => Err(Unusable::Configuration(error.to_string())),
+            Err(CredentialRetrievalError::ConfigReadError) => Err(not_json()),
+            Err(error) => Err(invalid(&format!("has a login that is not valid: {error}"))),
         }
     }
 
@@ -86,13 +88,20 @@ impl Credentials {
     }
 }
 
+/// Where Docker has its configuration; `None` if there is no home to have it in. A variable that is empty is not set.
+fn path_of_configuration() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let home = || set("HOME").map(|home| Path::new(&home).join(".docker"));
+    Some(set("DOCKER_CONFIG").map(PathBuf::from).or_else(home)?.join("config.json"))
+}
+
 /// What Docker has in its configuration; `None` if it has none.
-fn configuration() -> Option<Zeroizing<Vec<u8>>> {
-    let named = env::var_os("DOCKER_CONFIG").map(PathBuf::from);
-    let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".docker"));
-    let path = named.or_else(home)?.join("config.json");
-    // What is there and cannot be read is not valid.
-    path.exists().then(|| Zeroizing::new(fs::read(path).unwrap_or_default()))
+fn configuration(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, Unusable> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(Zeroizing::new(text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Unusable::Unreadable(format!("`{}`: {error}", path.display()))),
+    }
 }
 
 /// Gives the member of a registry the name by which it is asked for: case means nothing in it.

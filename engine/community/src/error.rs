@@ -28,7 +28,27 @@ pub enum Failed {
     /// It did not answer in time.
     #[error("it did not answer in time")]
     TimedOut,
-    /// Its certificate is not one that this machine trusts.
+    /// The connection ended before all of its answer had come.
+    #[error("its answer ended early: {0}")]
+    EndedEarly(String),
+    /// It was asked with TLS, and answers without.
+    #[error("it answers without TLS")]
+    NoTls,
+    /// Its answer is none of HTTP.
+    #[error("its answer is not HTTP")]
+    NotHttp,
+    /// It was asked through a proxy, with which something failed, or behind it.
+    #[error("through the proxy {proxy}: {failed}")]
+    AtProxy {
+        /// The proxy's host, with its port if one is named.
+        proxy: String,
+        /// What failed.
+        failed: Box<Failed>,
+    },
+    /// This machine does not know the authority that signed its certificate.
+    #[error("its certificate is not trusted: {0}")]
+    UnknownAuthority(String),
+    /// Its certificate is not one that this machine trusts, for another reason: its name, its time.
     #[error("its certificate is not trusted: {0}")]
     Certificate(String),
     /// Its certificate is that of an authority. It is refused even if that authority is trusted.
@@ -155,6 +175,9 @@ pub enum Unusable {
     /// Docker's configuration, or the login in it, is not valid.
     #[error("{0}")]
     Configuration(String),
+    /// Docker's configuration cannot be read. Nobody knows whether there is a login.
+    #[error("{0}")]
+    Unreadable(String),
     /// The helper that knows it is missing, fails, or does not answer. Nobody knows whether there is a login.
     #[error("{0}")]
     Helper(String),
@@ -180,10 +203,10 @@ fn asked(times: u32, stated: Option<Duration>) -> String {
 }
 
 impl Failed {
-    /// What failed, at the registry or at its service for logins.
+    /// What failed, at the registry, at its service for logins, or at a proxy before them.
     pub fn cause(&self) -> &Failed {
         match self {
-            Failed::AtLogin { failed, .. } => failed.cause(),
+            Failed::AtLogin { failed, .. } | Failed::AtProxy { failed, .. } => failed.cause(),
             failed => failed,
         }
     }
@@ -196,10 +219,20 @@ impl Failed {
         }
     }
 
+    /// The proxy that was asked, if there is no answer through it.
+    pub fn proxy(&self) -> Option<&str> {
+        match self {
+            Failed::AtProxy { proxy, .. } => Some(proxy),
+            Failed::AtLogin { failed, .. } => failed.proxy(),
+            _ => None,
+        }
+    }
+
     /// Whether the server could not be reached, is busy or has broken down, so that what it has is not known.
     pub fn is_passing(&self) -> bool {
         match self.cause() {
-            Failed::Unreachable(_) | Failed::TimedOut | Failed::Busy { .. } => true,
+            Failed::Unreachable(_) | Failed::EndedEarly(_) => true,
+            Failed::TimedOut | Failed::Busy { .. } => true,
             Failed::Refused { status, .. } => *status >= 500,
             _ => false,
         }

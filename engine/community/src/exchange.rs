@@ -5,12 +5,17 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use reqwest::{Request, RequestBuilder, StatusCode, header::HeaderMap};
-use scorebox_connections::{CertificateFault, cause, certificate_fault};
+use scorebox_connections::{
+    CertificateFault, ProtocolFault, cause, certificate_fault, is_of_unknown_authority,
+    protocol_fault,
+};
 use serde_json::Value;
 
 use crate::{
+    authorities,
     error::Failed,
     patience::{Patience, patience},
+    proxy,
 };
 
 /// The most time for a connection.
@@ -28,6 +33,8 @@ const MOST_SAID_BYTES: usize = 300;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     client: reqwest::Client,
+    /// Whether a proxy is asked where the environment names one.
+    has_proxies: bool,
 }
 
 /// An answer, whatever its status.
@@ -44,6 +51,12 @@ impl Exchange {
     pub(crate) fn new(has_tls: bool, is_near: bool) -> Result<Exchange, Failed> {
         // Fails if a provider of cryptography is there already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        if has_tls {
+            authorities::must_be_readable()?;
+        }
+        if !is_near {
+            proxy::must_be_one(if has_tls { "https" } else { "http" })?;
+        }
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("scorebox/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
@@ -61,7 +74,7 @@ impl Exchange {
         }
         let client =
             builder.build().map_err(|error| Failed::Prepare(cause(&error.without_url())))?;
-        Ok(Exchange { client })
+        Ok(Exchange { client, has_proxies: !is_near })
     }
 
     pub(crate) fn client(&self) -> &reqwest::Client {
@@ -104,6 +117,13 @@ impl Exchange {
         what: &'static str,
         most_bytes: usize,
     ) -> Result<Reply, Failed> {
+        let proxy = proxy::of(request.url()).filter(|_| self.has_proxies);
+        let broken = |error: &reqwest::Error| match (broken(error), &proxy) {
+            (failed @ (Failed::Unreachable(_) | Failed::TimedOut), Some(proxy)) => {
+                Failed::AtProxy { proxy: proxy.clone(), failed: Box::new(failed) }
+            }
+            (failed, _) => failed,
+        };
         let sent = self.client.execute(request).await;
         let mut response = sent.map_err(|error| broken(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
@@ -161,9 +181,15 @@ fn broken(error: &reqwest::Error) -> Failed {
     if error.is_timeout() {
         return Failed::TimedOut;
     }
-    match certificate_fault(error) {
-        Some(CertificateFault::OfAnAuthority) => Failed::AuthorityCertificate,
-        Some(CertificateFault::NotTrusted) => Failed::Certificate(cause(error)),
-        None => Failed::Unreachable(cause(error)),
+    match (certificate_fault(error), protocol_fault(error)) {
+        (Some(CertificateFault::OfAnAuthority), _) => Failed::AuthorityCertificate,
+        (Some(CertificateFault::NotTrusted), _) if is_of_unknown_authority(error) => {
+            Failed::UnknownAuthority(cause(error))
+        }
+        (Some(CertificateFault::NotTrusted), _) => Failed::Certificate(cause(error)),
+        (None, Some(ProtocolFault::WithoutTls)) => Failed::NoTls,
+        (None, Some(_)) => Failed::NotHttp,
+        (None, None) if error.is_connect() => Failed::Unreachable(cause(error)),
+        (None, None) => Failed::EndedEarly(cause(error)),
     }
 }

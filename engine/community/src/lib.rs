@@ -11,6 +11,7 @@
 //! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for others.
 //! - `signing`: signatures of components.
 //! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked again.
+//! - `proxy`: the proxy that is asked in place of a server; `authorities`: the file of certificates that a user names.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
 //! - `credentials`: the logins that Docker keeps; `credential_helper`: a program that knows them.
 //! - `error`: why something failed, as data.
@@ -28,6 +29,7 @@
 
 mod address;
 mod artifact;
+mod authorities;
 mod bundle;
 mod components;
 mod credential_helper;
@@ -40,6 +42,7 @@ mod login;
 mod named_digest;
 mod near_miss;
 mod patience;
+mod proxy;
 mod publish;
 mod pull;
 mod registry;

@@ -162,6 +162,6 @@ async fn the_certificate_of_an_authority_is_told_from_one_that_is_not_trusted() 
         publish(&registry, &artifact()).await.unwrap_err().failed
     };
     let untrusted = failed(refused(SIGNED)).await;
-    assert!(matches!(untrusted, Failed::Certificate(_)), "{untrusted:?}");
+    assert!(matches!(untrusted, Failed::UnknownAuthority(_)), "{untrusted:?}");
     assert_eq!(failed(refused(SELF_SIGNED)).await, Failed::AuthorityCertificate);
 }

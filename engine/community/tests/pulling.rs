@@ -131,7 +131,7 @@ async fn other_bytes_under_the_digest_are_not_had() {
 async fn a_component_that_is_cut_off_is_not_had() {
     let server = answering(|_| Answer::status(200, b"a comp").with("Content-Length", "11"));
     let failed = pulled(&server).await.unwrap_err();
-    assert!(matches!(failed, Failed::Unreachable(_)), "{failed:?}");
+    assert!(matches!(failed, Failed::EndedEarly(_)), "{failed:?}");
 }
 
 /// A registry with a scorer that is busy when it is asked for something for the first and second time.

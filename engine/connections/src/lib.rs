@@ -43,6 +43,16 @@ pub fn certificate_fault(error: &(dyn Error + 'static)) -> Option<CertificateFau
     })
 }
 
+/// Whether the server's certificate is refused because nobody knows the authority that signed it, and not for its name or its time.
+pub fn is_of_unknown_authority(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| {
+        matches!(
+            cause.downcast_ref(),
+            Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
+        )
+    })
+}
+
 /// In what way the server speaks another protocol, if that is why there is no answer: another attempt has the same outcome.
 pub fn protocol_fault(error: &(dyn Error + 'static)) -> Option<ProtocolFault> {
     causes(error).find_map(|cause| {

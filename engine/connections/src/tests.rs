@@ -69,18 +69,19 @@ fn words(error: &(dyn Error + 'static)) -> String {
 
 #[tokio::test]
 async fn the_certificate_of_an_authority_is_told_from_one_that_is_not_trusted() {
-    for (server, host, trusted, fault) in [
+    for (server, host, trusted, fault, is_unknown) in [
         // Whether the client trusts it or not.
-        (SELF_SIGNED, "localhost", SELF_SIGNED[0], OfAnAuthority),
-        (SELF_SIGNED, "localhost", OTHER_AUTHORITY, OfAnAuthority),
+        (SELF_SIGNED, "localhost", SELF_SIGNED[0], OfAnAuthority, false),
+        (SELF_SIGNED, "localhost", OTHER_AUTHORITY, OfAnAuthority, false),
         // Of an authority that is not known, and of another name.
-        (SIGNED, "localhost", OTHER_AUTHORITY, NotTrusted),
-        (SIGNED, "127.0.0.1", AUTHORITY, NotTrusted),
+        (SIGNED, "localhost", OTHER_AUTHORITY, NotTrusted, true),
+        (SIGNED, "127.0.0.1", AUTHORITY, NotTrusted, false),
     ] {
         let port = encrypted(server).port();
         let error = refusal(&format!("https://{host}:{port}/?key=s3cret"), trusted).await;
         let words = words(&error);
         assert_eq!(certificate_fault(&error), Some(fault), "{words}");
+        assert_eq!(is_of_unknown_authority(&error), is_unknown, "{words}");
         assert_eq!(certificate_fault_in_words(&words), Some(fault), "{words}");
         let cause = cause(&error);
         assert!(cause.starts_with(REFUSED_CERTIFICATE) && words.ends_with(&cause), "{words}");

@@ -53,7 +53,8 @@ pub(crate) use judge::{
 pub(crate) use labels::{PositiveArguments, labels_at};
 pub(crate) use locked::LockedArguments;
 pub(crate) use oci::{
-    Asked, OWN_CERTIFICATE, OciArguments, REPAIRED, address, try_later, without_login,
+    ABOUT_PROXIES, Asked, OWN_CERTIFICATE, OciArguments, REPAIRED, address, try_later,
+    without_login,
 };
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
 pub(crate) use reducer::reducers;

@@ -19,9 +19,9 @@ pub(crate) struct OciArguments {
     #[arg(long)]
     plain_http: bool,
 
-    /// The helpers that failed, by the registries that they were asked about: none is waited for twice.
+    /// Why logins could not be read, by the registries that they would be for: no helper is waited for twice.
     #[arg(skip)]
-    failed_helpers: Mutex<BTreeMap<String, String>>,
+    unread_logins: Mutex<BTreeMap<String, String>>,
 }
 
 /// The address of a scorer or an index in a registry, with `oci://` before it as in a suite, or without.
@@ -33,6 +33,10 @@ pub(crate) fn address(written: &str) -> Result<Address, String> {
 /// What helps a server that uses the certificate of an authority as its own.
 pub(crate) const OWN_CERTIFICATE: &str = "if the server is yours, let an authority sign a certificate for it, or make one with \
      `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`";
+
+/// What helps if a proxy does not answer, or cannot reach the server.
+pub(crate) const ABOUT_PROXIES: &str = "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names this proxy: correct that or, for a host that is \
+     reached without one, add it to NO_PROXY";
 
 /// What publishing the same again has done to what is published.
 pub(crate) const REPAIRED: &str =
@@ -56,7 +60,7 @@ impl OciArguments {
     /// The registry of `address`, with the login that Docker keeps for it.
     pub(crate) fn registry(&self, address: &Address, asked: Asked) -> Result<Registry, Failure> {
         let host = address.registry();
-        let credentials = match self.failed_helper(host) {
+        let credentials = match self.unread_login(host) {
             Some(_) => None,
             None => self.login(host).map_err(|reason| {
                 let error = CommunityError::new(host, Failed::Credentials(reason));
@@ -68,13 +72,13 @@ impl OciArguments {
         registry.map_err(|error| self.failure(&error, asked))
     }
 
-    /// The login that Docker keeps. If its helper fails, there may be none, and the registry may want none.
+    /// The login that Docker keeps. If it cannot be read, there may be none, and the registry may want none.
     fn login(&self, host: &str) -> Result<Option<Credentials>, String> {
         match Credentials::of_docker(host) {
             Ok(credentials) => Ok(credentials),
-            Err(Unusable::Helper(reason)) => {
+            Err(Unusable::Helper(reason) | Unusable::Unreadable(reason)) => {
                 without_login(host, &reason);
-                let mut failed = self.failed_helpers.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut failed = self.unread_logins.lock().unwrap_or_else(PoisonError::into_inner);
                 failed.insert(host.to_owned(), reason);
                 Ok(None)
             }
@@ -82,9 +86,9 @@ impl OciArguments {
         }
     }
 
-    /// Why the helper that may know the login failed, if it did.
-    fn failed_helper(&self, host: &str) -> Option<String> {
-        let failed = self.failed_helpers.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Why the login that there may be could not be read, if it was not.
+    fn unread_login(&self, host: &str) -> Option<String> {
+        let failed = self.unread_logins.lock().unwrap_or_else(PoisonError::into_inner);
         failed.get(host).cloned()
     }
 
@@ -106,13 +110,16 @@ impl OciArguments {
         if let Some(hint) = try_later(failed, server) {
             return failure.hint(hint);
         }
-        if let (Failed::LoginWanted, Some(reason)) = (failed, self.failed_helper(&error.registry)) {
+        if let (Failed::LoginWanted, Some(reason)) = (failed, self.unread_login(&error.registry)) {
             return failure.hint(format!(
                 "the login that may be stored for it cannot be read: {reason}; correct that in Docker's configuration, then `docker login {host}`"
             ));
         }
         match failed {
-            Failed::LoginWanted | Failed::LoginRefused(_) | Failed::Credentials(_) => failure
+            Failed::Credentials(_) => {
+                failure.hint(format!("correct that file, or `docker login {host}` again"))
+            }
+            Failed::LoginWanted | Failed::LoginRefused(_) => failure
                 .hint(format!("`docker login {host}` stores a login that may {may} there")),
             Failed::Taken { .. } => failure.hint(
                 "what is published stays as it is, since others rely on it: give the scorer another version",
@@ -139,20 +146,36 @@ impl OciArguments {
             Failed::StaysDamaged(_) => failure.hint(
                 "nothing was published: those who run the registry must delete it there; then publish again",
             ),
-            Failed::Certificate(_) => failure.hint(
+            Failed::UnknownAuthority(_) => failure.hint(
                 "if the registry is yours, SSL_CERT_FILE names a file with the certificate of its authority",
             ),
             Failed::AuthorityCertificate => failure.hint(OWN_CERTIFICATE),
-            Failed::Unreachable(_) if !self.plain_http => failure.hint(
-                "check the registry's name and the network; a registry without TLS, such as one for a test, \
-                 needs --plain-http",
+            Failed::NoTls => failure.hint(
+                "a registry without TLS, such as one for a test, needs --plain-http: anyone in between can change what it sends",
             ),
-            Failed::Unreachable(_) | Failed::TimedOut => {
+            Failed::NotHttp if self.plain_http => {
+                failure.hint("it may want TLS: leave out --plain-http")
+            }
+            Failed::Unreachable(_) | Failed::TimedOut if error.failed.proxy().is_some() => {
+                failure.hint(ABOUT_PROXIES)
+            }
+            // Where no port is named, TLS is tried at another one.
+            Failed::Unreachable(_) if !self.plain_http && !has_port(&error.registry) => failure
+                .hint(
+                    "check the registry's name and the network; a registry without TLS, such as one for a test, \
+                     needs --plain-http",
+                ),
+            Failed::Unreachable(_) | Failed::TimedOut | Failed::EndedEarly(_) => {
                 failure.hint("check the registry's name and the network")
             }
             _ => failure,
         }
     }
+}
+
+/// Whether a host is named with its port, as `localhost:5000` and `[::1]:5000` are.
+fn has_port(host: &str) -> bool {
+    host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// What to do about a server that is busy or has broken down; `None` if it could not be reached.

@@ -125,7 +125,7 @@ impl Search {
             Format::Table if found.is_empty() => {
                 self.say_that_there_is_none(&registry, &read, failures.is_empty());
             }
-            Format::Table => output::stdout(|out| output::table(out, table(&found)))?,
+            Format::Table => output::stdout(|out| output::table_of_strangers(out, table(&found)))?,
             format => {
                 let lines = format == Format::Jsonl;
                 output::stdout(|out| output::list(out, lines, &found))?;

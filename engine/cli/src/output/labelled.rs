@@ -15,6 +15,8 @@ use super::Out;
 
 /// Columns of the labels.
 const LABEL: usize = 14;
+/// Columns of a terminal that does not say how many it has.
+const USUAL: usize = 80;
 /// Before what continues a line.
 const INDENT: &str = "  ";
 /// The least columns for texts, on a terminal that is narrower than any.
@@ -34,14 +36,13 @@ pub(crate) struct Labelled<'l, 'o> {
 impl<'l, 'o> Labelled<'l, 'o> {
     /// For standard output: if it is a terminal, of its width.
     pub(crate) fn new(out: &'l mut Out<'o>) -> Labelled<'l, 'o> {
-        let size = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-        Labelled::in_columns(out, size.map(|(Width(columns), _)| usize::from(columns)))
+        Labelled::in_columns(out, io::stdout().is_terminal().then(columns_of_terminal))
     }
 
     /// For a person who is asked afterwards, and may see standard output through another program.
     pub(crate) fn before_a_question(out: &'l mut Out<'o>) -> Labelled<'l, 'o> {
-        let size = terminal_size::terminal_size();
-        Labelled::in_columns(out, size.map(|(Width(columns), _)| usize::from(columns)))
+        let is_seen = io::stdout().is_terminal() || io::stderr().is_terminal();
+        Labelled::in_columns(out, is_seen.then(columns_of_terminal))
     }
 
     fn in_columns(out: &'l mut Out<'o>, columns: Option<usize>) -> Labelled<'l, 'o> {
@@ -100,6 +101,10 @@ impl<'l, 'o> Labelled<'l, 'o> {
         parts.iter_mut().skip(1).for_each(|part| part.insert_str(0, INDENT));
         parts
     }
+}
+
+fn columns_of_terminal() -> usize {
+    terminal_size::terminal_size().map_or(USUAL, |(Width(columns), _)| usize::from(columns))
 }
 
 /// The label, and none for the lines below.
@@ -176,7 +181,7 @@ mod tests {
     fn lines_are_broken_between_words_and_a_word_of_use_is_not() {
         let text = "The most words that pass, counted by spaces.";
         assert_eq!(
-            shown(Some(40), |it| it.text("max", text).unwrap()),
+            shown(Some(41), |it| it.text("max", text).unwrap()),
             "max           The most words that pass,\n                counted by spaces.\n"
         );
         let digest = "sha256:".to_owned() + &"0".repeat(64);

@@ -8,8 +8,7 @@ use super::{printable, within};
 
 /// Between two columns.
 const GAP: u16 = 2;
-/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal, though not in
-/// this column, whose text would begin a line.
+/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal.
 const LEAST: usize = 20;
 
 /// The side on which the text of a column starts.
@@ -72,7 +71,19 @@ impl Table {
     pub(crate) fn fit(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };
         let others = (0..last).map(|column| self.width_of(column) + usize::from(GAP));
+        let room = width.saturating_sub(others.sum()).max(LEAST);
+        self.cut_last(last, room);
+    }
+
+    /// The same, but no text continues on another line of the terminal: who wrote it could make it look like a row.
+    pub(crate) fn fit_in_lines(&mut self, width: usize) {
+        let Some(last) = self.columns.len().checked_sub(1) else { return };
+        let others = (0..last).map(|column| self.width_of(column) + usize::from(GAP));
         let room = room_after(others.sum(), width);
+        self.cut_last(last, room);
+    }
+
+    fn cut_last(&mut self, last: usize, room: usize) {
         for text in self.rows.iter_mut().filter_map(|row| row.get_mut(last)) {
             *text = within(text, room);
         }
