@@ -136,9 +136,7 @@ impl Live {
                 request = request.sink(sink);
             }
             let request = request.sink(showing.sink());
-            signalled
-                .stop(Arc::clone(&control))
-                .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+            signalled.stop(Arc::clone(&control))?;
             let shown = showing.while_it_runs();
             let report = scorebox::run::run(request, control).await;
             shown.end();
