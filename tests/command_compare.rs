@@ -351,7 +351,7 @@ fn a_run_that_is_not_finished_is_compared_as_far_as_it_is_stored() {
         .execute("UPDATE runs SET state = 'running', finished_at_ms = NULL WHERE id = 'b'", [])
         .unwrap();
     let output = folder.sh("scorebox compare a b").exits_with(0);
-    let warning = "warning: B is still running: what is stored of it is compared";
+    let warning = "warning: B is still running: only its stored scores are compared";
     assert!(output.stderr.contains(warning), "{}", output.stderr);
 }
 

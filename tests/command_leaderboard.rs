@@ -326,7 +326,7 @@ fn an_attempt_that_not_all_scorers_have_scored_is_left_out_unless_it_says_whethe
 fn of_a_run_that_has_not_finished_it_is_said() {
     let folder = example();
     for (state, words) in [
-        ("interrupted", "warning: run r was interrupted, and only what is stored of it counts"),
+        ("interrupted", "warning: run r was interrupted, and only its stored scores count"),
         ("running", "warning: run r is still running or was killed, and only what is stored"),
     ] {
         let ended = if state == "running" { "NULL" } else { "finished_at_ms" };

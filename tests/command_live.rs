@@ -200,7 +200,7 @@ fn a_reader_of_events_that_takes_nothing_does_not_keep_a_signal_waiting() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(143), "{said}");
     let why = "error: cannot write the events to `pipe`: \
-               after the interruption, nothing took them within 5 seconds";
+               after the interruption, no program read them within 5 seconds";
     assert!(said.contains(why), "{said}");
     drop((reader, input));
 }

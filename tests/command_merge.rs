@@ -1,8 +1,9 @@
 //! `scorebox merge`: shards become a shard or a run, and what is said where they do not fit together.
 
-use std::{fs, ops::ControlFlow};
+use std::{fs, ops::ControlFlow, os::unix::ffi::OsStrExt as _};
 
 use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
 use scorebox::{registry::Registry, store::StoreError};
 use scorebox_shards::{Merge, Named, ShardError, Shards, merge_into_database};
 use serde_json::Value;
@@ -234,8 +235,7 @@ fn a_result_that_a_time_out_ended_is_taken_from_another_shard() {
     for order in ["slow.parquet out-0.parquet", "out-0.parquet slow.parquet"] {
         let merged =
             folder.sh(&format!("scorebox merge {order} -o merged.parquet --force")).exits_with(0);
-        let says_so =
-            merged.stderr.contains("1 result that a time-out ended: taken from another shard");
+        let says_so = merged.stderr.contains("1 result that timed out: taken from another shard");
         assert_eq!(says_so, order.starts_with("slow"), "{merged}");
         let merged = Shard::read(&folder.path("merged.parquet"));
         assert_eq!(merged.without_times(), shard.without_times());
@@ -305,6 +305,39 @@ async fn a_merge_of_a_run_that_another_merge_finished_meanwhile_is_refused_and_i
     let root = folder.rows("SELECT lower(hex(root)) FROM runs");
     assert_eq!(root, [of_other.unwrap()]);
     folder.sh(&format!("scorebox verify --root {}", root[0])).exits_with(0);
+}
+
+#[test]
+fn a_signal_while_a_shard_is_written_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "version = 1\n[scorers.same]\nuse = \"exact-match\"\n");
+    let ids: Vec<String> = (0..CASES_OF_TWO_BATCHES).map(|number| number.to_string()).collect();
+    let ids: Vec<_> = ids.iter().map(|id| Some(id.as_str())).collect();
+    write_texts(&folder.path("in.parquet"), &[("id", &ids), ("answer", &ids), ("expected", &ids)]);
+    folder.sh(&format!("{SHARD} in.parquet -o out.parquet")).exits_with(0);
+    let begun = || {
+        let files = fs::read_dir(folder.path(".")).unwrap();
+        files
+            .filter(|it| it.as_ref().unwrap().file_name().as_bytes().starts_with(b".scorebox-"))
+            .count()
+    };
+    // The merge may be quicker than the signal.
+    let interrupted = (0..20).find_map(|_| {
+        let mut child = folder.spawn("scorebox merge out.parquet -o merged.parquet");
+        while begun() == 0 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+        let ended = child.wait_with_output().unwrap();
+        match fs::remove_file(folder.path("merged.parquet")) {
+            Ok(()) => None,
+            Err(_) => Some(ended),
+        }
+    });
+    let ended = interrupted.unwrap();
+    let words = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(words, "Interrupted: `merged.parquet` was not written.\n");
+    assert_eq!((ended.status.code(), begun()), (Some(143), 0));
 }
 
 /// As `run` and `live` refuse an input without cases. Beside others such a shard is a part like any.

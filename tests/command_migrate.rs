@@ -531,7 +531,7 @@ fn a_configuration_without_anything_to_migrate_is_refused() {
     hint: a configuration is YAML or JSON with `tests`; one in JavaScript or Python must be written out first
     error: list.yaml: it is not a mapping with `tests` or `defaultTest`
     hint: a configuration is YAML or JSON with `tests`; one in JavaScript or Python must be written out first
-    error: code.yaml: no assertion has an equal:
+    error: code.yaml: no assertion has an equivalent:
       tests[0].assert[0] (python): it is code: write it as a script (docs/scripts.md), or as one line of jq for `satisfies`
     "#);
     for name in ["broken", "bomb"] {

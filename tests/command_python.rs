@@ -1,7 +1,10 @@
 //! Python scripts as scorers, as a user types them. What they must not do is in `hostile_python`. All but the first need
 //! what `scorebox toolchain add python` makes, and say that they were left out without it.
 
+use std::fs;
+
 use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::Folder;
 
@@ -10,7 +13,7 @@ use crate::fixture::Folder;
 pub(crate) fn with_python() -> Option<Folder> {
     let folder = Folder::new();
     let listed = folder.sh("scorebox toolchain list").exits_with(0);
-    if listed.stdout.contains("not there") {
+    if listed.stdout.contains("not installed") {
         eprintln!("left out: it needs what `scorebox toolchain add python` makes");
         return None;
     }
@@ -84,7 +87,7 @@ fn without_what_runs_python_a_script_says_how_to_have_it() {
     assert_snapshot!(folder.sh("SCOREBOX_DATA_DIR=none scorebox toolchain list"), @r"
     javascript  embedded
     typescript  embedded
-    python      not there; make it: scorebox toolchain add python
+    python      not installed; install it: scorebox toolchain add python
     [exit code 0]
     ");
     let add = "SCOREBOX_DATA_DIR=data scorebox toolchain add python --python no-such-python";
@@ -94,7 +97,48 @@ fn without_what_runs_python_a_script_says_how_to_have_it() {
     hint: install Python 3.10 or later, or name it: --python PROGRAM
     [exit code 2]
     ");
-    assert_eq!(std::fs::read_dir(folder.path("data")).unwrap().count(), 0, "nothing is left");
+    assert_eq!(fs::read_dir(folder.path("data")).unwrap().count(), 0, "nothing is left");
+}
+
+/// The names in the data folder.
+fn data(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path("data")).into_iter().flatten();
+    let mut names: Vec<String> =
+        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_signal_while_what_runs_python_is_made_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("slow", "#!/bin/sh\n[ $1 = -c ] && exec echo 3 12\nexec sleep 3\n");
+    folder.sh("chmod +x slow").exits_with(0);
+    let child =
+        folder.spawn("env SCOREBOX_DATA_DIR=data scorebox toolchain add python --python ./slow");
+    while data(&folder).is_empty() {
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let words = String::from_utf8(ended.stderr).unwrap();
+    assert!(words.starts_with("Interrupted: `data/python-"), "{words}");
+    assert!(words.ends_with(".wasm` was not written.\n"), "{words}");
+    assert_eq!(data(&folder), [""; 0]);
+}
+
+#[test]
+fn what_a_killed_process_left_beside_the_engines_goes_once_it_is_old() {
+    let folder = Folder::new();
+    folder
+        .sh("mkdir -p data/python.old/environment data/python.new data/another.old
+             touch -d '2 hours ago' data/python.old data/another.old")
+        .exits_with(0);
+    folder
+        .sh("SCOREBOX_DATA_DIR=data scorebox toolchain add python --python no-such-python")
+        .exits_with(2);
+    assert_eq!(data(&folder), ["another.old", "python.new"]);
 }
 
 #[test]

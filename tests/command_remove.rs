@@ -113,7 +113,7 @@ fn a_run_that_may_still_be_written_is_removed_only_by_force() {
     assert_snapshot!(folder.sh("scorebox rm first --yes"), @"
     [stderr]
     error: the run `first` is marked as running
-    hint: if it was killed, and no process writes it any more: --force
+    hint: if it was killed, and no process still writes to it: --force
     [exit code 2]
     ");
     folder.sh("scorebox rm first --yes --force").exits_with(0);

@@ -81,6 +81,11 @@ fn an_encrypted_collector_is_checked_against_the_certificates_that_are_named() {
         let taken = run("authority.pem");
         assert!(!taken.stderr.contains("OpenTelemetry"), "{taken}");
         has_the_run(&collector);
+        // Not waited for: nobody writes it.
+        folder.sh("mkfifo pipe.pem").exits_with(0);
+        let pipe = run("pipe.pem");
+        assert!(pipe.stderr.contains("names: this is a pipe, not a file"), "{pipe}");
+        folder.sh("rm pipe.pem").exits_with(0);
         let missing = run("missing.pem");
         assert!(
             missing.stderr.contains(
@@ -133,7 +138,7 @@ fn a_collector_that_misbehaves_changes_nothing_of_a_run() {
     ]
     .map(|(name, collector, why)| (name, Ok(collector), why))
     .into_iter()
-    .chain([("is-not-there", Err(nobody), "it cannot be connected to")])
+    .chain([("is-not-there", Err(nobody), "cannot connect to it")])
     {
         let (address, collector) = match url {
             Ok(collector) => (collector.address, Some(collector)),
@@ -224,8 +229,8 @@ fn a_collector_that_speaks_otherwise_is_reported_with_what_to_look_at() {
     // An alert, which a server with TLS sends to one that speaks without.
     let with_tls = answering(b"\x15\x03\x01\x00\x02\x02\x46");
     for (protocol, url, why) in [
-        ("grpc", format!("http://{nobody}"), "it cannot be connected to"),
-        ("grpc", format!("http://{plain}"), "it does not speak gRPC there"),
+        ("grpc", format!("http://{nobody}"), "cannot connect to it"),
+        ("grpc", format!("http://{plain}"), "it does not use gRPC at this address"),
         ("grpc", format!("https://{plain}"), "it answers without TLS"),
         ("grpc", format!("http://{with_tls}"), "its address begins with https://"),
         ("http/protobuf", format!("https://{plain}"), "it answers without TLS"),

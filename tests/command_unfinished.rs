@@ -92,7 +92,7 @@ fn a_summary_without_a_verdict_counts_cases_that_a_scorer_has_not_seen() {
 #[test]
 fn figures_cases_and_tables_of_a_part_of_a_run_come_with_a_warning() {
     let folder = folder("");
-    let warning = "warning: run r was stopped, and only what is stored of it counts: \
+    let warning = "warning: run r was stopped, and only its stored scores count: \
                    cases.jsonl:4:1: not valid JSON: expected value\n";
     for command in [
         "stats",
@@ -173,7 +173,7 @@ fn figures_of_all_runs_say_which_of_them_are_not_whole() {
     folder.write("good.jsonl", GOOD.replace("ID", "a") + "\n");
     folder.sh("scorebox run suite.toml good.jsonl -q --run-id whole").exits_with(0);
     assert_snapshot!(folder.sh("scorebox stats --all-runs").exits_with(0).stderr, @"
-    warning: run r was stopped, and only what is stored of it counts: cases.jsonl:4:1: not valid JSON: expected value
+    warning: run r was stopped, and only its stored scores count: cases.jsonl:4:1: not valid JSON: expected value
     all runs, pooled
     ");
     for run in 1..=5 {

@@ -139,7 +139,7 @@ fn a_gate_that_decides_no_case_at_all_does_not_hold() {
         // The fifth case says `skip`.
         let error = format!(
             "error: `right`, which decides whether a case passes, decided none of 4 cases: it skips them, or does not apply to \
-             them\nhint: {hint}: scorebox scores r --db a.db --scorer right; if none of these cases needs to be for it: \
+             them\nhint: {hint}: scorebox scores r --db a.db --scorer right; if the scorer is not meant for these cases: \
              --allow-idle right\n"
         );
         for says in ["\n  right (gate, at least 1.0000): decided none of 4 cases\n", &error] {
@@ -274,7 +274,7 @@ fn cases_that_all_say_skip_are_pointed_out_and_break_nothing() {
     folder.sh("tail -1 cases.jsonl > left.jsonl").exits_with(0);
     let run = folder.sh("scorebox run suite.toml left.jsonl -q").exits_with(0);
     assert!(
-        run.stderr.contains("warning: no case was decided: each of them says `skip`\n"),
+        run.stderr.contains("warning: no case was decided: every case is marked `skip`\n"),
         "{run}"
     );
     let rate = folder.sh("scorebox run suite.toml left.jsonl -q --min-pass-rate 0.5").exits_with(3);

@@ -108,7 +108,7 @@ fn scores_of_files_are_verified_with_the_files() {
     r:reader:0:0:a  not verifiable  it looked at files, which are not stored
     [stderr]
     0 verified, 0 different, 1 not verifiable
-    hint: say where the folders are that cases name in `workspace`: --workspace FOLDER
+    hint: name the folder that contains the cases' workspaces: --workspace FOLDER
     not compared: the run as a whole
     [exit code 1]
     ");

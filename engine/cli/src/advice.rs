@@ -179,7 +179,7 @@ fn write(form: Form) -> Option<&'static str> {
             "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
         }
         Form::LineEnds => "a case is one line: check that the file has line ends",
-        Form::LessDeep => "scorers parse no deeper; put what is deeper into a string",
+        Form::LessDeep => "scorers do not parse deeper nesting; put the inner part into a string",
         Form::NullForNan => "JSON has no NaN and no Infinity; write `null`",
         Form::DoubleQuotes => "JSON uses double quotes",
         Form::QuotedText => "text is JSON in double quotes: \"Paris\"",

@@ -97,7 +97,7 @@ impl Decision {
         }
         let is_unjudged = verdict.judged() + verdict.incomplete() == 0 && verdict.skipped > 0;
         if *decides && is_unjudged && verdict.skipped == verdict.skipped_by_themselves {
-            warnings.push("no case was decided: each of them says `skip`".to_owned());
+            warnings.push("no case was decided: every case is marked `skip`".to_owned());
         }
         let passing =
             decided_scorers.iter().filter(|it| it.decided > 0 && it.lets_every_score_pass());
@@ -133,7 +133,7 @@ impl Decision {
                     };
                     let scores = database.command("scores", run.as_str());
                     Some(format!(
-                        "{look_at}: {scores} --scorer {scorer_id}; if none of these cases needs to be for it: --allow-idle {scorer_id}"
+                        "{look_at}: {scores} --scorer {scorer_id}; if the scorer is not meant for these cases: --allow-idle {scorer_id}"
                     ))
                 }
                 Broken::PassRate { rate: None, .. }

@@ -21,6 +21,7 @@
 //! - `shards`: what to do about an error of shards.
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait; `judge_waiting`: while one score waits for its judges.
+//! - `question`: a question to the user at a terminal.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
 //! - `new_file`: a file that is written whole or not at all; `unfinished`: what stands beside it until then.
@@ -50,6 +51,7 @@ mod new_file;
 mod output;
 mod published;
 mod python_engine;
+mod question;
 mod report;
 mod run_end;
 mod same_file;

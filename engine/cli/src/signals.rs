@@ -1,5 +1,5 @@
-//! Signals that end a run, the first in good order, the second at once, or another command that asks judges. Says nothing of
-//! what is stored.
+//! Signals that end a run, the first in good order, the second at once, or another command that asks judges or begins files.
+//! Says nothing of what is stored.
 //!
 //! Who passes a signal on often sends it twice: `timeout` to the process and to its group, `npm run` and `docker run --init -g`
 //! beside the terminal. So a signal that comes again at once is the same request.
@@ -7,17 +7,18 @@
 use std::{
     io::{self, IsTerminal as _},
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
 use scorebox::run::{Control, Stop};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::{
     failure::{Exit, Failure},
     report::printable,
-    unfinished, words,
+    words,
 };
 
 /// How long after the first signal another of its kind is the same request.
@@ -39,7 +40,7 @@ impl Signalled {
     }
 
     /// From now on, the first signal stops the run and the second ends the process.
-    pub(crate) fn stop(&self, control: Arc<Control>) -> io::Result<()> {
+    pub(crate) fn stop(&self, control: Arc<Control>) -> Result<(), Failure> {
         let (mut signals, first) = (Signals::listen()?, Arc::clone(&self.0));
         tokio::spawn(async move {
             while let Some(exit) = signals.next().await {
@@ -71,30 +72,79 @@ pub(crate) async fn unless_signalled<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// From now on, a signal ends the process, and the files that it has begun go. For a command that keeps nothing else, and waits
-/// for no judge.
-pub(crate) fn leave_nothing_unfinished() -> Result<(), Failure> {
-    listen_and_leave().map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))
+/// Removes the files that are not complete, and answers what they would have become.
+type Remove = fn() -> Vec<PathBuf>;
+
+/// From now on, a signal that nobody listens for ends the process, and before any signal does, `remove` is called.
+pub(crate) fn leave_nothing_unfinished(remove: Remove) -> io::Result<()> {
+    let mut heard = heard();
+    heard.remove = remove;
+    heard.begin()
 }
 
-fn listen_and_leave() -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let listening = runtime.enter();
-    let mut signals = Signals::listen()?;
-    drop(listening);
-    let wait = move || {
-        if let Some(exit) = runtime.block_on(signals.next()) {
-            let removed = unfinished::remove_all();
+/// Who hears of the requests to end.
+static HEARD: Mutex<Heard> =
+    Mutex::new(Heard { has_begun: false, by: Vec::new(), remove: Vec::new });
+
+struct Heard {
+    /// Whether the thread that listens was started.
+    has_begun: bool,
+    by: Vec<UnboundedSender<Exit>>,
+    /// What is done before a signal ends the process.
+    remove: Remove,
+}
+
+fn heard() -> MutexGuard<'static, Heard> {
+    HEARD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Heard {
+    /// Starts the thread, which listens as long as the process lives: the system no longer ends it, even if nobody hears.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.has_begun {
+            return Ok(());
+        }
+        let cannot = |error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot wait for signals: {error}"))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(cannot)?;
+        let entered = runtime.enter();
+        let listening = Listening::begin().map_err(cannot)?;
+        drop(entered);
+        let hear = move || runtime.block_on(pass_on(listening));
+        thread::Builder::new().name("scorebox-signals".into()).spawn(hear).map_err(cannot)?;
+        self.has_begun = true;
+        Ok(())
+    }
+
+    /// Tells all who still listen; answers whether there is one.
+    fn tell(&mut self, exit: Exit) -> bool {
+        self.by.retain(|by| by.send(exit).is_ok());
+        !self.by.is_empty()
+    }
+}
+
+/// Passes requests on. One that nobody hears ends the process.
+async fn pass_on(mut listening: Listening) {
+    let mut first: Option<(Exit, Instant)> = None;
+    while let Some(exit) = listening.next().await {
+        let now = Instant::now();
+        match first {
+            None => first = Some((exit, now)),
+            Some((first, came)) if is_the_same_request(first, exit, now - came) => continue,
+            Some(_) => {}
+        }
+        if !heard().tell(exit) {
+            let removed = clear();
             if io::stderr().is_terminal() {
                 // Not behind what a user who waits sees.
                 words::say("");
             }
             words::say(&interrupted(&removed));
-            // Not as `leave` does, which would wait for the files that are removed already.
             std::process::exit(exit as i32);
         }
-    };
-    thread::Builder::new().name("scorebox-signals".into()).spawn(wait).map(drop)
+    }
 }
 
 /// That a command ended before these files were complete.
@@ -110,36 +160,40 @@ fn interrupted(removed: &[PathBuf]) -> String {
     }
 }
 
-/// Ends the process at once. Programs that answer for judges have process groups of their own, so no signal of a terminal
-/// reaches them.
+/// Ends the process at once.
 fn leave(exit: Exit) -> ! {
-    scorebox_judges::end_programs();
-    unfinished::remove_all();
+    clear();
     std::process::exit(exit as i32)
 }
 
-/// The requests to end that signals are.
-pub(crate) struct Signals {
-    listening: Listening,
-    first: Option<(Exit, Instant)>,
+/// Ends and removes what would outlive the process. Programs that answer for judges have process groups of their own, so no
+/// signal of a terminal reaches them.
+fn clear() -> Vec<PathBuf> {
+    scorebox_judges::end_programs();
+    let remove = heard().remove;
+    remove()
 }
 
+/// The requests to end that signals are. As long as this is there, they do nothing else.
+pub(crate) struct Signals(UnboundedReceiver<Exit>);
+
 impl Signals {
-    pub(crate) fn listen() -> io::Result<Signals> {
-        Ok(Signals { listening: Listening::begin()?, first: None })
+    pub(crate) fn listen() -> Result<Signals, Failure> {
+        let mut heard = heard();
+        heard.begin().map_err(|error| Failure::new(error.to_string()))?;
+        let (tell, told) = unbounded_channel();
+        heard.by.push(tell);
+        Ok(Signals(told))
     }
 
     /// The exit code that stands for the next request. A signal that only repeats the first one is not a request.
     pub(crate) async fn next(&mut self) -> Option<Exit> {
-        loop {
-            let (exit, now) = (self.listening.next().await?, Instant::now());
-            match self.first {
-                None => self.first = Some((exit, now)),
-                Some((first, came)) if is_the_same_request(first, exit, now - came) => continue,
-                Some(_) => {}
-            }
-            return Some(exit);
-        }
+        self.0.recv().await
+    }
+
+    /// The same for a thread that does nothing else.
+    pub(crate) fn wait(&mut self) -> Option<Exit> {
+        self.0.blocking_recv()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files that stand beside the ones they become until they are complete. Who ends the process early removes them. One that takes the place of
+//! Files with a temporary name until they are complete. Code that ends the process early removes them. One that takes the place of
 //! another has its owner and its permissions.
 
 use std::{
@@ -9,9 +9,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
-/// The files that were begun, and what each becomes.
+use crate::signals::leave_nothing_unfinished;
+
+/// The files and folders that were begun, and what each becomes.
 static BEGUN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
 
 fn begun() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
@@ -25,7 +27,7 @@ pub(crate) struct Unfinished {
     noted: Noted,
 }
 
-/// That a file is among those that were begun.
+/// That a file or folder is among those that were begun.
 #[derive(Debug)]
 struct Noted(PathBuf);
 
@@ -38,8 +40,8 @@ impl Drop for Noted {
 impl Unfinished {
     /// Begins what becomes `path`, in its folder, under a name that begins with `prefix`.
     pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<Unfinished> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        leave_nothing_unfinished(remove_all)?;
+        let folder = folder_of(path);
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix);
@@ -102,12 +104,41 @@ fn take_after(file: &File, path: &Path) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
+/// A folder in which a file is made, and which goes with all that is in it.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    folder: TempDir,
+    _noted: Noted,
+}
+
+impl Scratch {
+    /// Makes a folder for the making of `path`, in the folder of that, under a name that begins with `prefix`.
+    pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<Scratch> {
+        leave_nothing_unfinished(remove_all)?;
+        let mut begun = begun();
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(folder_of(path))?;
+        begun.insert(folder.path().to_owned(), path.to_owned());
+        drop(begun);
+        let _noted = Noted(folder.path().to_owned());
+        Ok(Scratch { folder, _noted })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Removes all that were begun, and lets none be begun or finished after that. Answers what they would have become.
-pub(crate) fn remove_all() -> Vec<PathBuf> {
+fn remove_all() -> Vec<PathBuf> {
     let mut begun = begun();
     let becoming = mem::take(&mut *begun).into_iter().map(|(path, becomes)| {
         // The process ends: nobody is left who could be told that it stays.
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
         becomes
     });
     let becoming = becoming.collect();

@@ -58,7 +58,7 @@ impl Waiting {
         match io::stderr().is_terminal() {
             true => Waiting::on(what),
             false => {
-                let shown = Some(Shown::after_patience(move |_| words::say(&what)));
+                let shown = Shown::after_patience(move |_| words::say(&what));
                 Waiting { what: What::default(), position: Arc::default(), shown }
             }
         }
@@ -95,24 +95,30 @@ impl Waiting {
         position: Arc<AtomicU64>,
     ) -> Waiting {
         let what = What::new(Mutex::new(what));
-        let shown = io::stderr().is_terminal().then(|| {
-            let (what, position) = (Arc::clone(&what), Arc::clone(&position));
-            Shown::after_patience(move |ended| draw(&what, template, total, &position, ended))
-        });
+        let shown = match io::stderr().is_terminal() {
+            true => {
+                let (what, position) = (Arc::clone(&what), Arc::clone(&position));
+                let show = move |ended: &_| draw(&what, template, total, &position, ended);
+                Shown::after_patience(show)
+            }
+            false => None,
+        };
         Waiting { what, position, shown }
     }
 }
 
 impl Shown {
-    /// What `show` does, unless the end comes first; it hears of the end.
-    fn after_patience(show: impl FnOnce(&mpsc::Receiver<()>) + Send + 'static) -> Shown {
+    /// What `show` does, unless the end comes first; it hears of the end. `None` if the system gives no thread for it, which
+    /// costs only words.
+    fn after_patience(show: impl FnOnce(&mpsc::Receiver<()>) + Send + 'static) -> Option<Shown> {
         let (end, ended) = mpsc::channel();
-        let drawing = thread::spawn(move || {
+        let wait = move || {
             if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 show(&ended);
             }
-        });
-        Shown { end, drawing }
+        };
+        let drawing = thread::Builder::new().name("scorebox-waiting".into()).spawn(wait).ok()?;
+        Some(Shown { end, drawing })
     }
 }
 

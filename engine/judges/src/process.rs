@@ -106,7 +106,7 @@ pub(crate) async fn run(
     outcome.unwrap_or(Err(Unended::TimedOut))
 }
 
-/// Starts a program. Its group is to be dropped before it is, since its number is its own until then.
+/// Starts a program. Its group is to be dropped before it is, since its number is its own until it is waited for.
 fn begin(command: &mut Command) -> Result<(Child, Group), Unended> {
     // Until it is noted: or it could begin after all others were ended.
     let mut running = running();
@@ -148,13 +148,37 @@ async fn talk(
     };
     let exchanging = async { tokio::try_join!(reading, complaining, writing).map(drop) };
     let ending = async {
-        let status = child.wait().await.map_err(Unended::Failed);
-        // What it left behind would keep its output open.
+        has_ended(child).await.map_err(Unended::Failed)?;
+        // What it left behind would keep its output open. Its number is its own until it is waited for.
         group.kill();
-        status
+        child.wait().await.map_err(Unended::Failed)
     };
     let status = ended_with(ending, exchanging).await?;
     Ok(Ended { code: status.code(), output, errors })
+}
+
+/// Waits until a program has ended, and leaves it to be waited for: until then, no other process gets its number.
+#[cfg(unix)]
+async fn has_ended(child: &Child) -> io::Result<()> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let number = child.id().and_then(|number| Pid::from_raw(i32::try_from(number).ok()?));
+    let Some(number) = number else { return Ok(()) };
+    // Before the first look: of an end after it, there is a signal.
+    let mut ends = signal(SignalKind::child())?;
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    while let Ok(None) = waitid(WaitId::Pid(number), options) {
+        ends.recv().await;
+    }
+    // It has ended; or it cannot be waited for, which the caller's waiting says better.
+    Ok(())
+}
+
+/// Elsewhere there is no group to be killed before.
+#[cfg(not(unix))]
+async fn has_ended(_: &Child) -> io::Result<()> {
+    Ok(())
 }
 
 /// How a program ends, once everything that it wrote is read.
@@ -219,5 +243,22 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_that_has_ended_keeps_its_number_until_it_is_waited_for() {
+        let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
+        let known = PathBuf::from(format!("/proc/{}", child.id().unwrap()));
+        has_ended(&child).await.unwrap();
+        assert!(known.exists());
+        assert_eq!(child.wait().await.unwrap().code(), Some(3));
+        assert!(!known.exists());
     }
 }

@@ -322,7 +322,8 @@ impl Provider for Served {
             Question::Generate(generation) => Box::pin(self.generate(generation, within, stop)),
             Question::Embed(embedding) => Box::pin(self.embed(embedding, within, stop)),
             _ => Box::pin(async {
-                let message = format!("{} knows no such question", self.server.base_url());
+                let message =
+                    format!("{} does not support this kind of question", self.server.base_url());
                 Err(AskError::new(AskErrorKind::Refused, message, 0))
             }),
         }

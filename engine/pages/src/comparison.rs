@@ -202,7 +202,7 @@ fn doubts(compared: &Comparison) -> Vec<String> {
     };
     let mut doubts = Vec::new();
     for (name, run) in [("A", &compared.a), ("B", &compared.b)] {
-        let doubt = |ended| format!("{name} {ended}: what is stored of it is compared.");
+        let doubt = |ended| format!("{name} {ended}: only its stored scores are compared.");
         doubts.extend(ended(run.state).map(doubt));
     }
     doubts.extend(other_questions(compared));

@@ -84,7 +84,7 @@ fn write_value(out: &mut String, value: &Bound<'_, PyAny>, depth: usize) -> Resu
     }
     if depth >= MAX_DEPTH {
         return Err(NotJson::new(format!("it is nested deeper than {MAX_DEPTH}"))
-            .advised("scorers parse no deeper; put what is deeper into a string"));
+            .advised("scorers do not parse deeper nesting; put the inner part into a string"));
     }
     if let Ok(members) = value.cast::<PyDict>() {
         return write_members(out, members, depth);

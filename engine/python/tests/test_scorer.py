@@ -114,7 +114,7 @@ def test_a_script_in_python_says_how_to_have_what_runs_it(tmp_path, monkeypatch)
 def test_a_script_in_python_is_a_scorer(tmp_path):
     command = [sys.executable, "-m", "scorebox", "toolchain", "list"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    if "not there" in listed:
+    if "not installed" in listed:
         pytest.skip("it needs what `scorebox toolchain add python` makes")
     (tmp_path / "grade.py").write_text(GRADE)
     grade = scorebox.Scorer(tmp_path / "grade.py", config={"right": "a"})

@@ -138,6 +138,23 @@ pub fn open_regular(path: &Path) -> Result<File, InputFileError> {
     }
 }
 
+/// The bytes of the regular file at `path`: see [`open_regular`].
+///
+/// # Errors
+/// If it is not a regular file, cannot be read, or has more than `most_bytes`.
+pub fn read_regular(path: &Path, most_bytes: u64) -> Result<Vec<u8>, InputFileError> {
+    bounded(open_regular(path)?, most_bytes)
+}
+
+fn bounded(reader: impl Read, most_bytes: u64) -> Result<Vec<u8>, InputFileError> {
+    let mut bytes = Vec::new();
+    reader.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 <= most_bytes {
+        true => Ok(bytes),
+        false => Err(InputFileError::TooLarge { most_bytes }),
+    }
+}
+
 fn opened(
     path: &Path,
     expected: Kind,
@@ -190,12 +207,7 @@ pub fn read_text(path: &Path, most_bytes: u64) -> Result<String, InputFileError>
 /// # Errors
 /// If it cannot be read, has more than `most_bytes`, or is not text.
 pub fn text_of(reader: impl Read, most_bytes: u64) -> Result<String, InputFileError> {
-    let mut bytes = Vec::new();
-    reader.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most_bytes {
-        return Err(InputFileError::TooLarge { most_bytes });
-    }
-    utf8(bytes)
+    utf8(bounded(reader, most_bytes)?)
 }
 
 /// These bytes as text.
@@ -315,6 +327,21 @@ mod tests {
         let refused = |path: &Path| read_text(path, 4).unwrap_err();
         assert!(matches!(refused(folder.path()), InputFileError::Folder));
         assert!(matches!(refused(&folder.path().join("none")), InputFileError::NotFound));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_no_user_named_is_a_regular_file_within_its_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, pipe) = (folder.path().join("file"), folder.path().join("pipe"));
+        fs::write(&path, [0xff; 4]).unwrap();
+        assert_eq!(read_regular(&path, 4).unwrap(), [0xff; 4]);
+        let refused = |path: &Path| read_regular(path, 3).unwrap_err();
+        assert!(matches!(refused(&path), InputFileError::TooLarge { most_bytes: 3 }));
+        assert!(matches!(refused(folder.path()), InputFileError::Folder));
+        // No writer is waited for.
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        assert_eq!(refused(&pipe).to_string(), "this is a pipe, not a file");
     }
 
     #[cfg(unix)]

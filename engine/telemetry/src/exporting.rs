@@ -94,7 +94,7 @@ const TRANSPORT: &str = "transport error";
 const NO_CONNECTION: [&str; 2] = ["tcp connect error", "dns error"];
 /// What rustls (`Debug` of `InvalidMessage`) says when the first byte does not begin a TLS record.
 const NO_RECORD: &str = "InvalidContentType";
-const NOT_GRPC: &str = "it does not speak gRPC there, or ended the connection; if it has TLS, its address begins with https://, and if it speaks HTTP, set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf";
+const NOT_GRPC: &str = "it does not use gRPC at this address, or closed the connection; if it has TLS, its address begins with https://, and if it speaks HTTP, set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf";
 
 impl LogExporter for Counted<opentelemetry_otlp::LogExporter> {
     async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {

@@ -14,6 +14,7 @@ use opentelemetry::{
     logs::{Logger as _, LoggerProvider as _},
     metrics::{Meter, MeterProvider as _},
 };
+use opentelemetry_otlp::{LogExporter, MetricExporter};
 use opentelemetry_sdk::{
     Resource,
     logs::{BatchConfigBuilder, BatchLogProcessor, SdkLogger, SdkLoggerProvider},
@@ -21,7 +22,7 @@ use opentelemetry_sdk::{
     resource::TelemetryResourceDetector,
 };
 use scorebox::run::{ENGINE_VERSION, Event, Refused, Sink};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 
 use crate::{
     delivery::{Delivered, Delivery},
@@ -91,52 +92,21 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
         .map_err(|error| TelemetryError::Prepare(error.to_string()))?;
     let handle = runtime.handle().clone();
     let runtime = Background(Some(runtime));
-    let resource = resource(settings.attributes);
-    let scope = InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build();
+    let resource = resource(&settings.attributes);
     let entered = handle.enter();
     let log_delivery = delivery(settings.room, settings.logs.as_ref());
-    let logs = match &settings.logs {
-        None => None,
-        Some(route) => {
-            let exporter = Counted {
-                exporter: transport::logs(route, &log_delivery)?,
-                runtime: handle.clone(),
-                timeout: route.timeout,
-                delivery: Arc::clone(&log_delivery),
-            };
-            // What there is room for is counted here, so that nothing is lost there.
-            let queue = usize::try_from(settings.room).unwrap_or(usize::MAX);
-            let batch = usize::try_from(settings.batch).unwrap_or(usize::MAX);
-            let config = BatchConfigBuilder::default()
-                .with_max_queue_size(queue)
-                .with_max_export_batch_size(batch)
-                .with_scheduled_delay(settings.delay)
-                .build();
-            let processor = BatchLogProcessor::builder(exporter).with_batch_config(config).build();
-            let provider = SdkLoggerProvider::builder()
-                .with_resource(resource.clone())
-                .with_log_processor(processor)
-                .build();
-            Some((provider.logger_with_scope(scope.clone()), provider))
-        }
-    };
+    let logs = settings.logs.as_ref().map(|route| {
+        let exporter =
+            counted(transport::logs(route, &log_delivery)?, route, &handle, &log_delivery);
+        Ok(logs(exporter, &settings, resource.clone()))
+    });
     let metric_delivery = delivery(u64::MAX, settings.metrics.as_ref());
-    let metrics = match &settings.metrics {
-        None => None,
-        Some(route) => {
-            let exporter = Counted {
-                exporter: transport::metrics(route, &metric_delivery)?,
-                runtime: handle.clone(),
-                timeout: route.timeout,
-                delivery: Arc::clone(&metric_delivery),
-            };
-            let reader = PeriodicReader::builder(exporter).with_interval(settings.interval);
-            let reader = reader.build();
-            let provider =
-                SdkMeterProvider::builder().with_resource(resource).with_reader(reader).build();
-            Some((provider.meter_with_scope(scope), provider))
-        }
-    };
+    let metrics = settings.metrics.as_ref().map(|route| {
+        let exporter = transport::metrics(route, &metric_delivery)?;
+        let exporter = counted(exporter, route, &handle, &metric_delivery);
+        Ok(metrics(exporter, &settings, resource))
+    });
+    let (logs, metrics) = (logs.transpose()?, metrics.transpose()?);
     drop(entered);
     let room = settings.room;
     Ok(Telemetry {
@@ -146,20 +116,66 @@ fn begin(settings: Settings, waits: bool) -> Result<Telemetry, TelemetryError> {
     })
 }
 
+/// An exporter of this route, which uses the runtime, and whose items are counted.
+fn counted<E>(
+    exporter: E,
+    route: &Route,
+    runtime: &Handle,
+    delivery: &Arc<Delivery>,
+) -> Counted<E> {
+    let (runtime, delivery) = (runtime.clone(), Arc::clone(delivery));
+    Counted { exporter, runtime, timeout: route.timeout, delivery }
+}
+
+/// What makes events of scores, and sends them in batches.
+fn logs(
+    exporter: Counted<LogExporter>,
+    settings: &Settings,
+    resource: Resource,
+) -> (SdkLogger, SdkLoggerProvider) {
+    // What there is room for is counted here, so that nothing is lost there.
+    let queue = usize::try_from(settings.room).unwrap_or(usize::MAX);
+    let batch = usize::try_from(settings.batch).unwrap_or(usize::MAX);
+    let config = BatchConfigBuilder::default()
+        .with_max_queue_size(queue)
+        .with_max_export_batch_size(batch)
+        .with_scheduled_delay(settings.delay)
+        .build();
+    let processor = BatchLogProcessor::builder(exporter).with_batch_config(config).build();
+    let provider = SdkLoggerProvider::builder();
+    let provider = provider.with_resource(resource).with_log_processor(processor).build();
+    (provider.logger_with_scope(scope()), provider)
+}
+
+/// What makes instruments, and sends what they show now and then.
+fn metrics(
+    exporter: Counted<MetricExporter>,
+    settings: &Settings,
+    resource: Resource,
+) -> (Meter, SdkMeterProvider) {
+    let reader = PeriodicReader::builder(exporter).with_interval(settings.interval).build();
+    let provider = SdkMeterProvider::builder().with_resource(resource).with_reader(reader).build();
+    (provider.meter_with_scope(scope()), provider)
+}
+
+fn scope() -> InstrumentationScope {
+    InstrumentationScope::builder("scorebox").with_version(ENGINE_VERSION).build()
+}
+
 /// The items of a signal, if there is a way for them.
 fn delivery(room: u64, route: Option<&Route>) -> Arc<Delivery> {
     Arc::new(Delivery::new(room, route.map(|route| route.timeout).unwrap_or_default()))
 }
 
 /// What is exported is from this program, unless the attributes call it something else.
-fn resource(attributes: Vec<(String, String)>) -> Resource {
+fn resource(attributes: &[(String, String)]) -> Resource {
     let mut builder = Resource::builder_empty().with_detector(Box::new(TelemetryResourceDetector));
     if !attributes.iter().any(|(name, _)| name == "service.name") {
         builder = builder
             .with_service_name(SERVICE)
             .with_attribute(KeyValue::new("service.version", ENGINE_VERSION));
     }
-    let attributes = attributes.into_iter().map(|(name, value)| KeyValue::new(name, value));
+    let attributes = attributes.iter().cloned().map(|(name, value)| KeyValue::new(name, value));
     builder.with_attributes(attributes).build()
 }
 
@@ -261,7 +277,8 @@ impl Telemetry {
 impl Drop for Telemetry {
     fn drop(&mut self) {
         if let Some(going) = self.going.take() {
-            thread::spawn(|| going.end());
+            // Without a thread for it, dropping what is under way ends it here, in a time of its own.
+            let _ = thread::Builder::new().spawn(|| going.end());
         }
     }
 }
@@ -333,10 +350,11 @@ fn wait<T>(end: &mpsc::Receiver<T>, has_time: impl Fn() -> bool) -> Option<T> {
     }
 }
 
-/// Does it on a thread, whose answer may be waited for.
+/// Does it on a thread, whose answer may be waited for. Without a thread there is none: what it would have ended is dropped,
+/// which sends what it can.
 fn ending<T: Send + 'static>(end: impl FnOnce() -> T + Send + 'static) -> mpsc::Receiver<T> {
     let (done, is_done) = mpsc::channel();
-    thread::spawn(move || done.send(end()));
+    let _ = thread::Builder::new().spawn(move || done.send(end()));
     is_done
 }
 

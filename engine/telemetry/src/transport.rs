@@ -1,6 +1,6 @@
 //! The exporters of OTLP for a route: HTTP or gRPC, with certificates. Connects to nothing yet.
 
-use std::{fs, pin::Pin, sync::Arc};
+use std::{path::Path, pin::Pin, sync::Arc};
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
@@ -8,6 +8,7 @@ use opentelemetry_otlp::{
     WithHttpConfig as _, WithTonicConfig,
     tonic_types::transport::{Certificate, ClientTlsConfig},
 };
+use scorebox::input_file::read_regular;
 use scorebox_connections::{
     CertificateFault, ProtocolFault, cause, certificate_fault, protocol_fault,
 };
@@ -19,6 +20,9 @@ use crate::{
     rejected::rejected,
     settings::Route,
 };
+
+/// Bytes of a file of certificates: the authorities that a whole system trusts have a quarter of a megabyte.
+const MOST_CERTIFICATE_BYTES: u64 = 16 << 20;
 
 /// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same methods and
 /// share no trait.
@@ -170,7 +174,7 @@ fn reason(error: &reqwest::Error) -> Option<&'static str> {
 }
 
 /// Why nothing was sent, in words that say what to look at. Over gRPC they are the same.
-pub(crate) const OUT_OF_REACH: &str = "it cannot be connected to";
+pub(crate) const OUT_OF_REACH: &str = "cannot connect to it";
 pub(crate) const WITHOUT_TLS: &str =
     "it answers without TLS; if it has none, its address begins with http://";
 const NOT_HTTP: &str = "it does not answer in HTTP; if it has TLS, its address begins with https://, and if it speaks gRPC, set OTEL_EXPORTER_OTLP_PROTOCOL=grpc";
@@ -211,7 +215,7 @@ fn pem(route: &Route) -> Result<Option<Pem>, TelemetryError> {
     if !route.is_encrypted {
         return Ok(None);
     }
-    match fs::read(&path) {
+    match read_regular(Path::new(&path), MOST_CERTIFICATE_BYTES) {
         Ok(bytes) => Ok(Some(Pem { path, variable, bytes })),
         Err(error) => {
             Err(TelemetryError::Certificate { path, variable, reason: error.to_string() })

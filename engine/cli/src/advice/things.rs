@@ -64,7 +64,7 @@ pub(super) fn name(what: Thing) -> Option<String> {
             "name a file or a pipe; `head -c SIZE DEVICE > FILE` makes a file of a device".into()
         }
         Thing::Workspaces => {
-            "say where the folders are that cases name in `workspace`: --workspace FOLDER".into()
+            "name the folder that contains the cases' workspaces: --workspace FOLDER".into()
         }
         Thing::Recordings => "give them with `--db FILE`, the database of the run, or with `--recordings FILE`, which \
                               `scorebox calls --score SCORE-ID --format jsonl` prints"

@@ -32,20 +32,22 @@ impl EventWriter {
     pub(super) fn new(
         mut out: impl Write + Send + 'static,
         is_interrupted: impl Fn() -> bool + Send + 'static,
-    ) -> EventWriter {
+    ) -> io::Result<EventWriter> {
         let (to_write, chunks) = mpsc::sync_channel::<Vec<u8>>(1);
         let (answer, written) = mpsc::sync_channel(1);
         // It ends with the writer, or with the process if its reader keeps it waiting.
-        thread::spawn(move || {
+        let write = move || {
             for chunk in chunks {
                 let done = out.write_all(&chunk).and_then(|()| out.flush());
                 if answer.send(done).is_err() {
                     return;
                 }
             }
-        });
+        };
+        thread::Builder::new().name("scorebox-events".into()).spawn(write)?;
         let is_interrupted = Box::new(is_interrupted);
-        EventWriter { buffer: Vec::new(), to_write, written, is_interrupted, patience: PATIENCE }
+        let (buffer, patience) = (Vec::new(), PATIENCE);
+        Ok(EventWriter { buffer, to_write, written, is_interrupted, patience })
     }
 
     /// Waits until all that was handed over is written.
@@ -63,8 +65,9 @@ impl EventWriter {
             let since: &mut Instant = interrupted_since.get_or_insert_with(Instant::now);
             if since.elapsed() >= self.patience {
                 let seconds = self.patience.as_secs();
-                let why =
-                    format!("after the interruption, nothing took them within {seconds} seconds");
+                let why = format!(
+                    "after the interruption, no program read them within {seconds} seconds"
+                );
                 return Err(io::Error::new(io::ErrorKind::TimedOut, why));
             }
         }
@@ -91,7 +94,7 @@ impl Write for EventWriter {
 
 /// The thread ended by a panic.
 fn gone() -> io::Error {
-    io::Error::other("what writes them ended")
+    io::Error::other("the thread that writes them ended")
 }
 
 #[cfg(test)]
@@ -123,7 +126,8 @@ mod tests {
         let interrupted = Arc::new(AtomicBool::new(false));
         let is_interrupted = Arc::clone(&interrupted);
         let mut writer =
-            EventWriter::new(Stalled(stalled), move || is_interrupted.load(Ordering::Relaxed));
+            EventWriter::new(Stalled(stalled), move || is_interrupted.load(Ordering::Relaxed))
+                .unwrap();
         writer.patience = LOOK;
         let interrupting = thread::spawn(move || {
             thread::sleep(LOOK * 5);
@@ -141,7 +145,7 @@ mod tests {
     #[test]
     fn a_slow_reader_gets_all_after_the_interruption() {
         let (takes, slow) = mpsc::channel();
-        let mut writer = EventWriter::new(Stalled(slow), || true);
+        let mut writer = EventWriter::new(Stalled(slow), || true).unwrap();
         let taking = thread::spawn(move || {
             for _ in 0..3 {
                 thread::sleep(LOOK);

@@ -115,9 +115,13 @@ impl Events {
         let Events { opened, failure } = self;
         let path = opened.as_ref().and_then(|opened| opened.path.clone());
         let going = EventsGoing { path, failure: Arc::clone(&failure) };
-        let sink = opened.map(|Opened { out, .. }| JsonLines {
-            out: Some(EventWriter::new(out, move || signalled.came())),
-            failure,
+        let sink = opened.map(|Opened { out, .. }| {
+            let mut lines = JsonLines { out: None, failure };
+            match EventWriter::new(out, move || signalled.came()) {
+                Ok(out) => lines.out = Some(out),
+                Err(error) => lines.note(Err(error)),
+            }
+            lines
         });
         (sink, going)
     }

@@ -1,8 +1,8 @@
-//! How much runs at once. Starts no thread but the runtime's.
+//! How much runs at once. Keeps no thread but the runtime's.
 
-use std::thread;
+use std::{sync::Mutex, thread};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, report::counted};
 
 /// How many scores are computed at once.
 #[derive(Debug, clap::Args)]
@@ -21,12 +21,31 @@ impl JobArguments {
 
     /// A runtime that computes so many scores at once.
     pub(crate) fn runtime(&self) -> Result<tokio::runtime::Runtime, Failure> {
+        let threads = self.count().min(cores());
+        must_have_threads(threads)?;
         tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(self.count().min(cores()))
+            .worker_threads(threads)
             .enable_all()
             .build()
             .map_err(|error| Failure::new(format!("cannot start: {error}")))
     }
+}
+
+/// Refuses what would lack threads: tokio panics where it cannot start one.
+fn must_have_threads(count: usize) -> Result<(), Failure> {
+    let (gate, wait) = (Mutex::new(()), thread::Builder::new);
+    let closed = gate.lock();
+    let started = thread::scope(|scope| {
+        // All at once: none ends before the gate opens.
+        let _closed = closed;
+        (0..count).try_for_each(|_| wait().spawn_scoped(scope, || drop(gate.lock())).map(drop))
+    });
+    started.map_err(|error| {
+        let threads = counted(count as u64, "thread", "threads");
+        Failure::new(format!("cannot start {threads}: {error}")).hint(
+            "raise the limit on threads (`ulimit -u`, or that of the container), or compute fewer scores at once: --jobs 1",
+        )
+    })
 }
 
 /// The cores that this process may use.

@@ -45,7 +45,7 @@ mod workspace;
 pub(crate) use case::CaseArguments;
 pub(crate) use case_files::{CaseFileArguments, CaseFiles, Unmatched};
 pub(crate) use database::{Database, must_be_there, no_runs};
-pub(crate) use events::EventArguments;
+pub(crate) use events::{EventArguments, Events};
 pub(crate) use jobs::JobArguments;
 pub(crate) use judge::{
     JudgeArguments, NOT_A_RECORDING, RecordingUseArgument, connected, unreadable_recordings,

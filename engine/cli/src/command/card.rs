@@ -404,8 +404,7 @@ async fn watched(
     signalled: &Signalled,
 ) -> Result<Result<RunReport, RunError>, Failure> {
     let control = Arc::new(Control::default());
-    let listening = signalled.stop(Arc::clone(&control));
-    listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+    signalled.stop(Arc::clone(&control))?;
     let waiting = Waiting::counting("scoring cases", Arc::default());
     let running = scorebox::run::run(request, Arc::clone(&control));
     tokio::pin!(running);

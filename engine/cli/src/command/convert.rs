@@ -22,7 +22,6 @@ use crate::{
     failure::{Exit, Failure, WriteError},
     new_file::NewFileArguments,
     report::{count, counted, halves_replaced, one_line, printable},
-    signals::leave_nothing_unfinished,
     waiting::Waiting,
     words,
 };
@@ -82,7 +81,6 @@ struct Seen {
 
 impl Convert {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        leave_nothing_unfinished()?;
         let paths: Vec<_> = self.files.iter().map(PathBuf::as_path).collect();
         self.output.must_be_apart(paths.iter().copied())?;
         if let Some(output) = self.output.path() {

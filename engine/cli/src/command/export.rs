@@ -10,7 +10,6 @@ use crate::{
     failure::{Exit, Failure, WriteError},
     new_file::NewFileArguments,
     report::{counted, halves_replaced, not_whole, printable},
-    signals::leave_nothing_unfinished,
     waiting::Waiting,
     words,
 };
@@ -42,7 +41,6 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        leave_nothing_unfinished()?;
         let format = self.format()?;
         self.output.must_be_apart([self.database.path.as_path()])?;
         if format == ExportFormat::Parquet

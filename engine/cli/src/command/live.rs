@@ -26,7 +26,7 @@ use scorebox::{
 use self::showing::Showing;
 use crate::{
     arguments::{
-        Reported, Reports, RequirementArguments, RunEnded, ScoringArguments, Unmatched,
+        Events, Reported, Reports, RequirementArguments, RunEnded, ScoringArguments, Unmatched,
         reports_again, run_id,
     },
     decision::Decision,
@@ -89,21 +89,10 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let mut suite = setup::suite_to_load(&self.suite, &self.scoring.sandbox, |mut suite| {
-            suite.seed = self.seed.clone().or(suite.seed);
-            for scorer in &mut suite.scorers {
-                scorer.limits = self.scoring.limits.apply(scorer.limits.clone())?;
-            }
-            Ok(suite)
-        })?;
+        let mut suite = self.suite()?;
         self.scoring.locked.check(&suite)?;
         let requirements = self.scoring.requirements.of(&mut suite)?;
-        let used = [Some(self.suite.as_path()), self.follow.as_deref()];
-        let used = used.into_iter().flatten().chain(suite.files());
-        let used = used.chain([self.scoring.database.path.as_path()]);
-        let used: Vec<&Path> = used.collect();
-        let reports = self.scoring.reports.open(&used)?;
-        let events = self.scoring.events.open_with(&used, &reports)?;
+        let (reports, events) = self.outputs(&suite)?;
         let mut input = self.input()?;
         let _only_follower = input.lock.take();
         let unmatched = Unmatched::of(&input.cases);
@@ -137,9 +126,7 @@ impl Live {
                 request = request.sink(sink);
             }
             let request = request.sink(showing.sink());
-            signalled
-                .stop(Arc::clone(&control))
-                .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+            signalled.stop(Arc::clone(&control))?;
             let shown = showing.while_it_runs();
             let report = scorebox::run::run(request, control).await;
             shown.end();
@@ -166,6 +153,28 @@ impl Live {
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
         ended
+    }
+
+    /// The suite, with what the options say otherwise.
+    fn suite(&self) -> Result<Suite, Failure> {
+        setup::suite_to_load(&self.suite, &self.scoring.sandbox, |mut suite| {
+            suite.seed = self.seed.clone().or(suite.seed);
+            for scorer in &mut suite.scorers {
+                scorer.limits = self.scoring.limits.apply(scorer.limits.clone())?;
+            }
+            Ok(suite)
+        })
+    }
+
+    /// The files that are written, none of which the command reads itself.
+    fn outputs(&self, suite: &Suite) -> Result<(Reports, Events), Failure> {
+        let used = [Some(self.suite.as_path()), self.follow.as_deref()];
+        let used = used.into_iter().flatten().chain(suite.files());
+        let used = used.chain([self.scoring.database.path.as_path()]);
+        let used: Vec<&Path> = used.collect();
+        let reports = self.scoring.reports.open(&used)?;
+        let events = self.scoring.events.open_with(&used, &reports)?;
+        Ok((reports, events))
     }
 
     /// The cases, and the run that they belong to.
@@ -315,20 +324,9 @@ impl Live {
         signalled: &Signalled,
         is_summary_wanted: bool,
     ) -> Result<Exit, Failure> {
-        let report = match report {
-            Err(RunError::Stopped) => return Ok(signalled.exit()),
-            Err(RunError::Cases(ReadError::Source(empty @ SourceError::Empty { .. }))) => {
-                return Err(Failure::new(empty.to_string()).hint(NOTHING_CAME));
-            }
-            Err(RunError::Store(taken @ StoreError::RunExists { .. })) => {
-                return Err(Failure::new(taken.to_string()).hint(ONE_RUN_A_PROCESS));
-            }
-            Err(RunError::BrokeOff { run, error }) => {
-                words::error_with(&error.to_string(), error.advice().as_ref());
-                words::say(&format!("Scores so far are kept in the run {run}."));
-                return Ok(Exit::BadInput);
-            }
-            report => report?,
+        let report = match reported(report, signalled)? {
+            Ok(report) => report,
+            Err(exit) => return Ok(exit),
         };
         let (run, store) = (&report.run, self.scoring.database.read()?);
         let strict = self.scoring.requirements.strict;
@@ -390,6 +388,28 @@ struct Input {
     keeper: Option<FollowKeeper>,
     /// Keeps other processes from following into the run, as long as it is open.
     lock: Option<File>,
+}
+
+/// The report of a run, or the exit code of one that has none.
+fn reported(
+    report: Result<RunReport, RunError>,
+    signalled: &Signalled,
+) -> Result<Result<RunReport, Exit>, Failure> {
+    match report {
+        Err(RunError::Stopped) => Ok(Err(signalled.exit())),
+        Err(RunError::Cases(ReadError::Source(empty @ SourceError::Empty { .. }))) => {
+            Err(Failure::new(empty.to_string()).hint(NOTHING_CAME))
+        }
+        Err(RunError::Store(taken @ StoreError::RunExists { .. })) => {
+            Err(Failure::new(taken.to_string()).hint(ONE_RUN_A_PROCESS))
+        }
+        Err(RunError::BrokeOff { run, error }) => {
+            words::error_with(&error.to_string(), error.advice().as_ref());
+            words::say(&format!("Scores so far are kept in the run {run}."));
+            Ok(Err(Exit::BadInput))
+        }
+        report => Ok(Ok(report?)),
+    }
 }
 
 /// Says what was to be read and cannot be.

@@ -13,8 +13,8 @@ use scorebox::{
     verdict::Requirements,
 };
 use scorebox_shards::{
-    BatchScorer, Difference, MOST_EXPECTED_SHARDS, Merge as Merged, Named, Plan, ShardError,
-    Shards, merge_into_database, merge_into_file, must_be_all, shard_files,
+    BatchScorer, Difference, Duplicates, MOST_EXPECTED_SHARDS, Merge as Merged, Named, Plan,
+    ShardError, Shards, merge_into_database, merge_into_file, must_be_all, shard_files,
 };
 
 use crate::{
@@ -113,44 +113,19 @@ impl Merge {
         let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;
         drop(waiting);
         show(&merge.duplicates().differences)?;
-        let cases = merge.duplicates().cases;
         let mut stored = None;
         match (&self.db, &self.output) {
             (Some(path), _) => {
                 stored = Some((self.store(&merge, path, &registry)?, path));
             }
             (None, Some(path)) => {
-                let waiting = Waiting::of("writing cases", cases);
-                let written = write_to(path, self.force, |out| {
-                    let written = merge_into_file(&merge, out, |cases| shown(&waiting, cases));
-                    written.map_err(|error| match error {
-                        ShardError::Write(error) => WriteError::Io(error),
-                        other => WriteError::Failure(failure(other)),
-                    })
-                });
-                drop(waiting);
-                if written?.is_none() {
+                if !self.write(&merge, path)? {
                     return Ok(Exit::Done);
                 }
-                words::say(&format!("{}: {}", said(path), of_shards(&merge)));
             }
             (None, None) => {}
         }
-        let duplicates = merge.duplicates();
-        let within = duplicates.repeated_within;
-        for (rows, which) in [
-            (duplicates.repeated - within, "another shard has"),
-            (within, "the same file has in another row"),
-        ] {
-            if rows > 0 {
-                let again = counted(rows, "row is", "rows are");
-                words::say(&format!("{again} of cases that {which}, with the same results"));
-            }
-        }
-        if duplicates.timed_out > 0 {
-            let results = counted(duplicates.timed_out, "result", "results");
-            words::say(&format!("{results} that a time-out ended: taken from another shard"));
-        }
+        say_duplicates(merge.duplicates());
         let Some((Stored { run, summary_failed }, path)) = stored else { return Ok(Exit::Done) };
         let exit = match requirements {
             Some(requirements) => self.decide(&run, path, &requirements)?,
@@ -161,6 +136,24 @@ impl Merge {
             Exit::Done if summary_failed => Exit::SomeErrors,
             exit => exit,
         })
+    }
+
+    /// Writes one shard; answers whether it is whole: standard output may be closed by who read it.
+    fn write(&self, merge: &Merged, path: &Path) -> Result<bool, Failure> {
+        let waiting = Waiting::of("writing cases", merge.duplicates().cases);
+        let written = write_to(path, self.force, |out| {
+            let written = merge_into_file(merge, out, |cases| shown(&waiting, cases));
+            written.map_err(|error| match error {
+                ShardError::Write(error) => WriteError::Io(error),
+                other => WriteError::Failure(failure(other)),
+            })
+        });
+        drop(waiting);
+        let is_whole = written?.is_some();
+        if is_whole {
+            words::say(&format!("{}: {}", said(path), of_shards(merge)));
+        }
+        Ok(is_whole)
     }
 
     /// What is required of the run, if anything is.
@@ -250,7 +243,7 @@ struct Stored {
     summary_failed: bool,
 }
 
-/// Shows how far it is; Ctrl-C ends the process.
+/// Shows how far it is; a signal ends the process.
 fn shown(waiting: &Waiting, count: u64) -> ControlFlow<()> {
     waiting.at(count);
     ControlFlow::Continue(())
@@ -263,6 +256,24 @@ fn said(path: &Path) -> String {
 fn of_shards(merge: &Merged) -> String {
     let shards = counted(merge.shards().count() as u64, "shard", "shards");
     format!("{} of {shards}", counted(merge.duplicates().cases, "case", "cases"))
+}
+
+/// Says which rows gave way to others of the same case.
+fn say_duplicates(duplicates: &Duplicates) {
+    let within = duplicates.repeated_within;
+    for (rows, which) in [
+        (duplicates.repeated - within, "another shard has"),
+        (within, "the same file has in another row"),
+    ] {
+        if rows > 0 {
+            let again = counted(rows, "row is", "rows are");
+            words::say(&format!("{again} of cases that {which}, with the same results"));
+        }
+    }
+    if duplicates.timed_out > 0 {
+        let results = counted(duplicates.timed_out, "result", "results");
+        words::say(&format!("{results} that timed out: taken from another shard"));
+    }
 }
 
 /// The two shards of a difference.

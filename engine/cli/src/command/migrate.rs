@@ -48,7 +48,7 @@ impl Migrate {
         if migration.scorers.is_empty() {
             let why = listed(&migration);
             let message = format!(
-                "{name}: no assertion has an equal{}{why}",
+                "{name}: no assertion has an equivalent{}{why}",
                 if why.is_empty() { "" } else { ":\n" }
             );
             return Err(Failure::new(message));

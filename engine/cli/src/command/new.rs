@@ -1,8 +1,7 @@
 //! `scorebox new`: the files of a new scorer, in a new folder. What is in them is the templates'.
 
 use std::{
-    fs,
-    io::{self, IsTerminal as _, Write as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -10,6 +9,7 @@ use clap::ValueEnum as _;
 
 use crate::{
     failure::{Exit, Failure},
+    question::{ask, can_be_asked},
     report::shell_word,
     scaffold::{self, Language},
     setup, words,
@@ -111,7 +111,7 @@ fn name_of(folder: &Path) -> Result<String, Failure> {
 
 fn asked_folder() -> Result<PathBuf, Failure> {
     let (what, hint) = ("name", "name it: scorebox new NAME");
-    match asked(what, "Name of the scorer: ", hint)?.as_str() {
+    match asked(what, "Name of the scorer:", hint)?.as_str() {
         "" => Err(missing(what, hint)),
         name => Ok(PathBuf::from(name)),
     }
@@ -121,7 +121,7 @@ fn asked_language() -> Result<Language, Failure> {
     let all: Vec<&str> = Language::value_variants().iter().map(|it| it.as_str()).collect();
     let all = all.join(", ");
     let hint = format!("say it: --lang LANGUAGE, one of {all}");
-    let answer = asked("language", &format!("Language ({all}) [javascript]: "), &hint)?;
+    let answer = asked("language", &format!("Language ({all}) [javascript]:"), &hint)?;
     match answer.as_str() {
         "" => Ok(Language::Javascript),
         answer => Language::from_str(answer, true).map_err(|_| {
@@ -135,15 +135,10 @@ fn asked_language() -> Result<Language, Failure> {
 
 /// What the user types when asked for `what`. `hint` says how to say it where nobody types.
 fn asked(what: &str, question: &str, hint: &str) -> Result<String, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(missing(what, hint));
+    match can_be_asked() {
+        true => ask(question),
+        false => Err(missing(what, hint)),
     }
-    let _ = write!(anstream::stderr(), "{question}");
-    let mut answer = String::new();
-    io::stdin()
-        .read_line(&mut answer)
-        .map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
-    Ok(answer.trim().to_owned())
 }
 
 fn missing(what: &str, hint: &str) -> Failure {

@@ -14,7 +14,6 @@ use crate::{
     },
     failure::{Exit, Failure},
     report::{not_whole, one_line},
-    signals::leave_nothing_unfinished,
     waiting::Waiting,
     words,
 };
@@ -104,7 +103,6 @@ impl FromStr for Named {
 
 impl Report {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        leave_nothing_unfinished()?;
         let targets = self.targets()?;
         let store = self.database.read()?;
         let runs = self.runs(&store)?;

@@ -1,15 +1,13 @@
 //! `scorebox rm`: removes runs and gives back their space. How that is done is the store's.
 
-use std::{
-    fs,
-    io::{self, IsTerminal as _, Write as _},
-};
+use std::fs;
 
 use scorebox::store::{RunRecord, RunState, Store, StoreError};
 
 use crate::{
     arguments::{Database, completing},
     failure::{Exit, Failure},
+    question::{can_be_asked, says_yes},
     report::{bytes, counted},
     waiting::Waiting,
     words,
@@ -73,7 +71,7 @@ impl Rm {
             }
             if run.state == RunState::Running && !self.force {
                 return Err(Failure::new(format!("the run `{id}` is marked as running"))
-                    .hint("if it was killed, and no process writes it any more: --force"));
+                    .hint("if it was killed, and no process still writes to it: --force"));
             }
             if runs.iter().all(|other| other.key != run.key) {
                 runs.push(run);
@@ -98,16 +96,11 @@ impl Rm {
             counted(going.rows, "row", "rows"),
             self.database.path.display()
         );
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        if !can_be_asked() {
             return Err(Failure::new(format!("removing {what} cannot be undone"))
                 .hint("confirm it with --yes"));
         }
-        let mut answer = String::new();
-        let _ = write!(anstream::stderr(), "Remove {what}? This cannot be undone. [y/N] ");
-        io::stdin()
-            .read_line(&mut answer)
-            .map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        says_yes(&format!("Remove {what}? This cannot be undone."))
     }
 
     fn remove(&self, store: &mut Store, going: &Going) -> Result<(), Failure> {
@@ -142,7 +135,7 @@ impl Rm {
                 words::say(&format!("{path}: {}, was {}", bytes(after.bytes), bytes(before.bytes)));
                 if fs::metadata(store.path()).is_ok_and(|file| file.len() > after.bytes) {
                     words::say(
-                        "another process reads it; the file gets smaller when that closes it",
+                        "another process has it open; the file shrinks when that process closes it",
                     );
                 }
             }

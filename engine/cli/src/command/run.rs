@@ -404,8 +404,7 @@ async fn run_watched(
     (shows_progress, judges): (bool, Judges),
     signalled: &Signalled,
 ) -> Result<Result<RunReport, RunError>, Failure> {
-    let listening = signalled.stop(Arc::clone(control));
-    listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+    signalled.stop(Arc::clone(control))?;
     let bar = shows_progress.then(|| report::progress_bar(Arc::clone(control), judges));
     let report = scorebox::run::run(request, Arc::clone(control)).await;
     if let Some(bar) = bar {

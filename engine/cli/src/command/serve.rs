@@ -109,8 +109,7 @@ impl Serve {
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| Failure::new(format!("cannot start the server: {error}")))?;
         let served = runtime.block_on(async {
-            let mut signals = Signals::listen()
-                .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+            let mut signals = Signals::listen()?;
             let end = async move {
                 signals.next().await;
                 // The second ends it at once, whatever is still being answered.

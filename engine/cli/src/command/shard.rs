@@ -124,8 +124,7 @@ impl Shard {
             ));
         }
         let columns = scorer.columns(input.schema(), &self.column).map_err(failure)?;
-        let mut signals = Signals::listen()
-            .map_err(|error| Failure::new(format!("cannot listen for signals: {error}")))?;
+        let mut signals = Signals::listen()?;
         let mut file = ShardFile::create(&self.output, scorer.schema(), input).map_err(failure)?;
         let waiting = (!self.quiet).then(|| Waiting::of("scoring cases", input.rows()));
         let progress = |cases| waiting.iter().for_each(|waiting| waiting.at(cases));

@@ -1,7 +1,11 @@
 //! `scorebox toolchain`: what runs scripts of languages that are not embedded, made and looked at. How it is made stands in
 //! `python_engine`.
 
-use std::{fs, path::Path};
+use std::{
+    fs, io,
+    path::Path,
+    time::{Duration, SystemTime},
+};
 
 use clap::ValueEnum;
 use scorebox::{
@@ -17,9 +21,16 @@ use crate::{
     python_engine::{self, PythonEngine},
     report,
     setup::{self, SandboxArguments},
+    unfinished::Scratch,
     waiting::{COMPILING, Waiting},
     words,
 };
+
+/// The name of a folder in which engines are made begins so.
+const SCRATCH: &str = "python.";
+/// After so long without a file that came or went in it, such a folder was left by a process that was killed: pip and
+/// componentize-py take minutes.
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// Install the engine for Python scripts, and list the installed engines
 ///
@@ -82,7 +93,7 @@ impl Add {
     fn run(&self) -> Result<Exit, Failure> {
         let Addable::Python = self.language;
         let files = setup::python_engines().ok_or_else(|| {
-            Failure::new("there is no folder for it: the environment names no home folder")
+            Failure::new("no folder to install it in: the environment sets no home folder")
                 .hint("name one: SCOREBOX_DATA_DIR=FOLDER scorebox toolchain add python")
         })?;
         if files.iter().all(|file| file.path.is_file()) && !self.force {
@@ -91,13 +102,15 @@ impl Add {
             }
             return Ok(Exit::Done);
         }
-        let folder = files[0].path.parent().unwrap_or(Path::new("."));
-        let cannot = |what: &str, error: std::io::Error| {
+        let [first, _] = &files;
+        let folder = first.path.parent().unwrap_or(Path::new("."));
+        let cannot = |what: &str, error: io::Error| {
             Failure::new(format!("cannot {what} `{}`: {error}", folder.display()))
         };
         fs::create_dir_all(folder).map_err(|error| cannot("make the folder", error))?;
+        remove_abandoned(folder);
         // On the same file system, so that it appears in its place as a whole.
-        let scratch = tempfile::Builder::new().prefix("python.").tempdir_in(folder);
+        let scratch = Scratch::beside(&first.path, SCRATCH);
         let scratch = scratch.map_err(|error| cannot("write to the folder", error))?;
         let made = python_engine::make(&self.python, scratch.path())?;
         for engine in &made {
@@ -152,7 +165,7 @@ impl List {
             }
         }
         if python.len() < 2 {
-            python = vec!["not there; make it: scorebox toolchain add python".to_owned()];
+            python = vec!["not installed; install it: scorebox toolchain add python".to_owned()];
         }
         output::stdout(|out: &mut Out<'_>| {
             writeln!(out, "javascript  embedded")?;
@@ -163,6 +176,23 @@ impl List {
             Ok(())
         })?;
         Ok(Exit::Done)
+    }
+}
+
+/// Removes the folders of processes that were killed while they made engines.
+fn remove_abandoned(folder: &Path) {
+    let now = SystemTime::now();
+    for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_scratch = file.file_name().to_string_lossy().starts_with(SCRATCH);
+        // Not that of what a link leads to.
+        let modified = file.metadata().ok().filter(|it| it.is_dir() && is_scratch);
+        let modified = modified.and_then(|it| it.modified().ok());
+        // A time in the future has no age.
+        let age = modified.and_then(|modified| now.duration_since(modified).ok());
+        if age.is_some_and(|age| age > ABANDONED_AFTER) {
+            // It costs room on the disk, and no engine.
+            let _ = fs::remove_dir_all(file.path());
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn without_lines(run: &RunRecord) -> Option<String> {
     skipped_lines(run).map(|skipped| format!("run {}: {skipped}", run.spec.id))
 }
 
-/// `run r was stopped, and only what is stored of it counts: …`; `None` if the run has finished.
+/// `run r was stopped, and only its stored scores count: …`; `None` if the run has finished.
 fn unfinished(run: &RunRecord) -> Option<String> {
     let ended = match run.state {
         RunState::Finished => return None,
@@ -23,7 +23,7 @@ fn unfinished(run: &RunRecord) -> Option<String> {
         RunState::Interrupted => "was interrupted",
         RunState::Stopped => "was stopped",
     };
-    let mut words = format!("run {} {ended}, and only what is stored of it counts", run.spec.id);
+    let mut words = format!("run {} {ended}, and only its stored scores count", run.spec.id);
     if let Some(why) = &run.state_reason {
         words.push_str(&format!(": {why}"));
     }

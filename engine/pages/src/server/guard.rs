@@ -47,12 +47,12 @@ impl Guard {
     /// Why a request is refused, if it is.
     fn refusal(&self, method: &Method, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
         if ![Method::GET, Method::HEAD].contains(method) {
-            return Some((StatusCode::METHOD_NOT_ALLOWED, "Pages are only read."));
+            return Some((StatusCode::METHOD_NOT_ALLOWED, "Only GET and HEAD are allowed."));
         }
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).unwrap_or_default();
         if headers.get_all(header::HOST).iter().count() != 1 || !self.is_known(host) {
-            let words = "This server does not go by that name. Reach it by its address, or start it with --name NAME.";
+            let words = "This server is not known by that name. Use its address, or start it with --name NAME.";
             return Some((StatusCode::MISDIRECTED_REQUEST, words));
         }
         // A browser names where a request comes from if that is another site.

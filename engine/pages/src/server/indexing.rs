@@ -3,31 +3,31 @@
 //! again, and believed then. Shows nothing; says how far it is, and when something changed.
 
 use std::{
+    any::Any,
     collections::{HashMap, HashSet},
     mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
 use scorebox::{
-    aggregate::{VerdictOptions, verdicts, verdicts_from},
-    store::{CaseIndex, CaseKey, IndexedCase, RunKey, RunRecord, RunState, Store, StoreError},
+    aggregate::{VerdictOptions, verdicts},
+    store::{CaseIndex, RunKey, RunRecord, RunState, Store, StoreError},
 };
 use tokio::sync::watch;
 
 use super::{
     ServeError,
     belief::{Belief, Change, Doubts},
+    case_reading::Reading,
     files::{Files, Seen},
 };
 use crate::figures::Figures;
 
 /// Between two looks at the database.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Cases of one transaction, and the bytes of their texts after which it ends.
-const BATCH_CASES: usize = 2000;
-const BATCH_BYTES: usize = 8 << 20;
 /// Cases of one reading. A longer one would keep what a run writes meanwhile in its log.
 const READING_CASES: usize = 20_000;
 /// A share of the time at most goes to the figures of a run in progress.
@@ -60,6 +60,18 @@ impl State {
     /// Why nothing is indexed, if that is so.
     pub(super) fn trouble(&self) -> Option<String> {
         lock(&self.trouble).clone()
+    }
+
+    /// The thread ended by this panic: nothing is indexed any more.
+    fn ended_by(&self, panicked: &(dyn Any + Send)) {
+        let text = panicked.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panicked.downcast_ref::<&str>().copied());
+        let why = text.unwrap_or("without words");
+        let trouble = format!(
+            "the index stopped because of a bug in scorebox; start the server again: {why}"
+        );
+        lock(&self.progress).clear();
+        *lock(&self.trouble) = Some(trouble);
     }
 }
 
@@ -96,7 +108,7 @@ impl Indexing {
     pub(super) fn start(files: Arc<Files>, belief: Arc<Belief>) -> Result<Indexing, ServeError> {
         let (state, end) = (Arc::<State>::default(), Arc::<End>::default());
         let changed = watch::Sender::new(0);
-        let thread = Worker {
+        let worker = Worker {
             files,
             belief,
             doubts: Doubts::default(),
@@ -107,8 +119,15 @@ impl Indexing {
             due: HashMap::new(),
             stale: HashSet::new(),
         };
-        let working =
-            thread::Builder::new().name("scorebox-index".into()).spawn(move || thread.work())?;
+        let (failed, say) = (Arc::clone(&state), changed.clone());
+        let work = move || {
+            // A panic ends the thread, so nothing it leaves half done is used again.
+            if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| worker.work())) {
+                failed.ended_by(&*panicked);
+                say.send_modify(next);
+            }
+        };
+        let working = thread::Builder::new().name("scorebox-index".into()).spawn(work)?;
         Ok(Indexing { state, end, changed, working: Some(working) })
     }
 
@@ -127,17 +146,10 @@ impl Drop for Indexing {
         *lock(&self.end.is_here) = true;
         self.end.waiting.notify_all();
         if let Some(working) = self.working.take() {
-            // Its panic would only cost the index, which is made again.
+            // It has no panic: see `start`.
             let _ = working.join();
         }
     }
-}
-
-/// What was read of a run.
-struct Read {
-    cases: u64,
-    /// Whether the index had not all of it.
-    is_different: bool,
 }
 
 struct Worker {
@@ -321,13 +333,17 @@ impl Worker {
         let mut is_different = false;
         if is_again || is_new {
             let shown = (!is_believed || !is_done).then_some(run.key);
+            let from = indexed.next_case.filter(|_| !is_again);
+            let mut reading = Reading::new(store, index, run, from)?;
             let read = match is_again {
-                true => self.again(store, index, run, shown),
-                false => self.cases(store, index, run, indexed.next_case, shown),
+                true => self.again(&mut reading, shown),
+                false => self.cases(&mut reading, shown),
             };
             lock(&self.state.progress).remove(&run.key);
-            let Some(read) = read? else { return Ok(false) };
-            is_different = read.is_different;
+            if !read? {
+                return Ok(false);
+            }
+            is_different = reading.is_different();
             self.stale.insert(run.key);
         }
         if self.stale.contains(&run.key) {
@@ -355,86 +371,32 @@ impl Worker {
         self.say();
     }
 
-    /// Reads a run again that the index has already, and indexes what is not as it was.
-    fn again(
-        &self,
-        store: &Store,
-        index: &mut CaseIndex,
-        run: &RunRecord,
-        shown: Option<RunKey>,
-    ) -> Result<Option<Read>, StoreError> {
-        let read = self.cases(store, index, run, None, shown)?;
-        match read {
-            Some(Read { cases, .. }) if index.case_count(run.key)? > cases => {
-                // Some are not there any more.
-                index.forget(run.key)?;
-                self.cases(store, index, run, None, shown)
+    /// Reads a run again that the index has already, and indexes what is not as it was; as [`cases`](Worker::cases).
+    fn again(&self, reading: &mut Reading, shown: Option<RunKey>) -> Result<bool, StoreError> {
+        let is_end = self.cases(reading, shown)?;
+        match is_end && reading.has_fewer_than_the_index()? {
+            true => {
+                reading.begin_anew()?;
+                self.cases(reading, shown)
             }
-            read => Ok(read),
+            false => Ok(is_end),
         }
     }
 
-    /// Indexes the cases of a run from `next` on; answers what it read, unless the thread is to end. How far it is, is said of
-    /// a run that is `shown`.
-    fn cases(
-        &self,
-        store: &Store,
-        index: &mut CaseIndex,
-        run: &RunRecord,
-        next: Option<CaseKey>,
-        shown: Option<RunKey>,
-    ) -> Result<Option<Read>, StoreError> {
-        let scorers = store.scorers(run.key)?.len();
-        let mut next = next.unwrap_or(CaseKey::first_of(run.key));
-        let mut from = next;
-        // Whether every case so far has all its scores, and need not be read again.
-        let mut is_whole = true;
-        let (mut done, mut is_different) = (0, false);
+    /// Indexes the cases that are to be read; answers whether it came to the end, before the thread is to end. How far it is,
+    /// is said of a run that is `shown`.
+    fn cases(&self, reading: &mut Reading, shown: Option<RunKey>) -> Result<bool, StoreError> {
         loop {
-            let (mut batch, mut bytes, mut read) = (Vec::new(), 0, 0);
-            let mut failed = None;
-            let id = run.spec.id.as_str();
-            verdicts_from(store, id, from, |decided| {
-                let case = decided.case;
-                is_whole &= case.rows.len() >= scorers;
-                from = case.key.following();
-                if is_whole {
-                    next = from;
-                }
-                read += 1;
-                let rows =
-                    case.rows.iter().map(|row| (row.scorer, row.status, row.score)).collect();
-                let taken = store.case_text(case.key).and_then(|text| {
-                    bytes += text.len();
-                    batch.push(IndexedCase::new(case.key, decided.verdict, rows, text));
-                    if batch.len() < BATCH_CASES && bytes < BATCH_BYTES {
-                        return Ok(());
-                    }
-                    bytes = 0;
-                    is_different |= index.add(run, &std::mem::take(&mut batch), next)?;
-                    Ok(())
-                });
-                failed = taken.err();
-                failed.is_none() && read < READING_CASES
-            })?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            if !batch.is_empty() {
-                is_different |= index.add(run, &batch, next)?;
-            }
-            done += read as u64;
+            let before = reading.cases();
+            let is_end = reading.go_on(READING_CASES)?;
             if let Some(run) = shown
-                && read > 0
+                && reading.cases() > before
             {
-                lock(&self.state.progress).insert(run, done);
+                lock(&self.state.progress).insert(run, reading.cases());
                 self.say();
             }
-            if read < READING_CASES {
-                return Ok(Some(Read { cases: done, is_different }));
-            }
-            if self.end.within(Duration::ZERO) {
-                return Ok(None);
+            if is_end || self.end.within(Duration::ZERO) {
+                return Ok(is_end);
             }
         }
     }
@@ -473,8 +435,13 @@ impl Worker {
     }
 
     fn say(&self) {
-        self.changed.send_modify(|number| *number = number.wrapping_add(1));
+        self.changed.send_modify(next);
     }
+}
+
+/// Makes the number of changes another one.
+fn next(number: &mut u64) {
+    *number = number.wrapping_add(1);
 }
 
 /// Notes of which state of the file all is indexed, if that is known and not noted yet.
@@ -483,4 +450,24 @@ fn note(index: &mut CaseIndex, file: Option<String>) -> Result<(), StoreError> {
         index.note_file(file.as_deref())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_why_nothing_is_indexed_any_more() {
+        let state = State::default();
+        let panicked: [(Box<dyn Any + Send>, &str); 3] = [
+            (Box::new("it is broken"), "it is broken"),
+            (Box::new("3 is broken".to_owned()), "3 is broken"),
+            (Box::new(3), "without words"),
+        ];
+        for (panicked, why) in panicked {
+            state.ended_by(&*panicked);
+            let bug = "the index stopped because of a bug in scorebox; start the server again: ";
+            assert_eq!(state.trouble(), Some(format!("{bug}{why}")));
+        }
+    }
 }

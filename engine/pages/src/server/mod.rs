@@ -8,6 +8,7 @@
 //! - `files`: the database and the index, and whether they are still what was opened.
 //! - `belief`: which runs the index is known to be right about.
 //! - `indexing`: the thread that keeps the index and the figures up to date.
+//! - `case_reading`: one reading of a run's cases into the index.
 //! - `comparing`: comparisons of two runs, each computed once.
 //! - `reading`: open databases, for as many requests as there are at once.
 //! - `routes`: from a URL to a page.
@@ -18,6 +19,7 @@
 
 mod address;
 mod belief;
+mod case_reading;
 mod comparing;
 mod connections;
 mod files;

@@ -43,7 +43,7 @@ impl Texts {
         // The semaphore is never closed.
         place.ok().and_then(Result::ok).map(|held| Place { _held: held }).ok_or_else(|| {
             let words = format!(
-                "{MOST_AT_ONCE} long texts are on their way to others who take them slowly. Try again in a while."
+                "The server is already sending {MOST_AT_ONCE} long texts to slow clients. Try again in a while."
             );
             Trouble::Busy(words)
         })

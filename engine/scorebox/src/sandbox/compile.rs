@@ -16,9 +16,11 @@ use super::{
     ScoreError,
     code::{self, Code, NotRead, SplitCode, Way},
     compile_child,
-    compile_limits::{CompileBudget, CompileError, CompileLimits, does_not_compile, out_of_time},
+    compile_limits::{
+        CompileBudget, CompileError, CompileLimits, does_not_compile, no_thread, out_of_time,
+    },
     compiler_process,
-    parser_thread::on_a_deep_stack,
+    parser_thread::{Undone, on_a_deep_stack},
     phrases,
     settings::{Allocation, Traps},
 };
@@ -111,8 +113,9 @@ async fn compile_on_a_thread(
     let compiled = timeout(budget.left(), compiling).await;
     budget.spend(started.elapsed());
     match compiled {
-        Ok(Some(compiled)) => compiled.map_err(|error| does_not_compile(&error)),
-        Ok(None) => Err(does_not_compile("the compiler panicked")),
+        Ok(Ok(compiled)) => compiled.map_err(|error| does_not_compile(&error)),
+        Ok(Err(Undone::Panicked)) => Err(does_not_compile("the compiler panicked")),
+        Ok(Err(Undone::NotBegun(error))) => Err(no_thread(&error.to_string())),
         Err(_elapsed) => Err(out_of_time(limits, "longer than", "")),
     }
 }

@@ -17,7 +17,8 @@ use crate::advice::Advice;
 use super::{
     ErrorKind, ScoreError,
     compiler_process::{
-        ASKED, COMPILER_OUT_OF_TIME, COMPILER_WITHOUT_A_THREAD, NotCompiled, compile_for_parent,
+        ASKED, COMPILER_OUT_OF_MEMORY, COMPILER_OUT_OF_TIME, COMPILER_WITHOUT_A_THREAD,
+        NotCompiled, compile_for_parent,
     },
 };
 
@@ -57,6 +58,7 @@ pub fn compile_if_asked() {
     process::exit(match compile_for_parent(&arguments, &mut input, &mut output) {
         Ok(()) => 0,
         Err(NotCompiled::OutOfTime) => COMPILER_OUT_OF_TIME,
+        Err(NotCompiled::OutOfMemory) => COMPILER_OUT_OF_MEMORY,
         Err(NotCompiled::NoThread(why)) => saying(&why, COMPILER_WITHOUT_A_THREAD),
         Err(NotCompiled::Because(why)) => saying(&why, NO_CODE),
     })

@@ -140,13 +140,14 @@ pub(super) fn too_large(limits: &CompileLimits) -> CompileError {
     over_the_limit(message, Limit::CompileMemory)
 }
 
-/// A thread lacks room for its stack, or may not be.
-pub(super) fn no_thread(limits: &CompileLimits, why: &str) -> CompileError {
-    let bytes = limits.memory_bytes;
+/// The system gave no thread for compiling.
+pub(super) fn no_thread(why: &str) -> CompileError {
     let message = format!(
-        "compiling the scorer could not begin a thread within {bytes} bytes of memory: {why}"
+        "no thread could be started to compile the scorer: the machine is short of memory, or a limit on threads \
+         (`ulimit -u`, or that of a container) is reached: {why}"
     );
-    over_the_limit(message, Limit::CompileMemory)
+    let error = ScoreError::new(ErrorKind::Failed, message);
+    CompileError::OfTheMachine(error.with(Advice::TryLater))
 }
 
 fn over_the_limit(message: String, limit: Limit) -> CompileError {

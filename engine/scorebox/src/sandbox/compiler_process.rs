@@ -7,7 +7,9 @@
 //! nothing that a stranger wrote.
 
 use std::{
+    hint::black_box,
     io::{self, Read, Write},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     process::{ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
@@ -18,7 +20,7 @@ use tokio::{
     process::Command,
     time::timeout,
 };
-use wasmtime::Engine;
+use wasmtime::{Config, Engine};
 
 use crate::{advice::Advice, digest::Digest};
 
@@ -26,7 +28,7 @@ use super::{
     ErrorKind, ScoreError,
     code::{self, Way},
     compile_limits::{self, COMPLAINT_BYTES, CompileBudget, CompileError, CompileLimits},
-    parser_thread::PARSERS_NAME,
+    parser_thread::{PARSERS_NAME, panicked_without_threads},
     phrases,
     settings::{self, Allocation, Traps},
 };
@@ -53,7 +55,10 @@ const BESIDE: &str = "beside:";
 /// The exit code of a compiler's process that used up its processor time.
 pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 
-/// The exit code of one that could not start a thread.
+/// The exit code of one whose memory has no room for the stack of a thread.
+pub(super) const COMPILER_OUT_OF_MEMORY: i32 = 70;
+
+/// The exit code of one that could not start a thread for another reason.
 pub(super) const COMPILER_WITHOUT_A_THREAD: i32 = 71;
 
 /// Has `command` compile; its answer is for `code` to read. Dropping the future kills the process.
@@ -82,7 +87,8 @@ pub(super) async fn compile(
             Ok(output)
         }
         Some(COMPILER_OUT_OF_TIME) => Err(compile_limits::out_of_processor_time(limits)),
-        Some(COMPILER_WITHOUT_A_THREAD) => Err(compile_limits::no_thread(limits, complaint.trim())),
+        Some(COMPILER_OUT_OF_MEMORY) => Err(compile_limits::too_large(limits)),
+        Some(COMPILER_WITHOUT_A_THREAD) => Err(compile_limits::no_thread(complaint.trim())),
         Some(_) => Err(compile_limits::does_not_compile(complaint.trim())),
         None if ended_by_the_clock(status) => Err(compile_limits::out_of_processor_time(limits)),
         None if complaint.contains(phrases::OUT_OF_MEMORY) => {
@@ -119,7 +125,7 @@ async fn answer(mut command: Command, bytes: &[u8]) -> io::Result<Answer> {
     let mut stderr = stderr.take(COMPLAINT_BYTES);
     let hear = async {
         let heard = stderr.read_to_end(&mut complaint).await;
-        // A process with more to say than is heard must not wait for an ear.
+        // Drain the rest, so that the process does not block on a full pipe.
         heard.and(tokio::io::copy(&mut stderr.into_inner(), &mut tokio::io::sink()).await)
     };
     let feed = async move {
@@ -185,6 +191,8 @@ fn arguments_for(
 /// Why a compiler's process has no code for its parent.
 #[derive(Debug, PartialEq)]
 pub(super) enum NotCompiled {
+    /// Its memory has no room for the stack of a thread: the process must end with [`COMPILER_OUT_OF_MEMORY`].
+    OutOfMemory,
     /// No thread could be started, because of this: the process must end with [`COMPILER_WITHOUT_A_THREAD`].
     NoThread(String),
     /// Its processor time is used up: the process must end with [`COMPILER_OUT_OF_TIME`].
@@ -237,22 +245,51 @@ pub(super) fn compile_for_parent(
         "on-demand" => settings::on_demand(traps),
         other => return Err(format!("there is no allocation `{other}`").into()),
     };
-    let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let (sender, compiled) = channel();
     let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
     let compiling = thread.stack_size(CHILD_STACK_BYTES).spawn(move || {
         // The receiver is gone if the time was over.
-        let _ = sender.send(code::compile(&engine, &bytes, way, beside));
+        let _ = sender.send(compile_on_threads(config, &bytes, way, beside));
     });
-    compiling.map_err(|error| NotCompiled::NoThread(error.to_string()))?;
-    // Nobody is left who would end this process: it has no time any more.
+    compiling.map_err(|error| match has_room_for(CHILD_STACK_BYTES) {
+        true => NotCompiled::NoThread(error.to_string()),
+        false => NotCompiled::OutOfMemory,
+    })?;
+    // If the parent is gone, nothing else ends this process: treat its time as over.
     let clock = || if parent_is_gone() { Duration::MAX } else { processor_time(started) };
     let code = within(most, &compiled, clock)??;
     let time = u64::try_from(processor_time(started).as_micros()).unwrap_or(u64::MAX);
     let written = output.write_all(&time.to_le_bytes()).and_then(|()| output.write_all(&code));
     Ok(written.and_then(|()| output.flush()).map_err(|error| error.to_string())?)
+}
+
+/// Compiles on as many threads as wasmtime likes; on this one alone if it gets none. The code is the same.
+fn compile_on_threads(
+    mut config: Config,
+    bytes: &[u8],
+    way: Way,
+    beside: Option<Digest>,
+) -> Result<Vec<u8>, String> {
+    let compile = |config: &Config| {
+        let engine = Engine::new(config).map_err(|error| format!("{error:#}"))?;
+        code::compile(&engine, bytes, way, beside)
+    };
+    match catch_unwind(AssertUnwindSafe(|| compile(&config))) {
+        Ok(compiled) => compiled,
+        Err(panicked) if panicked_without_threads(&*panicked) => {
+            compile(config.parallel_compilation(false))
+        }
+        Err(panicked) => resume_unwind(panicked),
+    }
+}
+
+/// Whether there is room for so many bytes. A thread that cannot begin has the same error without it as for other reasons.
+fn has_room_for(bytes: usize) -> bool {
+    let mut room = Vec::<u8>::new();
+    // What is not looked at need not be allocated.
+    black_box(&mut room).try_reserve_exact(bytes).is_ok() && black_box(&room).capacity() > 0
 }
 
 /// Whether standard output is no longer read.

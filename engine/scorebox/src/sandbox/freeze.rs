@@ -16,7 +16,7 @@ use super::{
     guest_call::{Configure, Guest},
     host::{FREEZINGS, Sandbox, Shared},
     image::Image,
-    parser_thread::on_a_deep_stack,
+    parser_thread::{Undone, on_a_deep_stack},
     split::{ACCESS, Accessor, BYTES, Contents, FIRST_WORD, Kind, PAGES, Shape},
     state::State,
 };
@@ -101,7 +101,12 @@ pub(super) async fn freeze_state(
     let compiled = on_a_deep_stack(move || data_module(&engine, &shape, &contents)).await;
     // Whatever `configure` leaves compiles. An error, because without the image a score would cost other fuel,
     // and a machine that is out of memory or threads must not decide that.
-    let compiled = compiled.unwrap_or_else(|| Err("the thread for it ended".to_owned()));
+    let compiled = compiled.unwrap_or_else(|undone| {
+        Err(match undone {
+            Undone::Panicked => "the thread for it ended".to_owned(),
+            Undone::NotBegun(error) => format!("no thread could be started for it: {error}"),
+        })
+    });
     compiled.map(Frozen::Image).map_err(|why| {
         ScoreError::new(ErrorKind::Failed, format!("cannot keep what `configure` left: {why}"))
     })

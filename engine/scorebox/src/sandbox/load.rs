@@ -14,7 +14,7 @@ use super::{
     Anatomy, ErrorKind, Grants, Limits, LoadedScorer, Sandbox, ScoreError, Start,
     cache::{Entry, KeptImage},
     code::{Code, Way},
-    compile_limits::CompileBudget,
+    compile_limits::{CompileBudget, no_thread},
     config_check::check_config,
     config_schema,
     core_call::Trust,
@@ -22,7 +22,7 @@ use super::{
     guest_call::{Configure, Describe, Guest},
     host::Shared,
     image::Image,
-    parser_thread::on_a_deep_stack,
+    parser_thread::{Undone, on_a_deep_stack},
     result,
     scorer_config::ScorerConfig,
     script_config,
@@ -277,8 +277,12 @@ impl Sandbox {
             ))
         });
         match frozen.await {
-            Some(frozen) => frozen,
-            None => Ok(Frozen::Impossible("its structure is not supported".into())),
+            Ok(frozen) => frozen,
+            Err(Undone::Panicked) => {
+                Ok(Frozen::Impossible("its structure is not supported".into()))
+            }
+            // Not a score of another fuel because this machine is short of something.
+            Err(Undone::NotBegun(error)) => Err(no_thread(&error.to_string()).into()),
         }
     }
 

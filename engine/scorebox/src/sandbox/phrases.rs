@@ -76,6 +76,11 @@ pub(super) const DOES_NOT_FIT_THE_POOL: &str = "pooling allocator";
 // The same file: `PoolingInstanceAllocator::validate_module`.
 pub(super) const POOL_REQUIREMENTS: &str = "pooling allocator requirements: ";
 
+/// A compiler that has no threads to share its work, because the system gives it none; it panics.
+// https://github.com/rayon-rs/rayon/blob/rayon-core-v1.13.0/rayon-core/src/registry.rs
+// `global_registry`.
+pub(super) const WITHOUT_THREADS: &str = "The global thread pool has not been initialized";
+
 /// Rust's last words if memory is exhausted; then it aborts.
 // https://github.com/rust-lang/rust/blob/1.95.0/library/std/src/alloc.rs
 // `default_alloc_error_hook`.

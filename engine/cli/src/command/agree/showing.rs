@@ -350,7 +350,7 @@ pub(crate) fn doubts(agreement: &Agreement) -> Vec<String> {
         RunState::Interrupted => Some("was interrupted"),
         RunState::Stopped => Some("was stopped"),
     };
-    lines.extend(ended.map(|ended| format!("the run {ended}: what is stored of it counts")));
+    lines.extend(ended.map(|ended| format!("the run {ended}: only its stored scores count")));
     let constants = [(agreement.constant_scores, "scores"), (agreement.constant_labels, "labels")];
     for (_, what) in constants.into_iter().filter(|(is_constant, _)| *is_constant) {
         lines

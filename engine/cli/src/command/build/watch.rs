@@ -6,7 +6,6 @@ use std::{sync::mpsc, thread, time::Duration};
 use super::saved::Saved;
 use crate::{
     failure::{Exit, Failure},
-    setup,
     signals::Signals,
     words,
 };
@@ -48,21 +47,18 @@ pub(super) fn watch(
 
 /// What arrives when the user interrupts. The second time ends the process at once.
 fn interruptions() -> Result<mpsc::Receiver<Exit>, Failure> {
-    let runtime = setup::small_runtime()?;
-    let mut signals = {
-        let _runtime = runtime.enter();
-        Signals::listen()
-            .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?
-    };
+    let mut signals = Signals::listen()?;
     let (tell, told) = mpsc::sync_channel(1);
-    thread::spawn(move || {
-        runtime.block_on(async {
-            while let Some(exit) = signals.next().await {
-                if tell.try_send(exit).is_err() {
-                    std::process::exit(exit as i32);
-                }
+    let pass_on = move || {
+        while let Some(exit) = signals.wait() {
+            if tell.try_send(exit).is_err() {
+                std::process::exit(exit as i32);
             }
-        });
-    });
+        }
+    };
+    thread::Builder::new()
+        .name("scorebox-watch".into())
+        .spawn(pass_on)
+        .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
     Ok(told)
 }

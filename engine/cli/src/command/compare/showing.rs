@@ -261,7 +261,7 @@ fn only_here(name: &str, run: &ComparedRun) -> Vec<String> {
 pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
-        let doubt = |ended| format!("{name} {ended}: what is stored of it is compared");
+        let doubt = |ended| format!("{name} {ended}: only its stored scores are compared");
         lines.extend(ended(run.state).map(doubt));
     }
     let ComparedQuestions { compared, others, .. } = comparison.questions;
