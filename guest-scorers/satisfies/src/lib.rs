@@ -28,7 +28,9 @@ use serde_json::{Map, json};
 /// `.latencyMs`, `.outputSchema`, `.trace`, `.usage` (`inputTokens`, `outputTokens`, `totalTokens`,
 /// `costUsd`), `.metadata`, `.baseline`; a missing part is `null`. A path to any other key of the
 /// case or of its usage, such as `.latency_ms`, is refused: scorers do not see it, whatever the file
-/// has there. If the expression yields `null` or nothing, the result is not-applicable; if it fails,
+/// has there. Such a path is found through definitions, variables, `if`, `//` and lists of the case,
+/// but not through objects that the expression makes, `..`, `reduce` and `foreach`: there the key is
+/// `null`. If the expression yields `null` or nothing, the result is not-applicable; if it fails,
 /// the result is an error, and so is a division by zero. In jq `null` is less than any number, so
 /// `.usage.outputTokens <= 10000` also holds if the case has no usage; `.usage.outputTokens | values
 /// | . <= 10000` yields nothing then. An expression that never ends runs out of fuel.

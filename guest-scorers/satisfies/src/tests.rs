@@ -218,6 +218,23 @@ fn a_key_that_no_case_has_is_refused_with_the_one_that_is_meant() {
         "select(.output != null).latency_ms < 1",
         "getpath([\"latency_ms\"]) < 1",
         "getpath([\"output\", .latency_ms]) < 1",
+        "def lat: .latency_ms; lat < 5000",
+        "def lat($of): $of.latency_ms; lat(.) < 5000",
+        "def lat(of): of.latency_ms; lat(.) < 5000",
+        "def a: .latency_ms; def b: a; b < 5000",
+        ". as $case | def lat: $case.latency_ms; .output | lat < 5000",
+        "[.] | all(.latency_ms < 5000)",
+        "[.] | .[] | .latency_ms < 5000",
+        "[.][0].latency_ms < 5000",
+        "[.] | first | .latency_ms < 5000",
+        "[.] | map(.latency_ms) | add < 5000",
+        "[.] as [$case] | $case.latency_ms < 5000",
+        "first(.) | .latency_ms < 5000",
+        "(. // {}) | .latency_ms < 5000",
+        "if .metadata.c == 3 then . else null end | .latency_ms < 5000",
+        "if .metadata.c == 3 then . else empty end | .latency_ms < 5000",
+        "try . catch null | .latency_ms < 5000",
+        "contains(.latency_ms)",
     ] {
         refused(expression, ".latency_ms", latency);
     }
@@ -252,6 +269,9 @@ fn so_is_a_key_that_no_usage_has() {
     for expression in [
         "getpath([\"usage\", \"cacheReadTokens\"]) < 5",
         ".usage | getpath([\"cacheReadTokens\"]) < 5",
+        "(.usage // {}).cacheReadTokens < 5",
+        "[.usage] | all(.cacheReadTokens < 5)",
+        "def f: .usage; f | .cacheReadTokens < 5",
         "getpath([\"usage\"]).cacheReadTokens < 5",
     ] {
         let own = "put it into `metadata`: `.metadata.cacheReadTokens`";
@@ -300,6 +320,16 @@ fn what_need_not_be_the_case_may_have_any_key() {
         "(.usage + {requests: 1}) | .requests",
         ".usage[.metadata.key]",
         "\"toxicity\" as $key | .[$key]",
+        "def f(g): g | .toxicity; f(.output)",
+        "def f(g): .output | g; f(.toxicity)",
+        "def f: def f: .output; f | .toxicity; f",
+        "def f: .toxicity; 1",
+        "def f: if .toxicity then f else 1 end; .output | f",
+        "(.usage // {requests: 1}) | .requests",
+        "[., .output] | all(.toxicity)",
+        "[.output] | map(.toxicity)",
+        "{} | .toxicity",
+        "null | .toxicity",
     ] {
         scorer(expression);
     }
