@@ -1,5 +1,6 @@
 //! What texts, arrays and objects have inside, as jq says it.
 
+use jaq_core::ops::Math;
 use jaq_core::{ValR, ValT as _};
 use jaq_json::{Num, Val};
 use jaq_std::ValT as _;
@@ -75,6 +76,28 @@ pub(crate) fn reversed(value: Value) -> ValR<Value> {
         Val::Arr(items) => Ok(items.iter().rev().cloned().map(Value).collect()),
         _ => Err(Error::typ(value, "array")),
     }
+}
+
+/// One text of all items, of which null is empty.
+pub(crate) fn joined(value: Value, between: Value) -> ValR<Value> {
+    let between = if between.0 == Val::Null { Value::text("") } else { between };
+    let Some(separator) = between.as_utf8_bytes() else {
+        return Err(Error::typ(between, "string"));
+    };
+    let mut bytes = Vec::new();
+    for (place, item) in value.values().enumerate() {
+        let item = item?;
+        if place > 0 {
+            bytes.extend_from_slice(separator);
+        }
+        match &item.0 {
+            Val::Null => {}
+            Val::TStr(text) => bytes.extend_from_slice(text),
+            Val::Num(_) | Val::Bool(_) => bytes.extend_from_slice(item.to_string().as_bytes()),
+            _ => return Err(Error::math(Value::text(""), Math::Add, item)),
+        }
+    }
+    Ok(Value::from_utf8_bytes(bytes))
 }
 
 /// Where a text, a list or an item is; of texts in characters.

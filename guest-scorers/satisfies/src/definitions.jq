@@ -15,11 +15,6 @@ def rtrimstr($end):
   if type == "string" and ($end | type) == "string" and $end != "" and endswith($end)
   then .[:length - ($end | length)] else . end;
 def trimstr($both): ltrimstr($both) | rtrimstr($both);
-def join($between):
-  reduce .[] as $item (null;
-    (if . == null then "" else . + $between end)
-    + ($item | if type == "boolean" or type == "number" then tostring elif . == null then "" else . end)
-  ) // "";
 def cell(quoted):
   if type == "string" then quoted elif . == null then "" elif type == "number" or type == "boolean" then tostring
   else error("\(type) (\(tojson)) is not valid in a row") end;
@@ -86,16 +81,6 @@ def JOIN($index; rows; key; joined): rows | [., $index[key]] | joined;
 # Regular expressions
 def match(re; flags): matches(re; flags)[] | .[0] + {captures: .[1:]};
 def match(re): match(re; null);
-def sub(re; new; flags):
-  . as $text
-  | def from($parts):
-      if $parts == [] then "" else
-        (if $parts[0] | type == "array" then $parts[0] | capture_of_match | new else $parts[0] end) as $head
-        | from($parts[1:]) | $head + . end;
-    split_matches(re; flags) as $parts | from($parts);
-def sub(re; new): sub(re; new; "");
-def gsub(re; new; flags): sub(re; new; "g" + flags);
-def gsub(re; new): sub(re; new; "g");
 
 # What is written for a reader, whom a scorer does not have
 def debug: .;

@@ -21,11 +21,12 @@ pub(crate) fn natives() -> impl Iterator<Item = Fun<Data>> {
     all.map(run::<Data>)
 }
 
-fn of_values() -> Natives<8> {
+fn of_values() -> Natives<9> {
     [
         ("tojson", v(0), |cv| bome(Ok(Value::from(cv.1.to_string())))),
         ("length", v(0), |cv| bome(collections::length(&cv.1))),
         ("reverse", v(0), |cv| bome(collections::reversed(cv.1))),
+        ("join", v(1), |cv| unary(cv, collections::joined)),
         ("contains", v(1), |cv| unary(cv, |value, part| collections::contains(&value, &part))),
         ("has", v(1), |cv| unary(cv, |value, key| collections::has(&value, &key))),
         ("indices", v(1), |cv| unary(cv, collections::indices)),

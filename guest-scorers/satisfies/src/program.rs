@@ -14,7 +14,7 @@ use crate::value;
 
 /// What is left out of jaq's library: it reaches out of the sandbox, it needs tables that a score does not,
 /// or this crate has another in its place.
-const LEFT_OUT: [&str; 30] = [
+const LEFT_OUT: [&str; 31] = [
     "debug",
     "stderr",
     "halt",
@@ -40,6 +40,7 @@ const LEFT_OUT: [&str; 30] = [
     "nan",
     "infinite",
     "delpaths",
+    "join",
     "tonumber",
     "toboolean",
     "totype",

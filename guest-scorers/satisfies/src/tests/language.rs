@@ -146,6 +146,17 @@ fn a_group_that_took_no_part_is_null() {
 }
 
 #[test]
+fn a_text_may_be_long() {
+    // As much stack as a component has.
+    let run = || {
+        holds("(\"a \" * 20000 | gsub(\" \"; \"--\") | length) == 60000");
+        holds("([range(20000) | \"a\"] | join(\", \") | length) == 59998");
+        holds("([range(20000)] | del(.[range(0; 20000; 2)]) | length) == 10000");
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
 fn flags_of_regular_expressions_are_those_of_jq() {
     holds("(\"a\\nb\" | test(\"a.b\"; \"s\") | not) and (\"a\\nb\" | test(\"a.b\"; \"p\"))");
     holds("(\"a\" | test(\"A\"; null) | not) and (\"a\" | test([\"A\", \"i\"]))");
