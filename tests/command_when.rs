@@ -108,7 +108,7 @@ fn a_condition_that_gives_no_answer_is_an_error_of_the_row() {
     );
     assert_snapshot!(first.join("\n"), @r#"
     endless | error | out-of-memory | `when`: the scorer needs | null | 1
-    fails | error | invalid-input | `when`: "cannot parse \"yes\" as JSON: byte offset 0: value expected" | null | 1
+    fails | error | invalid-input | `when`: string ("yes") cannot be parsed as a number | null | 1
     number | error | invalid-input | `when` should give true or false; found 0.5 | null | 1
     text | error | invalid-input | `when` should give true or false; found "yes" | null | 1
     two | error | invalid-input | `when` yields more than one result; combine them, for example with `all(…)`, `an | null | 1

@@ -5,9 +5,14 @@
 //!
 //! The language is jq's (<https://jqlang.org>), by jaq.
 
+mod collections;
+mod json_text;
 mod natives;
+mod numbers;
 mod program;
 mod reads;
+mod regular_expressions;
+mod value;
 
 use program::Program;
 use scorebox_sdk::{
@@ -23,13 +28,24 @@ use serde_json::{Map, json};
 /// `.latencyMs`, `.outputSchema`, `.trace`, `.usage` (`inputTokens`, `outputTokens`, `totalTokens`,
 /// `costUsd`), `.metadata`, `.baseline`; a missing part is `null`. A path to any other key of the
 /// case or of its usage, such as `.latency_ms`, is refused: scorers do not see it, whatever the file
-/// has there. If the expression yields `null` or nothing, the result is not-applicable; if it fails,
-/// the result is an error. In jq `null` is less than any number, so `.usage.outputTokens <= 10000`
-/// also holds if the case has no usage; `.usage.outputTokens | values | . <= 10000` yields nothing
-/// then. All of jq is supported except
-/// files, modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`,
-/// `@uri`; regular expressions have the syntax of regex-lite, and `fromjson` fails on a text nested
-/// more than 127 deep. An expression that never ends runs out of fuel.
+/// has there. Such a path is found through definitions, variables, `if`, `//` and lists of the case,
+/// but not through objects that the expression makes, `..`, `reduce` and `foreach`: there the key is
+/// `null`. If the expression yields `null` or nothing, the result is not-applicable; if it fails,
+/// the result is an error, and so is a division by zero. In jq `null` is less than any number, so
+/// `.usage.outputTokens <= 10000` also holds if the case has no usage; `.usage.outputTokens | values
+/// | . <= 10000` yields nothing then. An expression that never ends runs out of fuel.
+///
+/// The language is that of jq. It lacks files, modules, clock, dates, environment, `input`, `halt`,
+/// `?//`, `$__loc__`, the formats `@base32`, `@base64`, `@html` and `@uri`, and, of the functions on
+/// numbers, those of angles, the gamma, error and Bessel functions, and rarer ones: what is not
+/// there is refused before the first score. Some things differ: integers are exact at any length;
+/// of an operator with several results on both sides, the left side's come first one after the
+/// other; `reduce` and `foreach` continue with each result of an update, and with nothing if there
+/// is none; `|= empty` removes one after the other, so that later places have moved; `nan` and
+/// `infinite` are written so in texts; `limit` and `skip` take a negative count for 0. Regular
+/// expressions have the syntax of regex-lite: `\w`, `\d` and `\b` know ASCII only, `$` is the very
+/// end, also after a line break, and there is no flag `l`. `fromjson` fails on a text nested more
+/// than 127 deep.
 ///
 /// Replaces niceeval's `satisfies`, whose predicates are code and a gate there, and one-line
 /// `javascript` and `python` assertions of promptfoo.

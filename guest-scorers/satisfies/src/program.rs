@@ -1,16 +1,20 @@
 //! Compiles a jq expression and runs it. What its results mean is left to the scorer.
 
+use jaq_core::compile::Undefined;
 use jaq_core::load::{self, Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Filter, Vars, data};
-use jaq_json::{Val, read};
+use jaq_core::{Compiler, Ctx, Filter, Vars};
+use jaq_json::read;
+use jaq_std::ValT as _;
+use scorebox_config_keys::nearest;
 use scorebox_sdk::excerpt;
 use serde_json::Value;
 
-use crate::natives::natives;
+use crate::natives::{Data, natives};
+use crate::value;
 
-/// What is left out of jq's library: it reaches out of the sandbox, it needs tables that a score does not,
-/// or `natives` has another in its place.
-const LEFT_OUT: [&str; 22] = [
+/// What is left out of jaq's library: it reaches out of the sandbox, it needs tables that a score does not,
+/// or this crate has another in its place.
+const LEFT_OUT: [&str; 31] = [
     "debug",
     "stderr",
     "halt",
@@ -32,21 +36,72 @@ const LEFT_OUT: [&str; 22] = [
     "pow10",
     "env",
     "now",
-    "fromjson",
+    "reverse",
+    "nan",
+    "infinite",
+    "delpaths",
+    "join",
+    "tonumber",
+    "toboolean",
+    "totype",
+    "ltrimstr",
+    "rtrimstr",
+];
+
+/// Filters that jaq or this crate makes others of; nobody means them.
+const PARTS: [&str; 11] = [
+    "capture_of_match",
+    "cell",
+    "error_empty",
+    "escape_sh",
+    "key_values",
+    "matches",
+    "max_by_or_empty",
+    "min_by_or_empty",
+    "path_value",
+    "row",
+    "split_matches",
+];
+
+/// Filters of jq that are not here; no other is meant by one of these.
+const MISSING: [&str; 15] = [
+    "copysign",
+    "env",
+    "expm1",
+    "fma",
+    "fromdate",
+    "input",
+    "inputs",
+    "log1p",
+    "localtime",
+    "mktime",
+    "now",
+    "sin",
+    "sinh",
+    "tan",
+    "todate",
 ];
 
 /// An expression that is ready to run.
 pub(crate) struct Program {
-    filter: Filter<data::JustLut<Val>>,
+    filter: Filter<Data>,
 }
 
 impl Program {
     /// The error is one line for the author of the expression.
     pub(crate) fn compile(expression: &str) -> Result<Self, String> {
-        let all = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
-        let definitions = all.filter(|definition| !LEFT_OUT.contains(&definition.name));
-        let library = jaq_core::funs().chain(jaq_std::base_funs()).chain(jaq_json::funs());
+        let of_jaq = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+        let own = load::parse(include_str!("definitions.jq"), |parser| parser.defs());
+        let definitions = of_jaq.filter(|definition| !LEFT_OUT.contains(&definition.name));
+        let definitions: Vec<_> = definitions.chain(own.unwrap_or_default()).collect();
+        let library = jaq_core::funs().chain(jaq_std::base_funs());
         let library = library.filter(|(name, ..)| !LEFT_OUT.contains(name)).chain(natives());
+        let library: Vec<_> = library.collect();
+        let known: Vec<Known> = (definitions.iter())
+            .map(|definition| (definition.name, definition.args.len()))
+            .chain(library.iter().map(|(name, arguments, _)| (*name, arguments.len())))
+            .filter(|(name, _)| !PARTS.contains(name) && !name.ends_with('_'))
+            .collect();
         let arena = Arena::default();
         let main = File { code: expression, path: () };
         let modules = Loader::new(definitions).load(&arena, main);
@@ -54,7 +109,7 @@ impl Program {
         let compiled = Compiler::default().with_funs(library).compile(modules);
         let filter = compiled.map_err(|errors| {
             let unknown: Vec<_> = (errors.iter().flat_map(|(_, errors)| errors))
-                .map(|(name, kind)| format!("no {} `{name}` is known", kind.as_str()))
+                .map(|(name, kind)| unknown(name, kind, &known))
                 .collect();
             unknown.join("; ")
         })?;
@@ -64,13 +119,13 @@ impl Program {
     /// The first two results; more are never asked for. The error is one line for the user.
     pub(crate) fn run(&self, input: &str) -> Result<Vec<Value>, String> {
         let input = read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
-        let context = Ctx::<data::JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
-        let results = self.filter.id.run((context, input)).take(2);
+        let context = Ctx::<Data>::new(&self.filter.lut, Vars::new([]));
+        let results = self.filter.id.run((context, value::Value(input))).take(2);
         results
             .map(|result| match result {
                 Ok(value) => Ok(plain(&value)),
                 Err(exception) => Err(match exception.get_err() {
-                    Ok(error) => error.to_string(),
+                    Ok(error) => said(error.into_val()),
                     Err(_) => "stopped without a result".to_owned(),
                 }),
             })
@@ -78,10 +133,44 @@ impl Program {
     }
 }
 
-/// As a plain JSON value; a value that JSON lacks, such as bytes, as a text that shows it.
-fn plain(value: &Val) -> Value {
+/// What an error says: a text without its quotes, or another value.
+fn said(value: value::Value) -> String {
+    match value.as_utf8_bytes() {
+        Some(text) => String::from_utf8_lossy(text).into_owned(),
+        None => value.to_string(),
+    }
+}
+
+/// As a plain JSON value; a value that JSON lacks, such as NaN, as a text that shows it.
+fn plain(value: &value::Value) -> Value {
     let text = value.to_string();
     serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+/// A filter's name and how many arguments it takes.
+type Known = (&'static str, usize);
+
+/// What the expression names and nothing defines.
+fn unknown(name: &str, kind: &Undefined, known: &[Known]) -> String {
+    let mut text = format!("no {} `{name}` is known", kind.as_str());
+    if let Undefined::Filter(given) = kind {
+        let mut arities: Vec<usize> =
+            known.iter().filter(|(known, _)| *known == name).map(|(_, count)| *count).collect();
+        arities.sort_unstable();
+        arities.dedup();
+        let counts: Vec<String> = arities.iter().map(usize::to_string).collect();
+        let meant = nearest(name, known.iter().map(|(known, _)| *known));
+        let meant = meant.filter(|_| !MISSING.contains(&name));
+        match (counts.is_empty(), meant) {
+            (false, _) => {
+                let counts = counts.join(" or ");
+                text = format!("`{name}` takes {counts} arguments, not {given}");
+            }
+            (true, Some(meant)) => text.push_str(&format!("; did you mean `{meant}`?")),
+            (true, None) => {}
+        }
+    }
+    text
 }
 
 /// Where the expression cannot be read, and what was expected there.

@@ -1,6 +1,8 @@
 //! Finds what an expression reads of a case that no case has: a key of the case, or of its usage, that scorers do not
 //! see. It follows only what is certain, and runs nothing: what an expression makes itself may have any key.
 
+use std::rc::Rc;
+
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::{self, BinaryOp, Pattern};
 use jaq_core::path::{Part, Path};
@@ -47,11 +49,19 @@ pub(crate) fn unseen(expression: &str) -> Option<String> {
     walk.unseen
 }
 
+/// How many terms are looked at, so that definitions that call each other come to an end.
+const MOST_STEPS: usize = 10_000;
+
 /// What a value is.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Case,
     Usage,
+    /// A list of nothing but the case.
+    Cases,
+    Usages,
+    /// No value, or one that has nothing under any key.
+    Nothing,
     /// Inside a part, made by the expression, or not certain.
     Elsewhere,
 }
@@ -59,26 +69,70 @@ enum Place {
 impl Place {
     /// Of two that may come out.
     fn or(self, other: Self) -> Self {
-        if self == other { self } else { Self::Elsewhere }
+        match (self, other) {
+            (Self::Nothing, place) | (place, Self::Nothing) => place,
+            (one, other) if one == other => one,
+            _ => Self::Elsewhere,
+        }
+    }
+
+    /// A list of these.
+    fn listed(self) -> Self {
+        match self {
+            Self::Case => Self::Cases,
+            Self::Usage => Self::Usages,
+            _ => Self::Elsewhere,
+        }
+    }
+
+    /// What is in the list.
+    fn item(self) -> Self {
+        match self {
+            Self::Cases => Self::Case,
+            Self::Usages => Self::Usage,
+            Self::Nothing => Self::Nothing,
+            _ => Self::Elsewhere,
+        }
     }
 }
 
-#[derive(Default)]
-struct Walk<'s> {
-    /// The last one of a name counts.
+/// What names stand for; the last one of a name counts.
+#[derive(Clone, Default)]
+struct Scope<'t, 's> {
     variables: Vec<(&'s str, Place)>,
-    /// A definition may have the name of any filter.
-    has_definitions: bool,
+    filters: Vec<Rc<Definition<'t, 's>>>,
+}
+
+/// A filter that the expression defines, or an argument that it gives to one.
+struct Definition<'t, 's> {
+    name: &'s str,
+    arguments: &'t [&'s str],
+    body: &'t Term<'s>,
+    /// Without itself.
+    scope: Scope<'t, 's>,
+    is_argument: bool,
+}
+
+#[derive(Default)]
+struct Walk<'t, 's> {
+    scope: Scope<'t, 's>,
+    /// The definitions that a call is inside of.
+    calls: Vec<*const Term<'s>>,
+    steps: usize,
     unseen: Option<String>,
 }
 
-impl<'s> Walk<'s> {
+impl<'t, 's> Walk<'t, 's> {
     /// What comes out of a term whose input is `here`.
-    fn place(&mut self, term: &Term<'s>, here: Place) -> Place {
+    fn place(&mut self, term: &'t Term<'s>, here: Place) -> Place {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return Place::Elsewhere;
+        }
         match term {
             Term::Id => return here,
             Term::Var(name) => {
-                let known = self.variables.iter().rfind(|(known, _)| known == name);
+                let known = self.scope.variables.iter().rfind(|(known, _)| known == name);
                 return known.map_or(Place::Elsewhere, |(_, place)| *place);
             }
             Term::Path(start, Path(parts)) => {
@@ -91,8 +145,8 @@ impl<'s> Walk<'s> {
             Term::Label(_, inner) => return self.place(inner, here),
             Term::TryCatch(inner, None) => return self.place(inner, here),
             Term::TryCatch(inner, Some(caught)) => {
-                self.all([&**inner], here);
-                self.all([&**caught], Place::Elsewhere);
+                let place = self.place(inner, here);
+                return place.or(self.place(caught, Place::Elsewhere));
             }
             Term::IfThenElse(branches, otherwise) => {
                 let otherwise = otherwise.as_ref().map_or(here, |term| self.place(term, here));
@@ -102,25 +156,25 @@ impl<'s> Walk<'s> {
                 });
             }
             Term::Def(definitions, rest) => {
+                let outside = self.scope.clone();
                 for definition in definitions {
-                    let known = self.variables.len();
-                    let arguments = definition.args.iter().map(|name| (*name, Place::Elsewhere));
-                    self.variables.extend(arguments);
-                    self.place(&definition.body, Place::Elsewhere);
-                    self.variables.truncate(known);
+                    let (name, arguments) = (definition.name, definition.args.as_slice());
+                    self.define(name, arguments, &definition.body, false, self.scope.clone());
                 }
-                self.has_definitions = true;
-                return self.place(rest, here);
+                let place = self.place(rest, here);
+                self.scope = outside;
+                return place;
             }
             Term::Call(name, arguments) => return self.call(name, arguments, here),
             Term::Fold(_, values, pattern, arguments) => {
-                let known = self.variables.len();
+                let known = self.scope.variables.len();
                 let values = self.place(values, here);
                 self.all(arguments.iter().take(1), here);
                 self.bind(pattern, values);
                 self.all(arguments.iter().skip(1), Place::Elsewhere);
-                self.variables.truncate(known);
+                self.scope.variables.truncate(known);
             }
+            Term::Obj(entries) if entries.is_empty() => return Place::Nothing,
             Term::Obj(entries) => {
                 for (key, value) in entries {
                     match (literal(key), value) {
@@ -136,17 +190,16 @@ impl<'s> Walk<'s> {
                     }
                 }
             }
-            Term::Arr(inner) => self.all(inner.as_deref(), here),
+            Term::Arr(None) => {}
+            Term::Arr(Some(items)) => return self.place(items, here).listed(),
             Term::Neg(inner) => self.all([&**inner], here),
-            Term::Recurse | Term::Num(_) | Term::Break(_) => {}
+            Term::Break(_) => return Place::Nothing,
+            Term::Recurse | Term::Num(_) => {}
         }
         Place::Elsewhere
     }
 
-    fn all<'t>(&mut self, terms: impl IntoIterator<Item = &'t Term<'s>>, here: Place)
-    where
-        's: 't,
-    {
+    fn all(&mut self, terms: impl IntoIterator<Item = &'t Term<'s>>, here: Place) {
         for term in terms {
             self.place(term, here);
         }
@@ -154,9 +207,9 @@ impl<'s> Walk<'s> {
 
     fn operation(
         &mut self,
-        left: &Term<'s>,
-        operator: &BinaryOp<&'s str>,
-        right: &Term<'s>,
+        left: &'t Term<'s>,
+        operator: &'t BinaryOp<&'s str>,
+        right: &'t Term<'s>,
         here: Place,
     ) -> Place {
         match operator {
@@ -165,14 +218,19 @@ impl<'s> Walk<'s> {
                 self.place(right, between)
             }
             BinaryOp::Pipe(Some(pattern)) => {
-                let known = self.variables.len();
+                let known = self.scope.variables.len();
                 let value = self.place(left, here);
                 self.bind(pattern, value);
                 let place = self.place(right, here);
-                self.variables.truncate(known);
+                self.scope.variables.truncate(known);
                 place
             }
-            BinaryOp::Comma | BinaryOp::Alt => self.place(left, here).or(self.place(right, here)),
+            BinaryOp::Comma => self.place(left, here).or(self.place(right, here)),
+            BinaryOp::Alt => {
+                let (left, right) = (self.place(left, here), self.place(right, here));
+                // The case is always there, its usage is not.
+                if matches!(left, Place::Case | Place::Cases) { left } else { left.or(right) }
+            }
             // On the left is what gets a value, which it need not have before.
             BinaryOp::Assign | BinaryOp::UpdateMath(_) | BinaryOp::UpdateAlt => {
                 self.place(right, here);
@@ -186,10 +244,69 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A filter by its name. Most arguments have another input than the filter.
-    fn call(&mut self, name: &str, arguments: &[Term<'s>], here: Place) -> Place {
+    fn define(
+        &mut self,
+        name: &'s str,
+        arguments: &'t [&'s str],
+        body: &'t Term<'s>,
+        is_argument: bool,
+        scope: Scope<'t, 's>,
+    ) {
+        let definition = Definition { name, arguments, body, scope, is_argument };
+        self.scope.filters.push(Rc::new(definition));
+    }
+
+    /// A filter by its name: one of the expression's own, or one of jq's.
+    fn call(&mut self, name: &'s str, arguments: &'t [Term<'s>], here: Place) -> Place {
+        let own = self.scope.filters.iter().rfind(|definition| {
+            definition.name == name && definition.arguments.len() == arguments.len()
+        });
+        match own.cloned() {
+            Some(definition) => self.call_own(&definition, arguments, here),
+            None => self.call_known(name, arguments, here),
+        }
+    }
+
+    /// What the body gives for this input, where arguments keep the scope that they were written in.
+    fn call_own(
+        &mut self,
+        definition: &Rc<Definition<'t, 's>>,
+        arguments: &'t [Term<'s>],
+        here: Place,
+    ) -> Place {
+        let body: *const Term<'s> = definition.body;
+        if self.calls.contains(&body) {
+            return Place::Elsewhere;
+        }
+        let places: Vec<Place> = arguments
+            .iter()
+            .zip(definition.arguments)
+            .map(|(argument, name)| {
+                // Of an argument that is a filter the body says what its input is.
+                if name.starts_with('$') { self.place(argument, here) } else { Place::Elsewhere }
+            })
+            .collect();
+        let outside = std::mem::replace(&mut self.scope, definition.scope.clone());
+        if !definition.is_argument {
+            self.scope.filters.push(definition.clone());
+        }
+        for ((name, argument), place) in definition.arguments.iter().zip(arguments).zip(places) {
+            if name.starts_with('$') {
+                self.scope.variables.push((name, place));
+            }
+            self.define(name.trim_start_matches('$'), &[], argument, true, outside.clone());
+        }
+        self.calls.push(body);
+        let place = self.place(definition.body, here);
+        self.calls.pop();
+        self.scope = outside;
+        place
+    }
+
+    /// Most arguments of jq's own have another input than the filter.
+    fn call_known(&mut self, name: &str, arguments: &'t [Term<'s>], here: Place) -> Place {
         match (name, arguments) {
-            _ if self.has_definitions => {}
+            ("null" | "empty" | "error", []) => return Place::Nothing,
             ("has", [key]) => {
                 if let Some(key) = literal(key) {
                     self.key(here, &key);
@@ -200,18 +317,43 @@ impl<'s> Walk<'s> {
                 self.place(condition, here);
                 return here;
             }
+            (
+                "values" | "objects" | "arrays" | "iterables" | "debug" | "reverse" | "unique",
+                [],
+            ) => {
+                return here;
+            }
+            ("first" | "last" | "add" | "min" | "max", []) => return here.item(),
+            ("map", [each]) => return self.place(each, here.item()).listed(),
+            (
+                "all" | "any" | "sort_by" | "group_by" | "unique_by" | "min_by" | "max_by",
+                [each],
+            ) => {
+                self.place(each, here.item());
+            }
             ("all" | "any", [values, condition]) => {
                 let values = self.place(values, here);
                 self.place(condition, values);
             }
-            ("first" | "last" | "isempty" | "add", [values]) => _ = self.place(values, here),
+            ("first" | "last", [values]) => return self.place(values, here),
+            ("limit" | "skip" | "nth", [count, values]) => {
+                self.place(count, here);
+                return self.place(values, here);
+            }
+            (
+                "isempty" | "add" | "error" | "IN" | "contains" | "startswith" | "endswith",
+                [value],
+            )
+            | ("test" | "index" | "join" | "split" | "in" | "inside" | "range", [value]) => {
+                self.place(value, here);
+            }
             _ => self.all(arguments, Place::Elsewhere),
         }
         Place::Elsewhere
     }
 
     /// What is at a path that is written as a list of keys.
-    fn path(&mut self, keys: &Term<'s>, at: Place, here: Place) -> Place {
+    fn path(&mut self, keys: &'t Term<'s>, at: Place, here: Place) -> Place {
         match keys {
             Term::BinOp(first, BinaryOp::Comma, rest) => {
                 let inside = self.path(first, at, here);
@@ -222,11 +364,11 @@ impl<'s> Walk<'s> {
     }
 
     /// The variables of a pattern, which takes `value` apart.
-    fn bind(&mut self, pattern: &Pattern<&'s str>, value: Place) {
+    fn bind(&mut self, pattern: &'t Pattern<&'s str>, value: Place) {
         match pattern {
-            Pattern::Var(name) => self.variables.push((name, value)),
+            Pattern::Var(name) => self.scope.variables.push((name, value)),
             Pattern::Arr(items) => {
-                items.iter().for_each(|item| self.bind(item, Place::Elsewhere));
+                items.iter().for_each(|item| self.bind(item, value.item()));
             }
             Pattern::Obj(entries) => {
                 for (key, inner) in entries {
@@ -241,21 +383,25 @@ impl<'s> Walk<'s> {
     }
 
     /// One step of a path; what stands in brackets has the input of the whole path.
-    fn step(&mut self, at: Place, part: &Part<Term<'s>>, here: Place) -> Place {
+    fn step(&mut self, at: Place, part: &'t Part<Term<'s>>, here: Place) -> Place {
         match part {
-            Part::Index(index) => return self.index(at, index, here),
-            Part::Range(from, to) => self.all(from.iter().chain(to), here),
+            Part::Index(index) => self.index(at, index, here),
+            Part::Range(None, None) => at.item(),
+            Part::Range(from, to) => {
+                self.all(from.iter().chain(to), here);
+                // A slice of a list is one.
+                if at.item() == Place::Elsewhere { Place::Elsewhere } else { at }
+            }
         }
-        Place::Elsewhere
     }
 
     /// What is under a key or a number, which an expression may make.
-    fn index(&mut self, at: Place, index: &Term<'s>, here: Place) -> Place {
+    fn index(&mut self, at: Place, index: &'t Term<'s>, here: Place) -> Place {
         match literal(index) {
             Some(key) => self.key(at, &key),
             None => {
                 self.place(index, here);
-                Place::Elsewhere
+                at.item()
             }
         }
     }
@@ -265,7 +411,8 @@ impl<'s> Walk<'s> {
         let (path, names): (&str, &[&str]) = match at {
             Place::Case => ("", &PARTS),
             Place::Usage => (".usage", &USAGE),
-            Place::Elsewhere => return at,
+            Place::Nothing => return at,
+            Place::Cases | Place::Usages | Place::Elsewhere => return Place::Elsewhere,
         };
         match names.contains(&key) {
             true if at == Place::Case && key == "usage" => return Place::Usage,
