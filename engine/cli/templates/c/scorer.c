@@ -18,7 +18,8 @@ scorebox_info scorebox_describe(void) {
 
 scorebox_configured scorebox_configure(scorebox_text config) {
   scorebox_text value;
-  if (scorebox_json_member(config, "ignoreCase", &value)) scorebox_json_bool(value, &ignore_case);
+  if (scorebox_json_member(config, "ignoreCase", &value) && !scorebox_json_bool(value, &ignore_case))
+    return scorebox_refused("`ignoreCase` must be true or false");
   return scorebox_taken();
 }
 

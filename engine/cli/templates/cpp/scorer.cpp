@@ -17,7 +17,8 @@ struct {{type}} {
 
   explicit {{type}}(std::string_view config) {
     scorebox_text value;
-    if (scorebox_json_member(scorebox::text(config), "ignoreCase", &value)) scorebox_json_bool(value, &ignore_case);
+    if (scorebox_json_member(scorebox::text(config), "ignoreCase", &value) && !scorebox_json_bool(value, &ignore_case))
+      scorebox::refuse("`ignoreCase` must be true or false");
   }
 
   std::string folded(std::string_view text) const {
