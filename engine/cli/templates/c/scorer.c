@@ -11,7 +11,7 @@ scorebox_info scorebox_describe(void) {
       .version = scorebox_string("0.1.0"),
       .config_schema = scorebox_some(scorebox_string(
           "{\"type\": \"object\", \"additionalProperties\": false, \"properties\": {"
-          "\"ignoreCase\": {\"type\": \"boolean\", \"default\": true, \"description\": \"Whether A and a are the same.\"}}}")),
+          "\"ignoreCase\": {\"type\": \"boolean\", \"default\": true, \"description\": \"Whether A and a are the same (letters A to Z only).\"}}}")),
       .reads = SCOREBOX_GROUND_TRUTH,
   };
 }
