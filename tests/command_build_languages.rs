@@ -202,6 +202,12 @@ fn a_core_module_is_made_a_component_and_not_written_over() {
     [exit code 2]
     ");
     assert_eq!(fs::read(folder.path("core.wasm")).unwrap(), wat::parse_str(SCORER).unwrap());
+    assert_snapshot!(build(&folder, "core.wasm -o -"), @"
+    [stderr]
+    error: a component is not written to standard output
+    hint: name a file to write: --output FILE; `./-` is a file of that name
+    [exit code 2]
+    ");
     // What a user tries first.
     assert_snapshot!(folder.sh("scorebox score ./core.wasm --output-text a"), @"
     [stderr]

@@ -118,6 +118,15 @@ fn other_sample_cases_can_be_named_and_none_need_be_there() {
     assert_eq!(watching.interrupt(), Some(130));
 }
 
+#[test]
+fn a_folder_that_is_no_scorers_is_refused_and_not_watched() {
+    let folder = Folder::new();
+    folder.write("half.js", "export default () => 0.5;\n");
+    let refused = folder.sh("timeout 60 scorebox build . --watch").exits_with(2);
+    let message = "error: `.` is not a scorer in a language that is known here\nhint: ";
+    assert!(refused.stderr.starts_with(message), "{refused}");
+}
+
 /// In the folder are files that change and of which nothing is built, the log of the build itself too.
 #[test]
 fn what_no_scorer_is_made_of_builds_nothing() {

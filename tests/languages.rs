@@ -146,6 +146,31 @@ fn every_language_starts_from_frozen_memory_and_needs_no_grant() {
 }
 
 #[test]
+fn every_language_is_configured_by_texts_as_variables_of_the_environment_are() {
+    let folder = folder();
+    for (language, file) in scorers(&folder) {
+        let score = |config: &str| {
+            let command = format!(
+                "scorebox score ./{file} --output-text 'A b' --ground-truth '\"a b\"' -c '{config}' --format json"
+            );
+            let scored: Value =
+                serde_json::from_str(&folder.sh(&command).exits_with(0).stdout).unwrap();
+            scored["score"].clone()
+        };
+        for config in [r#"{"ignoreCase": "false"}"#, r#"{"ignore_case": false, "minimum": "0.25"}"#]
+        {
+            assert_eq!(score(config), json!(0.5), "{language} {config}");
+        }
+        assert_eq!(score(r#"{"ignoreCase": "true"}"#), json!(1.0), "{language}");
+        assert_eq!(
+            score(r#"{"minimum": "0.75", "ignoreCase": "false"}"#),
+            json!(0.0),
+            "{language}"
+        );
+    }
+}
+
+#[test]
 fn every_language_refuses_a_configuration_that_is_not_valid() {
     let folder = folder();
     for (language, file) in scorers(&folder) {
@@ -159,6 +184,10 @@ fn every_language_refuses_a_configuration_that_is_not_valid() {
         assert!(unknown.contains("`ignorecase`") && unknown.contains("ignoreCase"), "{unknown}");
         let kind = refused(r#"{"ignoreCase": [1]}"#);
         assert!(kind.contains("ignoreCase") && kind.contains("invalid type"), "{language}: {kind}");
+        for wrong in ["\"no\"", "null", "1"] {
+            let kind = refused(&format!(r#"{{"ignoreCase": {wrong}}}"#));
+            assert!(kind.contains("`ignoreCase`: invalid type: "), "{language} {wrong}: {kind}");
+        }
         // Checked by those whose authors check it.
         if !matches!(language, "javascript" | "typescript" | "python") {
             let beyond = refused(r#"{"minimum": 2}"#);

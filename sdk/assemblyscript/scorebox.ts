@@ -95,13 +95,15 @@ export class Score {
   assertions: Assertion[] = [];
   /** -1: it is a score; 0: invalid input; 1: failed. */
   private problem: i32 = -1;
+  private applies: bool = true;
 
-  /** NaN: the scorer does not apply to the case. */
+  /** A number that is not on the scale, such as NaN, is an error. */
   constructor(public score: f64) {}
 
   /** This scorer does not apply to the case. */
   static notApplicable(reason: string = ""): Score {
-    const made = new Score(NaN);
+    const made = new Score(0);
+    made.applies = false;
     made.reason = reason;
     return made;
   }
@@ -117,7 +119,7 @@ export class Score {
   }
 
   private static without(problem: i32, message: string): Score {
-    const made = new Score(NaN);
+    const made = new Score(0);
     made.problem = problem;
     made.reason = message;
     return made;
@@ -133,7 +135,10 @@ export class Score {
       return at;
     }
     const to = at + ANSWER_IS;
-    lowerNumber(to + SCORE_SCORE, this.score);
+    if (this.applies) {
+      store<u8>(to + SCORE_SCORE, 1);
+      store<f64>(to + SCORE_SCORE + OPTIONAL_NUMBER, this.score);
+    }
     lowerSome(to + SCORE_LABEL, this.label);
     lowerSome(to + SCORE_REASON, this.reason);
     lowerSome(to + SCORE_META, this.meta);
@@ -242,8 +247,9 @@ export function elements(json: string): string[] {
   return found;
 }
 
-/** The member of an object; null if it has none of this name. */
+/** The member of an object, the last one if there are several of this name; null if there is none. */
 export function member(json: string, name: string): string | null {
+  let found: string | null = null;
   let place = blankEnd(json, 0);
   if (json.charCodeAt(place) != 123) return null;
   do {
@@ -253,10 +259,10 @@ export function member(json: string, name: string): string | null {
     const key = text(json.substring(place, keyEnd));
     place = blankEnd(json, blankEnd(json, keyEnd) + 1);
     const end = valueEnd(json, place);
-    if (key == name) return json.substring(place, end);
+    if (key == name) found = json.substring(place, end);
     place = blankEnd(json, end);
   } while (json.charCodeAt(place) == 44);
-  return null;
+  return found;
 }
 
 /** A text as a JSON string, for `meta`. */

@@ -163,6 +163,51 @@ SCOREBOX_FORMATS(1, 2) static inline scorebox_text scorebox_format(const char *f
   return made;
 }
 
+/* The next letter of a text from `place` on, which moves behind it; U+FFFD in place of bytes that are not UTF-8. */
+static inline unsigned scorebox_letter(scorebox_text text, size_t *place) {
+  unsigned first = (unsigned char)text.at[(*place)++];
+  if (first < 0x80) return first;
+  unsigned more = first < 0xc2 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 0;
+  if (!more) return 0xfffd;
+  unsigned code = first & (0x3f >> more), least = more == 1 ? 0x80 : more == 2 ? 0x800 : 0x10000;
+  for (; more && *place < text.length && ((unsigned char)text.at[*place] & 0xc0) == 0x80; more--)
+    code = code << 6 | ((unsigned char)text.at[(*place)++] & 0x3f);
+  return more || code < least || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff ? 0xfffd : code;
+}
+
+static inline char *scorebox_utf8(char *to, unsigned code) {
+  if (code < 0x80) {
+    *to++ = (char)code;
+  } else if (code < 0x800) {
+    *to++ = (char)(0xc0 | code >> 6);
+    *to++ = (char)(0x80 | (code & 0x3f));
+  } else if (code < 0x10000) {
+    *to++ = (char)(0xe0 | code >> 12);
+    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+    *to++ = (char)(0x80 | (code & 0x3f));
+  } else {
+    *to++ = (char)(0xf0 | code >> 18);
+    *to++ = (char)(0x80 | (code >> 12 & 0x3f));
+    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+    *to++ = (char)(0x80 | (code & 0x3f));
+  }
+  return to;
+}
+
+/* The text with U+FFFD in place of bytes that are not UTF-8, such as what is left of a letter that was cut. All texts of what the
+ * three functions return are made such. */
+static inline scorebox_text scorebox_valid(scorebox_text text) {
+  size_t ascii = 0;
+  while (ascii < text.length && (unsigned char)text.at[ascii] < 0x80) ascii++;
+  if (ascii == text.length) return text;
+  char *start = (char *)scorebox_allocate(text.length * 3), *to = start;
+  memcpy(to, text.at, ascii);
+  to += ascii;
+  for (size_t place = ascii; place < text.length;) to = scorebox_utf8(to, scorebox_letter(text, &place));
+  scorebox_text made = {start, (size_t)(to - start)};
+  return made;
+}
+
 static inline bool scorebox_equal(scorebox_text one, scorebox_text other) {
   return one.length == other.length && (one.length == 0 || memcmp(one.at, other.at, one.length) == 0);
 }
@@ -305,25 +350,6 @@ static inline unsigned scorebox_json_hex(scorebox_text json, size_t place) {
   return code & 0xffff;
 }
 
-static inline char *scorebox_utf8(char *to, unsigned code) {
-  if (code < 0x80) {
-    *to++ = (char)code;
-  } else if (code < 0x800) {
-    *to++ = (char)(0xc0 | code >> 6);
-    *to++ = (char)(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    *to++ = (char)(0xe0 | code >> 12);
-    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (code & 0x3f));
-  } else {
-    *to++ = (char)(0xf0 | code >> 18);
-    *to++ = (char)(0x80 | (code >> 12 & 0x3f));
-    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (code & 0x3f));
-  }
-  return to;
-}
-
 /* The characters of a JSON string; any other document as it is spelled. Half a surrogate pair is U+FFFD. */
 static inline scorebox_text scorebox_text_of(scorebox_text json) {
   size_t place = scorebox_json_blank(json, 0);
@@ -367,14 +393,18 @@ static inline scorebox_text scorebox_text_of(scorebox_text json) {
   return made;
 }
 
-/* The member of an object; false if it has none of this name. */
+/* The member of an object, the last one if there are several of this name; false if there is none. */
 static inline bool scorebox_json_member(scorebox_text object, const char *name, scorebox_text *value) {
-  scorebox_text key, wanted = scorebox_string(name);
+  scorebox_text key, found, wanted = scorebox_string(name);
   size_t place = 0;
+  bool is_there = false;
   if (scorebox_json_kind(object) != '{') return false;
-  while (scorebox_json_next(object, &place, &key, value))
-    if (scorebox_equal(scorebox_text_of(key), wanted)) return true;
-  return false;
+  while (scorebox_json_next(object, &place, &key, &found)) {
+    if (!scorebox_equal(scorebox_text_of(key), wanted)) continue;
+    *value = found;
+    is_there = true;
+  }
+  return is_there;
 }
 
 /* Whether it is a number, and which. */
@@ -430,15 +460,7 @@ SCOREBOX_FORMATS(2, 3) static inline void scorebox_log(uint32_t level, const cha
   va_start(values, format);
   scorebox_text text = scorebox_format_list(format, values);
   va_end(values);
-  for (size_t place = 0; place < text.length;) {
-    unsigned first = (unsigned char)text.at[place++];
-    unsigned more = first < 0x80 ? 0 : first < 0xc2 ? 9 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 9;
-    unsigned code = more ? first & (0x3f >> more) : first, least = more == 1 ? 0x80 : more == 2 ? 0x800 : 0x10000;
-    for (; more && more < 9 && place < text.length && ((unsigned char)text.at[place] & 0xc0) == 0x80; more--)
-      code = code << 6 | ((unsigned char)text.at[place++] & 0x3f);
-    if (more || (first >= 0x80 && code < least) || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) code = 0xfffd;
-    scorebox_log_letter(code);
-  }
+  for (size_t place = 0; place < text.length;) scorebox_log_letter(scorebox_letter(text, &place));
   scorebox_log_end(level);
 }
 
@@ -463,9 +485,34 @@ SCOREBOX_EXPORT("cabi_realloc") void *cabi_realloc(void *old, size_t old_size, s
   return (void *)start;
 }
 
+static inline void scorebox_make_valid(scorebox_text *text) { *text = scorebox_valid(*text); }
+static inline void scorebox_make_some_valid(scorebox_optional_text *text) {
+  if (text->some) scorebox_make_valid(&text->value);
+}
+
+static inline void scorebox_make_score_valid(scorebox_score_value *score) {
+  scorebox_make_some_valid(&score->label);
+  scorebox_make_some_valid(&score->reason);
+  scorebox_make_some_valid(&score->meta);
+  size_t count = score->assertions.count;
+  if (!count) return;
+  scorebox_assertion *all = (scorebox_assertion *)scorebox_allocate(count * sizeof *all);
+  memcpy(all, score->assertions.at, count * sizeof *all);
+  for (size_t place = 0; place < count; place++) {
+    scorebox_make_valid(&all[place].name);
+    scorebox_make_some_valid(&all[place].reason);
+  }
+  score->assertions.at = all;
+}
+
 SCOREBOX_EXPORT("scorebox:scorer/scoring@0.1.0#describe") scorebox_info *scorebox_export_describe(void) {
   static scorebox_info info;
   info = scorebox_describe();
+  scorebox_make_valid(&info.id);
+  scorebox_make_valid(&info.name);
+  scorebox_make_valid(&info.description);
+  scorebox_make_valid(&info.version);
+  scorebox_make_some_valid(&info.config_schema);
   return &info;
 }
 
@@ -483,6 +530,7 @@ scorebox_configured *scorebox_export_configure(const char *at, size_t length) {
   static scorebox_configured configured;
   scorebox_text config = {at, length};
   configured = scorebox_configure(config);
+  if (configured.is_error) scorebox_make_valid(&configured.message);
   scorebox_make_room();
   return &configured;
 }
@@ -490,6 +538,8 @@ scorebox_configured *scorebox_export_configure(const char *at, size_t length) {
 SCOREBOX_EXPORT("scorebox:scorer/scoring@0.1.0#score") scorebox_answer *scorebox_export_score(const scorebox_case *it) {
   static scorebox_answer answer;
   answer = scorebox_score(it);
+  if (answer.is_error) scorebox_make_valid(&answer.is.error.message);
+  else scorebox_make_score_valid(&answer.is.score);
   return &answer;
 }
 

@@ -162,7 +162,10 @@ func Into(config any) func(Document) error {
 
 type invalidInput struct{ error }
 
-// InvalidInput is an error about a case that lacks what the scorer needs, or has it in a form that it cannot read.
+func (i invalidInput) Unwrap() error { return i.error }
+
+// InvalidInput is an error about a case that lacks what the scorer needs, or has it in a form that it cannot read. One that wraps it is
+// such an error too.
 func InvalidInput(format string, values ...any) error {
 	return invalidInput{fmt.Errorf(format, values...)}
 }
@@ -263,7 +266,9 @@ func (r record) part(offset int) record       { return record{unsafe.Add(r.at, o
 func (r record) byte(offset int, value uint8) { *(*uint8)(unsafe.Add(r.at, offset)) = value }
 func (r record) u32(offset int, value uint32) { *(*uint32)(unsafe.Add(r.at, offset)) = value }
 
+// What is left of a letter that was cut is U+FFFD: a text of the contract is UTF-8.
 func (r record) text(offset int, text string) {
+	text = strings.ToValidUTF8(text, "\ufffd")
 	block := allocate(len(text))
 	copy(unsafe.Slice((*byte)(block.at), len(text)), text)
 	r.u32(offset, uint32(uintptr(block.at)))
@@ -404,7 +409,7 @@ func exportScore(input unsafe.Pointer) unsafe.Pointer {
 	if problem != nil {
 		made = allocate(answerSize)
 		made.byte(0, 1)
-		if _, is := problem.(invalidInput); !is {
+		if !errors.As(problem, new(invalidInput)) {
 			made.byte(answerErrorKind, 1)
 		}
 		made.text(answerErrorMessage, problem.Error())

@@ -94,12 +94,24 @@ pub const Score = struct {
 /// `InvalidInput`: the case lacks what the scorer needs. `Failed`: anything else.
 pub const Error = error{ InvalidInput, Failed };
 
-var said: ?[]const u8 = null;
+/// What was said last, and about which error: an error that was handled says nothing about another.
+var said: ?struct { problem: anyerror, message: []const u8 } = null;
 
 /// Says what the error that is returned next is about: `return scorebox.fail(error.InvalidInput, "no {s}", .{"answer"});`
 pub fn fail(kind: Error, comptime format: []const u8, values: anytype) Error {
-    said = std.fmt.allocPrint(gpa, format, values) catch null;
+    say(kind, format, values);
     return kind;
+}
+
+fn say(problem: anyerror, comptime format: []const u8, values: anytype) void {
+    const message = std.fmt.allocPrint(gpa, format, values) catch return;
+    said = .{ .problem = problem, .message = message };
+}
+
+/// What there is to say about an error: at least its name.
+fn messageOf(problem: anyerror) []const u8 {
+    const last = said orelse return @errorName(problem);
+    return if (last.problem == problem) last.message else @errorName(problem);
 }
 
 /// A text made as `std.fmt` makes it.
@@ -109,21 +121,169 @@ pub fn print(comptime format: []const u8, values: anytype) ![]const u8 {
 
 // ---- JSON ----
 
-/// A document as a value of a type.
+/// A document as a value of a type. Keys that the type does not have are left out, and of a key that is there several times the last one
+/// counts. An error has the place in the document.
 pub fn parse(comptime T: type, json: []const u8) !T {
-    return std.json.parseFromSliceLeaky(T, gpa, json, .{});
+    return read(T, json, .{ .ignore_unknown_fields = true, .duplicate_field_behavior = .use_last });
 }
 
-/// The characters of a JSON string; any other document as it is spelled.
+fn read(comptime T: type, json: []const u8, options: std.json.ParseOptions) !T {
+    var scanner: std.json.Scanner = .initCompleteInput(gpa, json);
+    var place: std.json.Diagnostics = .{};
+    scanner.enableDiagnostics(&place);
+    return std.json.parseFromTokenSourceLeaky(T, gpa, &scanner, options) catch |problem| {
+        const shown = json[0..@min(json.len, 60)];
+        const dots = if (shown.len < json.len) "…" else "";
+        say(problem, "{s} at byte {d} of {s}{s}", .{ @errorName(problem), place.getByteOffset(), shown, dots });
+        return problem;
+    };
+}
+
+/// The characters of a JSON string; any other document as it is spelled. Half a surrogate pair is U+FFFD.
 pub fn text(json: []const u8) ![]const u8 {
-    const start = std.mem.trimStart(u8, json, " \t\r\n");
-    if (start.len == 0 or start[0] != '"') return json;
-    return parse([]const u8, json);
+    const start = std.mem.trim(u8, json, " \t\r\n");
+    if (start.len < 2 or start[0] != '"') return json;
+    const inner = start[1 .. start.len - 1];
+    if (std.mem.findScalar(u8, inner, '\\') == null) return inner;
+    var made: std.ArrayList(u8) = try .initCapacity(gpa, inner.len);
+    var rest = inner;
+    while (std.mem.findScalar(u8, rest, '\\')) |at| {
+        made.appendSliceAssumeCapacity(rest[0..at]);
+        rest = rest[@min(at + 2, rest.len)..];
+        switch (inner[inner.len - rest.len - 1]) {
+            'b' => made.appendAssumeCapacity(8),
+            'f' => made.appendAssumeCapacity(12),
+            'n' => made.appendAssumeCapacity('\n'),
+            'r' => made.appendAssumeCapacity('\r'),
+            't' => made.appendAssumeCapacity('\t'),
+            'u' => {
+                var letter: u21 = try escaped(&rest);
+                if (letter >= 0xd800 and letter < 0xdc00 and std.mem.startsWith(u8, rest, "\\u")) {
+                    var after = rest[2..];
+                    const low: u21 = try escaped(&after);
+                    if (low >= 0xdc00 and low < 0xe000) {
+                        letter = 0x10000 + ((letter - 0xd800) << 10) + (low - 0xdc00);
+                        rest = after;
+                    }
+                }
+                appendLetter(&made, letter);
+            },
+            else => |same| made.appendAssumeCapacity(same),
+        }
+    }
+    made.appendSliceAssumeCapacity(rest);
+    return made.items;
 }
 
-/// A value as a JSON document, for `meta`.
+/// The number of four hexadecimal digits, which are taken off.
+fn escaped(rest: *[]const u8) !u16 {
+    if (rest.len < 4) return error.SyntaxError;
+    const code = try std.fmt.parseInt(u16, rest.*[0..4], 16);
+    rest.* = rest.*[4..];
+    return code;
+}
+
+/// Appends a letter, or U+FFFD for half a surrogate pair. There is room for it.
+fn appendLetter(made: *std.ArrayList(u8), letter: u21) void {
+    var bytes: [4]u8 = undefined;
+    const length = std.unicode.utf8Encode(letter, &bytes) catch std.unicode.utf8Encode(0xfffd, &bytes) catch unreachable;
+    made.appendSliceAssumeCapacity(bytes[0..length]);
+}
+
+/// A value as a JSON document, for `meta`. A number that is not finite is an error: JSON has none. Texts have U+FFFD in place of what is
+/// not UTF-8.
 pub fn stringify(value: anytype) ![]const u8 {
-    return std.json.Stringify.valueAlloc(gpa, value, .{});
+    var made: std.Io.Writer.Allocating = .init(gpa);
+    var out: std.json.Stringify = .{ .writer = &made.writer };
+    try write(&out, value);
+    return made.written();
+}
+
+/// As `std.json.Stringify.write`, which writes such numbers as texts, and such texts as lists of bytes.
+fn write(out: *std.json.Stringify, value: anytype) !void {
+    const T = @TypeOf(value);
+    if (T == std.json.Value) return writeJson(out, value);
+    if (comptime std.meta.hasFn(T, "jsonStringify")) return out.write(value);
+    switch (@typeInfo(T)) {
+        .float => {
+            if (!std.math.isFinite(value)) return fail(error.Failed, "the number {d} cannot be written as JSON", .{value});
+            try out.write(value);
+        },
+        .optional => if (value) |it| try write(out, it) else try out.write(null),
+        .@"struct" => |parts| {
+            if (parts.is_tuple) try out.beginArray() else try out.beginObject();
+            inline for (parts.field_names, parts.field_types) |name, Part| {
+                if (Part == void) continue;
+                if (!parts.is_tuple) try out.objectField(name);
+                try write(out, @field(value, name));
+            }
+            if (parts.is_tuple) try out.endArray() else try out.endObject();
+        },
+        .pointer => |pointer| switch (pointer.size) {
+            .one => switch (@typeInfo(pointer.child)) {
+                .array => try write(out, @as([]const std.meta.Elem(pointer.child), value)),
+                else => try write(out, value.*),
+            },
+            .slice => if (pointer.child == u8) try out.write(valid(value)) else try writeAll(out, value),
+            else => try out.write(value),
+        },
+        .array => try write(out, &value),
+        else => try out.write(value),
+    }
+}
+
+fn writeAll(out: *std.json.Stringify, values: anytype) !void {
+    try out.beginArray();
+    for (values) |value| try write(out, value);
+    try out.endArray();
+}
+
+fn writeJson(out: *std.json.Stringify, value: std.json.Value) (std.json.Stringify.Error || Error)!void {
+    switch (value) {
+        .string => |it| try out.write(valid(it)),
+        .float => |it| try write(out, it),
+        .array => |it| {
+            try out.beginArray();
+            for (it.items) |item| try writeJson(out, item);
+            try out.endArray();
+        },
+        .object => |it| {
+            try out.beginObject();
+            for (it.keys(), it.values()) |name, member| {
+                try out.objectField(valid(name));
+                try writeJson(out, member);
+            }
+            try out.endObject();
+        },
+        else => try out.write(value),
+    }
+}
+
+// ---- texts ----
+
+/// The next letter of a text, which is taken off; U+FFFD in place of bytes that are not UTF-8.
+fn nextLetter(rest: *[]const u8) u21 {
+    const length = std.unicode.utf8ByteSequenceLength(rest.*[0]) catch 0;
+    const letter: ?u21 = if (length == 0 or length > rest.len) null else std.unicode.utf8Decode(rest.*[0..length]) catch null;
+    rest.* = rest.*[if (letter == null) 1 + continuations(rest.*[1..]) else length..];
+    return letter orelse 0xfffd;
+}
+
+/// How many bytes continue a letter that is not whole: they are no letters of their own.
+fn continuations(rest: []const u8) usize {
+    var count: usize = 0;
+    while (count < @min(rest.len, 3) and rest[count] & 0xc0 == 0x80) count += 1;
+    return count;
+}
+
+/// The text with U+FFFD in place of what is not UTF-8, such as what is left of a letter that was cut. All texts of a score, of an error
+/// and of what a scorer says about itself are made such.
+fn valid(value: []const u8) []const u8 {
+    if (std.unicode.utf8ValidateSlice(value)) return value;
+    var made: std.ArrayList(u8) = std.ArrayList(u8).initCapacity(gpa, 3 * value.len) catch @trap();
+    var rest = value;
+    while (rest.len > 0) appendLetter(&made, nextLetter(&rest));
+    return made.items;
 }
 
 // ---- messages for the author who debugs a scorer ----
@@ -138,14 +298,8 @@ const host = struct {
 /// Logs one message. What is not UTF-8 stands as U+FFFD.
 pub fn log(level: Level, comptime format: []const u8, values: anytype) void {
     const message = std.fmt.allocPrint(gpa, format, values) catch return;
-    var place: usize = 0;
-    while (place < message.len) {
-        const length = std.unicode.utf8ByteSequenceLength(message[place]) catch 0;
-        const end = @min(place + length, message.len);
-        const letter: ?u21 = if (length == 0) null else std.unicode.utf8Decode(message[place..end]) catch null;
-        host.letter(letter orelse 0xfffd);
-        place = if (letter == null) place + 1 else end;
-    }
+    var rest: []const u8 = message;
+    while (rest.len > 0) host.letter(nextLetter(&rest));
     host.end(@intFromEnum(level));
 }
 
@@ -166,7 +320,8 @@ const abi = struct {
         length: usize = 0,
 
         fn of(value: []const u8) String {
-            return if (value.len == 0) .{} else .{ .at = value.ptr, .length = value.len };
+            const whole = valid(value);
+            return if (whole.len == 0) .{} else .{ .at = whole.ptr, .length = whole.len };
         }
         fn slice(self: String) []const u8 {
             return if (self.length == 0) "" else self.at[0..self.length];
@@ -341,7 +496,7 @@ pub fn scorer(
         fn configure(at: [*]const u8, length: usize) callconv(.c) *abi.Configured {
             configured = .{};
             take(at[0..length]) catch |problem| {
-                configured = .{ .is_error = 1, .message = .of(said orelse @errorName(problem)) };
+                configured = .{ .is_error = 1, .message = .of(messageOf(problem)) };
             };
             said = null;
             makeRoom();
@@ -349,8 +504,8 @@ pub fn scorer(
         }
 
         fn take(json: []const u8) !void {
-            config = parse(Config, json) catch |problem| {
-                return fail(error.Failed, "the configuration cannot be read: {s}", .{@errorName(problem)});
+            config = read(Config, json, .{ .duplicate_field_behavior = .use_last }) catch |problem| {
+                return fail(error.Failed, "the configuration cannot be read: {s}", .{messageOf(problem)});
             };
             if (@hasDecl(Config, "check")) try config.check();
         }
@@ -375,7 +530,7 @@ pub fn scorer(
             };
             answer = given(it) catch |problem| .{ .is_error = 1, .is = .{ .problem = .{
                 .kind = if (problem == error.InvalidInput) 0 else 1,
-                .message = .of(said orelse @errorName(problem)),
+                .message = .of(messageOf(problem)),
             } } };
             return &answer;
         }

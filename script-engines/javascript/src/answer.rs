@@ -48,7 +48,7 @@ pub(crate) fn result<'js>(ctx: &Ctx<'js>, answer: &Value<'js>) -> Result<ScoreRe
     result.label = text(ctx, object, "label", "`label`")?;
     let meta: Value<'js> = get(ctx, object, "meta")?;
     if !meta.is_undefined() {
-        let written = text::json(ctx, meta).catch(ctx).map_err(|error| {
+        let written = text::exact_json(ctx, meta).catch(ctx).map_err(|error| {
             format!("`meta` cannot be written as JSON: {}", Complaint::of(error, None).into_text())
         })?;
         let nothing =

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::{place::Place, slot};
 
 /// Endings that an import may leave out, in the order in which they are tried.
-const ENDINGS: [&str; 3] = [".js", ".mjs", ".ts"];
+const ENDINGS: [&str; 4] = [".js", ".mjs", ".ts", ".mts"];
 
 /// Bytes from which on the interpreter's messages cut a name.
 const CUT_NAME_BYTES: usize = 60;

@@ -28,14 +28,19 @@ use crate::{
 /// one: so much of this one that in most recursions it ends first, with an error that names the line.
 pub(crate) const STACK_BYTES: usize = 112 << 10;
 
-/// What a script has besides the language: an error that says that the case is what is wrong; and promises are no part of JSON, which
-/// would have `{}` in place of what nobody awaited.
+/// What a script has besides the language: an error that says that the case is what is wrong; and promises, maps and sets are no part of
+/// JSON, which would have `{}` in place of what nobody awaited and of all that is in them.
 const PRELUDE: &str = "\
 globalThis.InvalidInput = class InvalidInput extends Error {};
 InvalidInput.prototype.name = 'InvalidInput';
 Object.defineProperty(Promise.prototype, 'toJSON', { configurable: true, writable: true, value() {
   throw new TypeError('it has a promise that is not awaited');
 } });
+for (const [kind, instead] of [[Map, 'Object.fromEntries(map)'], [Set, '[...set]']]) {
+  Object.defineProperty(kind.prototype, 'toJSON', { configurable: true, writable: true, value() {
+    throw new TypeError(`it has a ${kind.name}, which JSON cannot say; write ${instead}`);
+  } });
+}
 ";
 
 /// A script that was evaluated.
@@ -145,7 +150,7 @@ impl Script {
             let called = summarize.clone().restore(&ctx).and_then(|summarize| {
                 let answer =
                     settled(summarize.call::<_, Value<'_>>((case::scores(&ctx, scores)?,))?)?;
-                text::json(&ctx, answer)
+                text::exact_json(&ctx, answer)
             });
             let text = called
                 .catch(&ctx)

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use rquickjs::{Ctx, Result, String as JsString, Value};
+use rquickjs::{Ctx, Exception, Function, Result, String as JsString, Value};
 
 /// Bytes of half of a surrogate pair as the interpreter writes it, which are as many as U+FFFD has.
 const HALF_BYTES: usize = "\u{fffd}".len();
@@ -25,6 +25,27 @@ pub(crate) fn of(text: JsString<'_>) -> Result<String> {
 pub(crate) fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<String>> {
     let Some(json) = ctx.json_stringify(value)? else { return Ok(None) };
     Ok(Some(without_halves(of(json)?)))
+}
+
+/// A value as JSON that says what the value is: a number that is not finite, in whose place JSON has `null`, is an error.
+pub(crate) fn exact_json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Option<String>> {
+    let written = json(ctx, value.clone())?;
+    // Most have none, and a function that sees every value costs fuel.
+    if written.as_ref().is_some_and(|json| json.contains("null")) {
+        let finite = Function::new(ctx.clone(), must_be_finite)?;
+        ctx.json_stringify_replacer(value, finite)?;
+    }
+    Ok(written)
+}
+
+fn must_be_finite<'js>(ctx: Ctx<'js>, _key: Value<'js>, value: Value<'js>) -> Result<Value<'js>> {
+    match value.as_number().filter(|number| !number.is_finite()) {
+        Some(number) => {
+            let name = if number.is_nan() { "NaN" } else { "an infinite number" };
+            Err(Exception::throw_type(&ctx, &format!("it has {name}, which JSON cannot say")))
+        }
+        None => Ok(value),
+    }
 }
 
 /// JSON in which no escape is half of a surrogate pair.

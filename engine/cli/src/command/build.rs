@@ -98,6 +98,10 @@ fn must_have_crates(folder: &Path) -> Result<(), Failure> {
 
 impl Build {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        if self.output.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::new("a component is not written to standard output")
+                .hint("name a file to write: --output FILE; `./-` is a file of that name"));
+        }
         if self.all {
             must_have_crates(&self.folder)?;
             return self.build_all(&toolchain()?);
@@ -108,10 +112,17 @@ impl Build {
         self.build().map(|_| Exit::Done)
     }
 
-    /// Builds again and again; only what is not there at all ends it.
+    /// Builds again and again; only what is not there at all, or not a scorer's folder or file, ends it.
     fn watch(&self) -> Result<Exit, Failure> {
         if !self.folder.exists() {
             return Err(BuildError::NoSource(self.folder.clone()).into());
+        }
+        let is_script =
+            || Reference::parse(&self.folder.to_string_lossy(), Path::new("")).is_script();
+        if let Err(error @ BuildError::UnknownSource(_)) = Source::find(&self.folder)
+            && !is_script()
+        {
+            return Err(error.into());
         }
         let saved = Saved::of(&self.folder).with(self.cases.as_deref());
         let folder = saved.folder().to_owned();

@@ -11,14 +11,15 @@ scorebox_info scorebox_describe(void) {
       .version = scorebox_string("0.1.0"),
       .config_schema = scorebox_some(scorebox_string(
           "{\"type\": \"object\", \"additionalProperties\": false, \"properties\": {"
-          "\"ignoreCase\": {\"type\": \"boolean\", \"default\": true, \"description\": \"Whether A and a are the same.\"}}}")),
+          "\"ignoreCase\": {\"type\": \"boolean\", \"default\": true, \"description\": \"Whether A and a are the same (letters A to Z only).\"}}}")),
       .reads = SCOREBOX_GROUND_TRUTH,
   };
 }
 
 scorebox_configured scorebox_configure(scorebox_text config) {
   scorebox_text value;
-  if (scorebox_json_member(config, "ignoreCase", &value)) scorebox_json_bool(value, &ignore_case);
+  if (scorebox_json_member(config, "ignoreCase", &value) && !scorebox_json_bool(value, &ignore_case))
+    return scorebox_refused("`ignoreCase` must be true or false");
   return scorebox_taken();
 }
 

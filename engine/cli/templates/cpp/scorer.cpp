@@ -10,14 +10,15 @@ struct {{type}} {
         .name = "{{title}}",
         .description = "Scores 1 where the output has the expected answer in it, else 0.",
         .config_schema = R"({"type": "object", "additionalProperties": false, "properties": {
-          "ignoreCase": {"type": "boolean", "default": true, "description": "Whether A and a are the same."}}})",
+          "ignoreCase": {"type": "boolean", "default": true, "description": "Whether A and a are the same (letters A to Z only)."}}})",
         .reads = SCOREBOX_GROUND_TRUTH,
     };
   }
 
   explicit {{type}}(std::string_view config) {
     scorebox_text value;
-    if (scorebox_json_member(scorebox::text(config), "ignoreCase", &value)) scorebox_json_bool(value, &ignore_case);
+    if (scorebox_json_member(scorebox::text(config), "ignoreCase", &value) && !scorebox_json_bool(value, &ignore_case))
+      scorebox::refuse("`ignoreCase` must be true or false");
   }
 
   std::string folded(std::string_view text) const {

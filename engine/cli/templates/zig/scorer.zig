@@ -10,7 +10,7 @@ const info: scorebox.Info = .{
     .description = "Scores 1 where the output has the expected answer in it, else 0.",
     .config_schema =
     \\{"type": "object", "additionalProperties": false, "properties": {
-    \\  "ignoreCase": {"type": "boolean", "default": true, "description": "Whether A and a are the same."}}}
+    \\  "ignoreCase": {"type": "boolean", "default": true, "description": "Whether A and a are the same (letters A to Z only)."}}}
     ,
     .reads = .{ .ground_truth = true },
 };

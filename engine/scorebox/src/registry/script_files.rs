@@ -20,7 +20,7 @@ pub(super) const MOST_FILES: usize = 500;
 /// Endings of files that can be imported.
 const ENDINGS: [&str; 5] = [".js", ".mjs", ".ts", ".mts", ".json"];
 /// Endings that an import may leave out.
-const LEFT_OUT: [&str; 3] = [".js", ".mjs", ".ts"];
+const LEFT_OUT: [&str; 4] = [".js", ".mjs", ".ts", ".mts"];
 /// The module of JavaScript that asks a language model.
 const JUDGE: &str = "scorebox:judge";
 /// The file that the module of Python would be that does.

@@ -6,7 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::contract::ScorerInfo;
 
-use super::{ScoreError, mistake::Mistake, place::Place, scorer_config::ScorerConfig};
+use super::{
+    ScoreError,
+    mistake::Mistake,
+    place::Place,
+    scorer_config::ScorerConfig,
+    script_config::{is_of, kinds, typed},
+};
 
 /// Mistakes of one configuration that are reported.
 const MOST_MISTAKES: usize = 100;
@@ -65,7 +71,7 @@ impl Checking {
         if let [schema] = described.schemas()
             && let Some(expected) = expected_instead(schema, value)
         {
-            self.mistakes.push(Mistake::of_type(place, value, expected));
+            self.mistakes.push(Mistake::of_type(place, value, &expected));
             return;
         }
         match value {
@@ -104,6 +110,12 @@ impl Checking {
                 return;
             }
             let name = described.renamed(key);
+            if let Some(name) = name.as_deref().filter(|name| object.contains_key(*name)) {
+                let (key, name) = (place.member(key), place.member(name));
+                let message = format!("`{key}` and `{name}` are the same key; give it once");
+                self.mistakes.push(Mistake::new(&key, &message));
+                continue;
+            }
             let Some(member) = described.member(name.as_deref().unwrap_or(key)) else {
                 self.mistakes.push(unknown(place, key, &described.names()));
                 continue;
@@ -117,13 +129,37 @@ impl Checking {
     }
 }
 
-/// What a schema expects in place of `value`, if no scorer would convert it. Text may be read as a number, and
-/// a single value as a list.
-fn expected_instead(schema: &Schema, value: &Value) -> Option<&'static str> {
-    match (schema.get("type")?.as_str()?, value) {
-        ("boolean", Value::Number(_) | Value::Array(_) | Value::Object(_)) => Some("a boolean"),
-        ("number", Value::Bool(_) | Value::Array(_) | Value::Object(_)) => Some("a number"),
-        _ => None,
+/// What a schema expects in place of `value`, in the words of Rust's SDK, if it is of no type that the schema allows. A text may be
+/// the number or the boolean that it spells, which the scorer is given in its place. A scorer may read what may be a text in another
+/// way, such as the name of a choice, and a single value as a list.
+fn expected_instead(schema: &Schema, value: &Value) -> Option<String> {
+    let kinds = kinds(schema);
+    let spelled = value.as_str().and_then(|text| typed(text, &kinds));
+    let value = spelled.as_ref().unwrap_or(value);
+    let fits = |kind: &&str| match *kind {
+        "string" => true,
+        "array" => !value.is_null(),
+        kind => is_of(value, kind),
+    };
+    if kinds.is_empty() || kinds.iter().any(fits) {
+        return None;
+    }
+    let but_null = kinds.iter().filter(|kind| **kind != "null" || kinds.len() == 1);
+    Some(but_null.map(|kind| in_words(kind, schema)).collect::<Vec<_>>().join(" or "))
+}
+
+fn in_words<'k>(kind: &'k str, schema: &Schema) -> &'k str {
+    match kind {
+        "integer" => match schema.get("minimum").and_then(Value::as_u64) {
+            Some(0) => "a whole number, 0 or more",
+            Some(1) => "a whole number, 1 or more",
+            _ => "a whole number",
+        },
+        "number" => "a number",
+        "boolean" => "a boolean",
+        "array" => "an array",
+        "object" => "an object",
+        kind => kind,
     }
 }
 
@@ -236,6 +272,40 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_of_one_of_the_types_that_its_schema_lists() {
+        let info = Registry::with_builtins().listing("json-diff").unwrap().unwrap().info;
+        let said = |schema: Value, value: Value| {
+            let schema = json!({"properties": {"it": schema}, "additionalProperties": false});
+            let info = ScorerInfo { config_schema: Some(schema.to_string()), ..info.clone() };
+            let config = ScorerConfig::new(json!({ "it": value }).as_object().unwrap());
+            check_config(&info, &config).map_err(|mistake| mistake.message)
+        };
+        let integer = json!({"type": "integer"});
+        let count = json!({"type": "integer", "minimum": 0});
+        let optional = json!({"type": ["number", "null"]});
+        let several = json!({"type": ["number", "boolean"]});
+        for (schema, good, bad, words) in [
+            (&integer, json!(3), json!(true), "boolean `true`, expected a whole number"),
+            (&integer, json!(3.0), json!(1.5), "number `1.5`, expected a whole number"),
+            (&integer, json!("3"), json!("1.5"), "string \"1.5\", expected a whole number"),
+            (&count, json!(0), json!([1]), "array, expected a whole number, 0 or more"),
+            (&optional, json!(null), json!("x"), "string \"x\", expected a number"),
+            (&several, json!(true), json!({}), "object, expected a number or a boolean"),
+            (&json!({"type": "array"}), json!([]), json!(null), "null, expected an array"),
+            (&json!({"type": "object"}), json!({}), json!(1), "integer `1`, expected an object"),
+        ] {
+            assert_eq!(said(schema.clone(), good.clone()), Ok(()), "{schema} {good}");
+            assert_eq!(said(schema.clone(), bad), Err(format!("`it`: invalid type: {words}")));
+        }
+        // What may be a text or a list of one, and what has alternatives, the scorer decides.
+        for kind in ["string", "array"] {
+            assert_eq!(said(json!({ "type": kind }), json!(1)), Ok(()));
+        }
+        let several = json!({"anyOf": [{"type": "boolean"}, {"type": "number"}]});
+        assert_eq!(said(several, json!("x")), Ok(()));
+    }
+
+    #[test]
     fn the_configurations_of_all_examples_pass_in_both_spellings() {
         let registry = Registry::with_builtins();
         let mut checked_keys = 0;
@@ -262,7 +332,8 @@ mod tests {
             ("latency", json!({"targetMs": "3", "maxMs": "9"})),
             ("latency", json!({})),
             ("contains", json!({"values": "red, blue", "mode": "al"})),
-            ("contains", json!({"ignoreCase": "yes", "negate": null})),
+            ("contains", json!({"ignoreCase": "false"})),
+            ("rouge", json!({"stemmer": true})),
             ("contains", json!({"ignore_case": true, "value": {"any": {"thing": 1}}})),
             ("tool-correctness", json!({"compare": "name"})),
             ("schema-adherence", json!({"documents": {"any": {"unknown": true}}})),
@@ -292,6 +363,15 @@ mod tests {
         assert_eq!(other, is("`ignoreCase`: invalid type: integer `1`, expected a boolean"));
         let other = refused("latency", json!({"targetMs": [3], "maxMs": 9}));
         assert_eq!(other, is("`targetMs`: invalid type: array, expected a number"));
+        for (key, value, message) in [
+            ("ignoreCase", json!("yes"), "string \"yes\", expected a boolean"),
+            ("negate", json!(null), "null, expected a boolean"),
+        ] {
+            let said = refused("contains", json!({ key: value }));
+            assert_eq!(said, is(&format!("`{key}`: invalid type: {message}")));
+        }
+        let twice = refused("contains", json!({"ignoreCase": true, "ignore_case": false}));
+        assert_eq!(twice, is("`ignore_case` and `ignoreCase` are the same key; give it once"));
         let (message, _) = refused("contains", json!({ "k".repeat(10_000): 1 }));
         assert!(message.ends_with("… (cut)") && message.len() < 5000, "{message}");
     }

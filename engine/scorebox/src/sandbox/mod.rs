@@ -17,6 +17,7 @@
 //! - `scorer_config`: a configuration in its canonical spelling.
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
 //! - `config_schema`: whether what a scorer describes as the schema of its configuration is one.
+//! - `config_spelling`: what a compiled scorer is configured with: the same values, as its schema spells them.
 //! - `script_config`: what a script is configured with: values such as its schema says, with its defaults.
 //! - `named_model`: whether a scorer may ask the models that its configuration names.
 //! - `mistake`, `place`: what is wrong with one value of a configuration or a schema, and where it is.
@@ -62,6 +63,7 @@ mod compile_limits;
 mod compiler_process;
 mod config_check;
 mod config_schema;
+mod config_spelling;
 mod core_call;
 mod error;
 mod fault;

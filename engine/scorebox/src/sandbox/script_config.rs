@@ -11,6 +11,7 @@ use crate::contract::ScorerInfo;
 use super::{
     Anatomy, ScoreError,
     config_check::{is_closed, unknown},
+    config_spelling::spelled,
     mistake::Mistake,
     place::Place,
     scorer_config::ScorerConfig,
@@ -33,7 +34,8 @@ const BOUNDS: [(&str, &str, Holds); 4] = [
 const OF_TEXTS: [&str; 2] = ["minLength", "maxLength"];
 const OF_LISTS: [&str; 2] = ["minItems", "maxItems"];
 
-/// What a scorer's `configure` is given of a configuration: of a script's what its schema makes of it, and else all as it is.
+/// What a scorer's `configure` is given of a configuration: of a script's what its schema makes of it, with defaults; and else the same
+/// values, spelled as the schema has them.
 ///
 /// # Errors
 /// `invalid-config` for the first value that the schema does not allow, and for a key that is required and has no default.
@@ -44,7 +46,7 @@ pub(super) fn given<'c>(
 ) -> Result<Cow<'c, ScorerConfig>, ScoreError> {
     match &anatomy.script {
         Some(_) => settled(info, config).map(Cow::Owned),
-        None => Ok(Cow::Borrowed(config)),
+        None => Ok(spelled(config, info)),
     }
 }
 
@@ -340,7 +342,7 @@ fn size(value: &Value) -> usize {
 }
 
 /// The types that a schema allows; none if it allows all.
-fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
+pub(super) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -349,7 +351,7 @@ fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
 }
 
 /// A text as the number or the boolean that is wanted, if a text is not.
-fn typed(text: &str, kinds: &[&str]) -> Option<Value> {
+pub(super) fn typed(text: &str, kinds: &[&str]) -> Option<Value> {
     let wants = |kind: &str| kinds.contains(&kind);
     match text {
         _ if wants("string") => None,
@@ -361,7 +363,7 @@ fn typed(text: &str, kinds: &[&str]) -> Option<Value> {
     }
 }
 
-fn is_of(value: &Value, kind: &str) -> bool {
+pub(super) fn is_of(value: &Value, kind: &str) -> bool {
     match kind {
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),

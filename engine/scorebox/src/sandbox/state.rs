@@ -217,13 +217,17 @@ impl LogBuffer {
     }
 
     /// The last thing that the scorer called an error: the whole of its last panic, if there was one
-    /// (printed, it is several lines), without Rust's advice on how to see more; else the last message.
+    /// (printed, it is several lines), without Rust's advice on how to see more, and of Go's goroutines only where it happened; else the
+    /// last message.
     pub(super) fn last_words(&self) -> Option<String> {
         let errors = self.lines.iter().filter(|line| line.level == LogLevel::Error);
         let errors: Vec<&str> = errors
             .map(|line| line.message.as_str())
             .filter(|message| !message.starts_with("note: run with `RUST_BACKTRACE"))
             .collect();
+        if let Some(words) = words_of_go(&errors) {
+            return Some(words);
+        }
         let panic = errors.iter().rposition(|message| message.contains("panicked at "));
         let words = &errors[panic.unwrap_or(errors.len().saturating_sub(1))..];
         (!words.is_empty()).then(|| words.join("\n"))
@@ -246,9 +250,46 @@ impl LogBuffer {
     }
 }
 
+/// What Go's runtime says when it ends a program, and the first place in the scorer's own package among the goroutines that it lists.
+fn words_of_go(errors: &[&str]) -> Option<String> {
+    let goroutine = |line: &&str| line.starts_with("goroutine ") && line.ends_with(':');
+    let traces = errors.iter().position(goroutine)?;
+    let (before, traces) = errors.split_at(traces);
+    let ends = |line: &&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
+    let words = &before[before.iter().rposition(ends)?..];
+    let mut words: Vec<&str> = words.iter().copied().filter(|line| !line.is_empty()).collect();
+    // A frame is a function, and on the next line its file.
+    let mut frames = traces.iter().zip(traces.iter().skip(1));
+    let own =
+        frames.find(|(function, file)| function.starts_with("main.") && file.starts_with('\t'));
+    let place = own.map(|(_, file)| file.trim_start().split(" +0x").next().unwrap_or_default());
+    let place = place.map(|place| format!("  at {place}"));
+    words.extend(place.as_deref());
+    Some(words.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_words_of_go_are_its_panic_and_the_place_in_the_scorers_package() {
+        let last_words = |printed: &str| {
+            let mut log = LogBuffer::new(&Limits::default());
+            printed.lines().for_each(|line| log.push(LogLevel::Error, line.into()));
+            log.last_words()
+        };
+        let panic = "panic: in goroutine\n\ngoroutine 7 [running]:\nmain.score.func1()\n\tmine/main.go:36 +0x147\n\
+                     created by main.score in goroutine 1\n\tmine/main.go:35 +0x5";
+        let words = "panic: in goroutine\n  at mine/main.go:36";
+        assert_eq!(last_words(panic).as_deref(), Some(words));
+        let deadlock = "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\n\
+                        runtime.gopark(0x1, 0x2)\n\truntime/proc.go:460 +0x16\nmain.score(0x1c0)\n\tmine/main.go:42 +0x1";
+        let words = "fatal error: all goroutines are asleep - deadlock!\n  at mine/main.go:42";
+        assert_eq!(last_words(deadlock).as_deref(), Some(words));
+        let said = "goroutine 7 is done:\nthe last line";
+        assert_eq!(last_words(said).as_deref(), Some("the last line"));
+    }
 
     #[test]
     fn the_last_words_are_the_last_panic_or_the_last_error() {

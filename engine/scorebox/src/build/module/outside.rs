@@ -17,6 +17,8 @@ use super::{
 
 /// The module that WASI preview 1's functions are imported from.
 const PREVIEW_1: &str = "wasi_snapshot_preview1";
+/// The module that AssemblyScript's functions of its surroundings are imported from.
+const SURROUNDINGS: &str = "env";
 /// The first part of the names of all that the contract has.
 const CONTRACT: &str = "scorebox:scorer/";
 /// What the component model needs of every module.
@@ -210,6 +212,10 @@ impl Outside {
         for (module, name, index) in self.imported() {
             let (expected, what) = match module {
                 PREVIEW_1 => (preview_1.get(name), Imported::Replaced(name.to_owned())),
+                SURROUNDINGS => {
+                    let name = format!("{SURROUNDINGS}.{name}");
+                    (preview_1.get(&name), Imported::Replaced(name))
+                }
                 _ => {
                     let key = (module.to_owned(), name.to_owned());
                     (contract.imports.get(&key), Imported::Kept)

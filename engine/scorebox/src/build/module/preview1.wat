@@ -1,6 +1,7 @@
 ;; WASI preview 1 for a sandbox that has no system: every function of it, without files, arguments, environment or
 ;; sockets. Clocks count their readings, random bytes are always the same ones, and what is printed goes to the log. `merge`
-;; puts these functions into a core module in place of its imports; `preview1.wasm` is this text, assembled.
+;; puts these functions into a core module in place of its imports; `preview1.wasm` is this text, assembled. Those whose names begin with
+;; `env.` are what AssemblyScript imports in place of WASI.
 ;;
 ;; Error numbers: 8 is `badf` (no such descriptor), 52 is `nosys` (no such function), 28 is `inval`.
 (module
@@ -108,6 +109,51 @@
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (local.set $length (i32.sub (local.get $length) (i32.const 1)))
         (br $next))))
+
+  ;; A text of AssemblyScript: UTF-16, with its number of bytes before it. Half a surrogate pair stands as U+FFFD.
+  (func $print_text (param $at i32) (param $level i32) (local $end i32) (local $code i32) (local $low i32)
+    (if (global.get $quiet) (then (return)))
+    (call $close_message)
+    (local.set $end (i32.add (local.get $at) (i32.load (i32.sub (local.get $at) (i32.const 4)))))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $code (i32.load16_u (local.get $at)))
+        (local.set $at (i32.add (local.get $at) (i32.const 2)))
+        (if (i32.eq (i32.and (local.get $code) (i32.const 0xf800)) (i32.const 0xd800))
+          (then
+            (local.set $low (i32.const 0))
+            (if (i32.lt_u (local.get $at) (local.get $end))
+              (then (local.set $low (i32.load16_u (local.get $at)))))
+            (if (i32.and
+                  (i32.lt_u (local.get $code) (i32.const 0xdc00))
+                  (i32.eq (i32.and (local.get $low) (i32.const 0xfc00)) (i32.const 0xdc00)))
+              (then
+                (local.set $code
+                  (i32.add
+                    (i32.const 0x10000)
+                    (i32.or
+                      (i32.shl (i32.and (local.get $code) (i32.const 0x3ff)) (i32.const 10))
+                      (i32.and (local.get $low) (i32.const 0x3ff)))))
+                (local.set $at (i32.add (local.get $at) (i32.const 2))))
+              (else (local.set $code (i32.const 0xfffd))))))
+        (call $print_character (local.get $code) (local.get $level))
+        (br $next)))
+    (call $close_message))
+
+  (func (export "env.console.debug") (param i32) (call $print_text (local.get 0) (i32.const 0)))
+  (func (export "env.console.log") (param i32) (call $print_text (local.get 0) (i32.const 1)))
+  (func (export "env.console.info") (param i32) (call $print_text (local.get 0) (i32.const 1)))
+  (func (export "env.console.warn") (param i32) (call $print_text (local.get 0) (i32.const 2)))
+  (func (export "env.console.error") (param i32) (call $print_text (local.get 0) (i32.const 3)))
+
+  ;; What `Math.random` starts from.
+  (func (export "env.seed") (result f64) (f64.const 0x1.5c0ep0))
+
+  ;; Milliseconds.
+  (func (export "env.Date.now") (result f64)
+    (global.set $now (i64.add (global.get $now) (i64.const 1000)))
+    (f64.floor (f64.div (f64.convert_i64_u (global.get $now)) (f64.const 1000000))))
 
   (func $is_printed (param $descriptor i32) (result i32)
     (i32.lt_u (i32.sub (local.get $descriptor) (i32.const 1)) (i32.const 2)))

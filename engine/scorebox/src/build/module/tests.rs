@@ -133,8 +133,11 @@ fn preview_1_is_its_text_assembled() {
         include_bytes!("preview1.wasm"),
         "assemble it again: wasm-tools parse preview1.wat -o preview1.wasm"
     );
-    // All 46 functions of it.
-    assert_eq!(preview1::Preview1::functions().len(), 46);
+    // All 46 functions of it, and those of AssemblyScript.
+    let functions = preview1::Preview1::functions();
+    let (assemblyscript, preview_1): (Vec<_>, Vec<_>) =
+        functions.keys().partition(|name| name.starts_with("env."));
+    assert_eq!((preview_1.len(), assemblyscript.len()), (46, 7));
 }
 
 /// A module, merged and instantiated, and what it logs: level and message.
@@ -270,6 +273,32 @@ fn a_printed_line_is_a_message_and_what_is_not_utf_8_is_replaced() {
     assert_eq!(print(&mut running, 3, b"lost\n", &[5]), 8);
     assert_eq!(print(&mut running, 0, b"lost\n", &[5]), 8);
     assert_eq!(running.logged(), []);
+}
+
+#[test]
+fn what_assemblyscript_imports_in_place_of_wasi_is_there_too() {
+    let imports = r#"
+        (import "env" "console.log" (func $log (param i32)))
+        (import "env" "console.error" (func $error (param i32)))
+        (import "env" "seed" (func $seed (result f64)))
+        (import "env" "Date.now" (func $now (result f64)))"#;
+    let body = r#"(if (result i32) (local.get 0)
+        (then (call $error (i32.const 104)) (i32.trunc_f64_s (call $seed)))
+        (else (call $log (i32.const 104)) (i32.trunc_f64_s (call $now))))"#;
+    let mut running = Running::new(&scoring(imports, body));
+    let mut say = |text: &[u16], way: i32| {
+        running.write(100, &(2 * text.len() as u32).to_le_bytes());
+        let bytes: Vec<u8> = text.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        running.write(104, &bytes);
+        (running.score(way).unwrap(), running.logged())
+    };
+    let text: Vec<u16> = "zwölf 🦀\ntwo".encode_utf16().collect();
+    let lines = |level| vec![(level, "zwölf 🦀".to_owned()), (level, "two".to_owned())];
+    assert_eq!(say(&text, 0), (0, lines(1)));
+    assert_eq!(say(&text, 1), (1, lines(3)));
+    let halves = vec![(1, "\u{fffd}a\u{fffd}".to_owned())];
+    assert_eq!(say(&[0xdd80, 0x61, 0xd83e], 0), (0, halves));
+    assert_eq!(say(&[], 0), (0, vec![]));
 }
 
 #[test]
