@@ -87,8 +87,17 @@ fn a_damaged_line_of_a_log_is_a_case_that_is_not_valid() {
         assert!(refused.stderr.contains(why), "{refused}");
         assert!(!refused.stderr.contains("column 0"), "{refused}");
         // All others are read.
-        let cases =
-            |file: &str| folder.sh(&format!("scorebox convert {file}")).stdout.lines().count();
+        let cases = |file: &str| {
+            let format = if log == samples { "lm-eval" } else { "openai-evals" };
+            let read = folder.sh(&format!("scorebox convert {file} --from {format}"));
+            read.stdout.lines().count()
+        };
+        assert_eq!(cases(name), cases(log), "{name}");
+        // So it is with a line of another shape.
+        folder.write(name, format!("{first}\n{{\"doc\": 1, \"run_id\": 7}}\n{rest}"));
+        let refused = folder.sh(&format!("scorebox run {name} -s is-refusal -q"));
+        let why = "line 2 of the file is not what is expected: ";
+        assert!(refused.stderr.contains(why), "{refused}");
         assert_eq!(cases(name), cases(log), "{name}");
     }
 }
@@ -168,4 +177,23 @@ fn a_name_that_promises_another_format_is_refused() {
         assert_eq!(refused.stderr, expected);
         assert!(!folder.path(name).exists());
     }
+}
+
+#[test]
+fn lines_that_are_left_out_come_with_what_to_do_about_them_once() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "[{\"output\": \"x\"}]\n{\"output\": \"y\"}\n[{\"output\": \"z\"}]\n",
+    );
+    let converted = folder.sh("scorebox convert cases.jsonl --from cases").exits_with(2);
+    assert_snapshot!(converted.stdout, @r#"{"output": "y"}"#);
+    assert_snapshot!(converted.stderr, @"
+    cases.jsonl: JSON Lines of cases (--from cases)
+    1 case
+    warning: 2 cases are not valid and left out:
+      cases.jsonl:1:1: a case must be a JSON object; found an array
+      cases.jsonl:3:1: a case must be a JSON object; found an array
+    hint: `jq -c '.[]' FILE` writes each element of an array on one line
+    ");
 }

@@ -1,10 +1,46 @@
-//! Options that would do nothing, and variables of the environment.
+//! Options that would do nothing or that contradict themselves, and variables of the environment.
 
 use std::{collections::BTreeSet, fs};
 
 use insta::assert_snapshot;
 
 use crate::fixture::Folder;
+
+#[test]
+fn a_configuration_is_said_once_and_so_is_each_of_its_keys() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"output\": \"a b c\"}\n");
+    folder.write("twice.json", "{\n  \"max\": 1,\n  \"max\": 5\n}\n");
+    let refused = folder.sh(
+        "scorebox score length --output 1 --config '{\"max\": 1, \"max\": 5}'; \
+         scorebox score length --output 1 --config @twice.json; \
+         scorebox run cases.jsonl -s length --config 'length={\"max\": 1, \"max\": 5}'; \
+         scorebox run cases.jsonl -s length --config 'length={\"max\": 1}' --config 'length={\"max\": 5}'",
+    );
+    assert_snapshot!(refused.stderr, @"
+    error: the configuration: duplicate key `max` at line 1 column 16
+    hint: leave one of the two out
+    error: the configuration: duplicate key `max` at line 3 column 7
+    hint: leave one of the two out
+    error: the configuration: duplicate key `max` at line 1 column 16
+    hint: leave one of the two out
+    error: --config names `length` twice
+    hint: a scorer has one configuration: put all keys into one JSON object
+    ");
+}
+
+#[test]
+fn without_fuel_nothing_is_scored_and_that_is_said_at_once() {
+    let folder = Folder::new();
+    let refused = folder.sh("scorebox score length --output 1 --config '{\"max\": 1}' --fuel 0; \
+         scorebox score length --output 1 --config '{\"max\": 1}' --limit fuel=0");
+    assert_snapshot!(refused.stderr, @"
+    error: invalid value '0' for '--fuel <N>': 0 is not in 1..18446744073709551615
+
+    For more information, try '--help'.
+    error: fuel: must be 1 or more: without fuel nothing is scored
+    ");
+}
 
 #[test]
 fn an_option_that_would_do_nothing_is_refused() {

@@ -58,6 +58,32 @@ fn a_suite_without_a_scorer_and_what_is_no_suite_are_named() {
 }
 
 #[test]
+fn a_suite_in_utf_16_is_named_as_one_with_a_mark_and_without() {
+    let folder = Folder::new();
+    let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    folder.write("marked.toml", wide("\u{feff}[scorers.contains]\n"));
+    folder.write("unmarked.toml", wide("[scorers.contains]\n"));
+    let refused = folder.sh("scorebox suite check marked.toml; scorebox suite check unmarked.toml");
+    assert_snapshot!(refused.stderr, @"
+    error: cannot read the suite `marked.toml`: it is UTF-16 text, not UTF-8
+    hint: `iconv -f utf-16 -t utf-8 FILE` converts a file
+    error: cannot read the suite `unmarked.toml`: it is UTF-16LE text, not UTF-8
+    hint: `iconv -f utf-16le -t utf-8 FILE` converts a file
+    ");
+}
+
+#[test]
+fn a_scorer_that_could_score_nothing_is_a_mistake() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.contains]\nlimits = { fuel = 0 }\nnodes = []\n");
+    let refused = folder.sh("scorebox suite show suite.toml").exits_with(2);
+    assert_snapshot!(refused.stderr, @r#"
+    error: suite.toml:2:19: `fuel` must be 1 or more: without fuel nothing is scored
+    error: suite.toml:3:9: `nodes` is empty, so that the scorer would be for no case; `["*"]` is for all nodes, and sampling of the type `none` for no case
+    "#);
+}
+
+#[test]
 fn mistakes_of_the_file_and_those_that_only_loading_finds_are_reported_together() {
     let folder = Folder::new();
     folder.write(
@@ -293,7 +319,7 @@ fn good() -> Vec<Value> {
         json!({"seed": "7", "defaults": {"severity": "soft", "threshold": 0, "weight": 0.5, "required": true,
                                          "sampling": {"type": "none"}, "nodes": ["write-*"]},
                "scorers": {"a": {"severity": "gate", "threshold": 70.5, "weight": 2, "required": false,
-                                 "sampling": {"type": "ratio", "rate": 0.1}, "nodes": []},
+                                 "sampling": {"type": "ratio", "rate": 0.1}, "nodes": ["*"]},
                            "b": {"sampling": {"type": "all"}}}}),
         json!({"scorers": {"a": {"limits": {"timeout": " .5 s", "host-timeout": "10.min", "memory": "0.05MB"},
                                  "when": " . "}}}),
@@ -338,6 +364,7 @@ fn bad() -> Vec<Value> {
         entry(json!({"grants": "wasi"})),
         entry(json!({"grants": ["network"]})),
         entry(json!({"limits": {"fuel": -1}})),
+        entry(json!({"limits": {"fuel": 0}})),
         entry(json!({"limits": {"fuel": "1"}})),
         entry(json!({"limits": {"fuel": 1.5}})),
         entry(json!({"limits": {"timeout": 5}})),
@@ -360,6 +387,7 @@ fn bad() -> Vec<Value> {
         entry(json!({"sampling": {"rate": 0.5}})),
         entry(json!({"nodes": "write-*"})),
         entry(json!({"nodes": [""]})),
+        entry(json!({"nodes": []})),
         entry(json!({"when": " "})),
         timed("5"),
         timed("0s"),

@@ -142,6 +142,7 @@ mod command_telemetry_failures;
 /// `scorebox trend`: one scorer over many runs.
 mod command_trend;
 /// Runs that stopped or were interrupted, in reports, figures and tables.
+mod command_unanswered;
 mod command_unfinished;
 /// `scorebox outdated` and `update`.
 mod command_update;

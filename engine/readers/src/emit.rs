@@ -50,8 +50,8 @@ impl Emit {
         self.end_line(before)
     }
 
-    /// What the line of this number of a file of JSON Lines is; `None` if it is damaged, as the last one of a program that crashed is. The
-    /// case reader then says so of a case that is not valid, and what follows is read.
+    /// What the line of this number of a file of JSON Lines is; `None` if it is damaged, as the last one of a program that crashed is, or is
+    /// something else. The case reader then says so of a case that is not valid, and what follows is read.
     pub(crate) fn json_line<T: DeserializeOwned>(
         &mut self,
         number: u64,
@@ -62,11 +62,12 @@ impl Emit {
             Ok(read) => return Ok(Some(read)),
             Err(error) => error,
         };
-        if !error.is_syntax() && !error.is_eof() {
-            return Err(Problem::json_line(number, &error));
-        }
+        let what = match error.is_data() {
+            true => "is not what is expected",
+            false => "is not valid JSON",
+        };
         let before = self.chunk.len();
-        let why = format!("line {number} of the file is not valid JSON: {}", without_place(&error));
+        let why = format!("line {number} of the file {what}: {}", without_place(&error));
         self.chunk.extend_from_slice(&line_of_no_case(&why));
         self.end_line(before)?;
         Ok(None)

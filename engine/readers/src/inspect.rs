@@ -1,22 +1,20 @@
-//! Samples of Inspect's logs as cases, and logs that are one JSON document. Archives are `inspect_archive`'s.
+//! Samples of Inspect's logs as cases. Where a log has them is for `inspect_document` and `inspect_archive` to know.
 //!
 //! The shapes are those of `EvalLog` and `EvalSample` in `inspect_ai/log/_log.py` (0.3.285; older logs lack members).
 
 use std::{collections::BTreeMap, mem};
 
-use serde::{Deserialize, Serialize, de::Deserializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    emit::Emit,
     format::Format,
     inspect_events::Events,
-    lenient_json::LenientJson,
     problem::Problem,
-    record::{MOST_RECORD_BYTES, Origin, Part, Record, error_of_sample, single, usage},
+    record::{
+        MOST_RECORD_BYTES, NO_ANSWER, Origin, Part, Record, because, error_of_sample, single, usage,
+    },
     source_file::SourceFile,
-    text::{Allowance, text},
-    walk::{EACH, Path, Take, refuse, walk},
 };
 
 /// The most bytes of a sample in its log, with its events, few of which are kept: 256 MiB.
@@ -129,57 +127,6 @@ struct Message {
     content: Value,
 }
 
-/// Reads a log that is one JSON document.
-pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
-    const PATHS: &[Path] = &[&["eval"], &["samples", EACH]];
-
-    struct Log<'a> {
-        header: Option<Header>,
-        record: u64,
-        source: &'a SourceFile,
-        allowance: Allowance,
-        emit: &'a mut Emit,
-        problem: Option<Problem>,
-    }
-
-    impl Take for Log<'_> {
-        fn take<'de, D: Deserializer<'de>>(
-            &mut self,
-            path: usize,
-            element: D,
-        ) -> Result<(), D::Error> {
-            match path {
-                0 => self.header = Some(Header::deserialize(element)?),
-                _ => {
-                    let sample = Sample::deserialize(element)?;
-                    self.record += 1;
-                    let header = self.header.get_or_insert_default();
-                    let case = sample.case(header, self.record, Format::InspectJson, self.source);
-                    let taken = case.and_then(|case| self.emit.case(&case));
-                    refuse(&mut self.problem, taken)?;
-                }
-            }
-            self.allowance.renew();
-            Ok(())
-        }
-
-        fn problem(&mut self) -> Option<Problem> {
-            self.problem.take()
-        }
-    }
-
-    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
-    let text = allowance.on(LenientJson::new(text(&source.path)?, emit.left_out()));
-    let mut log = Log { header: None, record: 0, source, allowance, emit, problem: None };
-    walk(text, PATHS, &mut log, "the log")?;
-    match log.header {
-        Some(_) => Ok(()),
-        None => {
-            Err(Problem::content("this is not an Inspect log: it has neither `eval` nor `samples`"))
-        }
-    }
-}
-
 impl Sample {
     /// The sample as a case: the record at this place of the file, from 1.
     pub(crate) fn case(
@@ -216,6 +163,8 @@ impl Sample {
             .with("created", header.created.clone())
             .with("epoch", self.epoch);
         let messages = messages.map(&attached).transpose()?;
+        let answers = messages.as_deref().is_some_and(has_answers);
+        let limit = self.limit.as_ref().and_then(|it| it.get("type")?.as_str().map(str::to_owned));
         let consumed = self.consumed(header, output.usage);
         let events = match events.say_more_than(messages.as_deref()) {
             true => Some(attached(raw(&events)?)?),
@@ -235,8 +184,12 @@ impl Sample {
         case.trace = trace.map(Part::from);
         let seconds = self.working_time.or(self.total_time);
         case.latency_ms = seconds.map(|seconds| seconds * 1000.0);
-        case.error = self.error.as_ref().map(|error| error_of_sample(&error.message));
-        case.output = output.text().map(Part::from);
+        let answer = output.text();
+        case.error = match &self.error {
+            Some(error) => Some(error_of_sample(&error.message)),
+            None => (answer.is_none() && !answers).then(|| no_answer(limit.as_deref())),
+        };
+        case.output = answer.map(Part::from);
         case.ground_truth = self.ground_truth();
         case.input = Some(attached(self.input)?.into());
         Ok(case.with_metadata(self.metadata.unwrap_or_default()))
@@ -313,6 +266,27 @@ fn trace(
     let model_usage = cached.map(|(model, usage)| BTreeMap::from([(model, usage)]));
     let epoch = events.map(|_| epoch);
     raw(&Trace { messages: &messages, events, epoch, model_usage }).map(Some)
+}
+
+/// Whether a model said something in these messages. Those of the input may be examples.
+fn has_answers(messages: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(default)]
+        role: String,
+        #[serde(default)]
+        source: Option<String>,
+    }
+    let messages: Vec<Said> = serde_json::from_str(messages.get()).unwrap_or_default();
+    messages.iter().any(|it| it.role == "assistant" && it.source.as_deref() != Some("input"))
+}
+
+/// Why there is no answer, where no error ended the sample: the limit that did, if one did.
+fn no_answer(limit: Option<&str>) -> String {
+    match limit {
+        Some(limit) => because(NO_ANSWER, &format!("the sample reached its {limit} limit")),
+        None => NO_ANSWER.to_owned(),
+    }
 }
 
 fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Problem> {
@@ -413,6 +387,34 @@ mod tests {
         }
         let plain = of(&usage, &messages);
         assert_eq!((&plain["trace"], &plain["usage"]), (&messages, &known));
+    }
+
+    #[test]
+    fn a_sample_without_an_answer_is_a_task_that_failed() {
+        let of = |said: Value| {
+            let mut sample = json!({"id": "a", "input": "?"});
+            sample.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+            let case = case(&sample);
+            (case["output"].clone(), case.get("error").cloned())
+        };
+        let nothing = json!({"model": "m", "choices": [], "completion": ""});
+        let failed = |why: &str| (Value::Null, Some(why.into()));
+        assert_eq!(of(json!({})), failed("the model gave no answer"));
+        assert_eq!(of(json!({"output": nothing})), failed("the model gave no answer"));
+        let limit = json!({"type": "time", "limit": 5});
+        let why = "the model gave no answer: the sample reached its time limit";
+        assert_eq!(of(json!({"output": nothing, "limit": limit})), failed(why));
+        assert_eq!(of(json!({"error": {"message": "gone"}, "limit": limit})), failed("gone"));
+        // An empty text is an answer, and so is a call of a tool.
+        let empty = json!({"choices": [{"message": {"role": "assistant", "content": ""}}]});
+        assert_eq!(of(json!({"output": empty, "limit": limit})), ("".into(), None));
+        // What an agent did before the limit can be scored.
+        let message =
+            |source: &str| json!([{"role": "assistant", "content": "x", "source": source}]);
+        let said = json!({"output": nothing, "messages": message("generate")});
+        assert_eq!(of(said), (Value::Null, None));
+        let example = json!({"output": nothing, "messages": message("input")});
+        assert_eq!(of(example), failed("the model gave no answer"));
     }
 
     #[test]

@@ -13,8 +13,8 @@
 //! - `text`: the text of a file, decompressed, with a bound on each record; `lenient_json`: what JSON lacks, such as NaN.
 //! - `walk`: the elements of large JSON documents, one at a time.
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
-//! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span;
-//!   `inspect_events`: what Inspect's events say and its messages do not.
+//! - `inspect`, `inspect_document`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write.
+//!   `inspect_events`: what Inspect's events say and its messages do not; `span` is one span, `spans_failure` whether the run of a trace failed.
 //! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out; `batch_rows`:
 //!   how many rows are read at once; `row_values`: how many values the longest row has; `arrow_file`: an Arrow file, opened likewise;
 //!   `cells`: cells as JSON; `nested_cells`: those that hold many values.
@@ -39,6 +39,7 @@ mod footer;
 mod format;
 mod inspect;
 mod inspect_archive;
+mod inspect_document;
 mod inspect_events;
 mod left_out;
 mod lenient_json;
@@ -59,6 +60,7 @@ mod separated;
 mod source_file;
 mod span;
 mod spans;
+mod spans_failure;
 mod stream;
 mod table;
 mod text;

@@ -10,7 +10,7 @@ use crate::{
     emit::Emit,
     format::Format,
     problem::Problem,
-    record::{Origin, Part, Record},
+    record::{NO_ANSWER, Origin, Part, Record},
     source_file::SourceFile,
     text::{next_line, text},
 };
@@ -78,12 +78,12 @@ impl Sample {
             .with("task", task)
             .with("filter", filter)
             .with("scores", Value::Object(metrics.collect()));
-        let answers = match &self.filtered_resps {
-            Value::Array(answers) if !answers.is_empty() => answers,
-            _ => match &self.resps {
-                Value::Array(answers) => answers,
-                _ => return vec![Record::new(id, origin)],
-            },
+        // A filter that finds nothing in an answer has no answer to score, but the model has given one.
+        let is_answered = says_something(&self.resps) || says_something(&self.filtered_resps);
+        let answers = match (&self.filtered_resps, &self.resps) {
+            (Value::Array(answers), _) if !answers.is_empty() => answers.as_slice(),
+            (_, Value::Array(answers)) => answers,
+            _ => &[],
         };
         let likelihoods: Option<Vec<f64>> = answers.iter().map(likelihood).collect();
         let (outputs, target) = match likelihoods {
@@ -98,7 +98,8 @@ impl Sample {
             }
             // A list of answers is what a repeated request has.
             _ => {
-                let first = answers.first().cloned().unwrap_or_default();
+                let first = answers.first().filter(|it| says_something(it));
+                let first = first.cloned().unwrap_or_default();
                 match first {
                     Value::Array(repeats) if repeats.iter().all(Value::is_string) => {
                         (repeats, self.target)
@@ -111,12 +112,22 @@ impl Sample {
             let mut case = Record::new(id.clone(), origin.clone());
             case.attempt = attempt as u64;
             case.input = requests.first().map(|it| it.prompt.clone().into());
+            case.error = (!is_answered).then(|| NO_ANSWER.to_owned());
             case.output = (!output.is_null()).then(|| Part::from(output));
             case.ground_truth = (!target.is_null()).then(|| target.clone().into());
             let doc = Map::from_iter([("doc".to_owned(), self.doc.clone())]);
             case.with_metadata(doc)
         });
         cases.collect()
+    }
+}
+
+/// Whether there is more in answers than `null` and lists of it. An empty text is an answer.
+fn says_something(answers: &Value) -> bool {
+    match answers {
+        Value::Null => false,
+        Value::Array(items) => items.iter().any(says_something),
+        _ => true,
     }
 }
 

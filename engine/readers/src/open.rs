@@ -12,7 +12,7 @@ use crate::{
     detect::detect,
     emit::Emit,
     format::Format,
-    inspect, inspect_archive,
+    inspect_archive, inspect_document,
     left_out::LeftOut,
     lm_eval, openai_evals,
     problem::{Problem, ReaderError},
@@ -96,7 +96,7 @@ fn reader(format: Format) -> Option<impl FnOnce(SourceFile) -> Result<Produce, P
     let (check, read): (Check, Read) = match format {
         Format::Cases => return None,
         Format::InspectEval => (inspect_archive::check, inspect_archive::read),
-        Format::InspectJson => (unchecked, inspect::read),
+        Format::InspectJson => (unchecked, inspect_document::read),
         Format::Promptfoo => (unchecked, promptfoo::read),
         Format::LmEval => (unchecked, lm_eval::read),
         Format::OpenAiEvals => (unchecked, openai_evals::read),

@@ -10,7 +10,7 @@ use crate::{
     emit::Emit,
     format::Format,
     problem::Problem,
-    record::{Origin, Part, Record, error_of_sample, single},
+    record::{NO_ANSWER, Origin, Part, Record, error_of_sample, single},
     source_file::SourceFile,
     text::{next_line, text},
     window::Window,
@@ -43,6 +43,8 @@ struct Spec {
 struct Sample {
     run_id: Option<String>,
     prompt: Option<Value>,
+    /// Whether a model was asked, with whatever answer.
+    is_sampled: bool,
     output: Option<Value>,
     expected: Option<Value>,
     ideal: Option<Value>,
@@ -92,9 +94,10 @@ impl Sample {
         let mut take = |key: &str| data.remove(key).filter(|value| !value.is_null());
         match kind {
             // The first one is the answer; later ones may be a grader's.
-            "sampling" if self.output.is_none() => {
+            "sampling" if !self.is_sampled => {
+                self.is_sampled = true;
                 self.prompt = take("prompt");
-                self.output = take("sampled");
+                self.output = take("sampled").filter(says_something);
             }
             "function_call" | "sampling" => {}
             "match" => {
@@ -117,6 +120,14 @@ impl Sample {
     }
 }
 
+/// Whether answers have more than `null`. An empty text is an answer.
+fn says_something(answers: &Value) -> bool {
+    match answers {
+        Value::Array(answers) => answers.iter().any(|answer| !answer.is_null()),
+        answer => !answer.is_null(),
+    }
+}
+
 fn put(
     id: String,
     sample: Sample,
@@ -125,6 +136,10 @@ fn put(
     source: &SourceFile,
     emit: &mut Emit,
 ) -> Result<(), Problem> {
+    let is_judged =
+        sample.correct.is_some() || sample.picked.is_some() || !sample.metrics.is_empty();
+    // What was judged without a question in the log had an answer that the log does not have.
+    let is_answered = is_judged && !sample.is_sampled;
     let mut scores = sample.metrics;
     scores.extend(sample.correct.map(|correct| ("correct".to_owned(), correct)));
     let origin = Origin::new(Format::OpenAiEvals, &source.file, record)
@@ -136,7 +151,8 @@ fn put(
     let mut case = Record::new(id, origin);
     case.input = sample.prompt.map(Part::from);
     if sample.output.is_none() {
-        case.error = sample.error.map(|error| error_of_sample(&error));
+        let said = sample.error.map(|error| error_of_sample(&error));
+        case.error = said.or_else(|| (!is_answered).then(|| NO_ANSWER.to_owned()));
     }
     case.output = sample.output.map(|output| single(output).into());
     case.ground_truth = sample.expected.or(sample.ideal).map(|it| single(it).into());

@@ -177,11 +177,6 @@ impl Problem {
         }
     }
 
-    /// JSON that is not what is expected in the line of this number, of which the parser knows nothing.
-    pub(crate) fn json_line(line: u64, error: &serde_json::Error) -> Problem {
-        Problem::Content(format!("line {line} is not what is expected: {}", without_place(error)))
-    }
-
     /// The same with the name of the file.
     pub(crate) fn of(self, name: &str) -> ReaderError {
         let name = name.to_owned();

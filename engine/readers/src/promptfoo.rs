@@ -228,6 +228,8 @@ impl EvaluateResult {
         let (of_provider, of_result) = (said(response.error), said(self.error));
         // An error beside an output may be that of an assertion.
         let is_failed = self.failure_reason == Some(ERROR) || of_provider.is_some();
+        // Where no answer is a success, such as a refusal in a red team's test, promptfoo says so.
+        let is_failed = is_failed || response.output.is_null() && self.success == Some(false);
         if is_failed || response.output.is_null() {
             case.error = why_no_answer(of_provider.as_deref(), of_result.as_deref(), is_failed);
         }
@@ -312,6 +314,8 @@ mod tests {
             "promptfoo gave no answer: cut off"
         );
         assert_eq!(error(json!({"failureReason": 2})), "promptfoo gave no answer");
+        assert_eq!(error(json!({"success": false, "response": {}})), "promptfoo gave no answer");
+        assert_eq!(error(json!({"success": true, "response": {}})), Value::Null);
     }
 
     #[test]

@@ -167,6 +167,9 @@ pub(crate) fn single(value: Value) -> Value {
     }
 }
 
+/// Why a case has no answer, if its log says no more.
+pub(crate) const NO_ANSWER: &str = "the model gave no answer";
+
 /// What happened, and because of which error.
 pub(crate) fn because(what: &str, message: &str) -> String {
     match first_line(message) {

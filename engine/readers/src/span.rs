@@ -16,12 +16,48 @@ pub(crate) struct Span {
     pub end: Option<i128>,
     attributes: Map<String, Value>,
     events: Vec<(String, Map<String, Value>)>,
+    /// Why it failed, if it did.
+    failure: Option<Failure>,
     /// The span as it was written.
     pub written: Value,
 }
 
+/// What a span has done for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is one call of a model.
+    Call,
+    /// It is a step on the way: a tool, a search, an embedding.
+    Step,
+    /// It is what asked models and took steps: an agent, a chain, a workflow.
+    Whole,
+}
+
+/// What a span that failed says of it.
+#[derive(Debug)]
+struct Failure {
+    message: Option<String>,
+}
+
 /// Operations that are one call of a model.
 const CALLS: [&str; 4] = ["chat", "text_completion", "generate_content", "completion"];
+
+/// Operations and kinds of spans, in small letters, that are a step on the way.
+const STEPS: [&str; 13] = [
+    "execute_tool",
+    "tool",
+    "embeddings",
+    "embedding",
+    "retrieval",
+    "retriever",
+    "rerank",
+    "reranker",
+    "guardrail",
+    "evaluator",
+    "prompt",
+    "create_agent",
+    "annotation",
+];
 
 /// Prefixes of the attributes of generative AI.
 const MARKS: [&str; 4] = ["gen_ai.", "llm.", "openinference.", "traceloop."];
@@ -51,6 +87,7 @@ impl Span {
             end: time(&["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"]),
             attributes: attributes(members.get("attributes")),
             events: events.collect(),
+            failure: failure(members),
             written,
         })
     }
@@ -70,6 +107,44 @@ impl Span {
                 None => self.model().is_some() && self.tokens(INPUT_TOKENS).is_some(),
             },
         }
+    }
+
+    /// What it has done for its run.
+    pub(crate) fn role(&self) -> Role {
+        let kinds = ["openinference.span.kind", "traceloop.span.kind"];
+        let named = self.text(&["gen_ai.operation.name", "llm.request.type"]);
+        let named = named.or_else(|| self.text(&kinds)).map(str::to_ascii_lowercase);
+        let is_of_a_tool = || self.attributes.keys().any(|key| key.starts_with("gen_ai.tool."));
+        match named.as_deref() {
+            Some("llm") => Role::Call,
+            Some(named) if CALLS.contains(&named) => Role::Call,
+            Some(named) if STEPS.contains(&named) => Role::Step,
+            Some(_) => Role::Whole,
+            None if is_of_a_tool() => Role::Step,
+            None if self.model().is_some() => Role::Call,
+            None => Role::Whole,
+        }
+    }
+
+    /// Whether it says that it failed: by its status, or by the type of its error.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_some() || self.text(&["error.type"]).is_some()
+    }
+
+    /// Why it failed, as far as it says so: its status, the exception that it recorded, or the type of its error.
+    pub(crate) fn why_it_failed(&self) -> String {
+        let exceptions = self.events.iter().rev().filter(|(name, _)| name == "exception");
+        let exception = |key: &str| {
+            let mut said = exceptions.clone().filter_map(|(_, said)| said.get(key)?.as_str());
+            said.find(|text| !text.trim().is_empty())
+        };
+        let stated = self.failure.as_ref().and_then(|failure| failure.message.as_deref());
+        stated
+            .or_else(|| exception("exception.message"))
+            .or_else(|| self.text(&["error.type"]))
+            .or_else(|| exception("exception.type"))
+            .unwrap_or_default()
+            .to_owned()
     }
 
     pub(crate) fn model(&self) -> Option<&str> {
@@ -216,6 +291,33 @@ fn unwrapped(value: &Value) -> Value {
     inner.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
 }
 
+/// Why a span failed, if its status says that it did: OTLP's number, the words of consoles, and those of Phoenix beside the span's name.
+/// The scorers of traces use the same rule.
+fn failure(span: &Map<String, Value>) -> Option<Failure> {
+    let status = span.get("status");
+    let inside = status.and_then(Value::as_object);
+    fn first<'v>(keys: &[&str], of: &'v Map<String, Value>) -> Option<&'v Value> {
+        keys.iter().filter_map(|key| of.get(*key)).find(|it| !it.is_null())
+    }
+    let code = match inside {
+        Some(status) => first(&["code", "status_code", "statusCode"], status),
+        None => status.filter(|it| !it.is_null()),
+    };
+    let failed = match code.or_else(|| first(&["status_code", "statusCode"], span))? {
+        Value::Number(code) => code.as_u64() == Some(2),
+        Value::String(code) => {
+            let code = code.to_ascii_lowercase();
+            matches!(code.as_str(), "2" | "error" | "errored" | "status_code_error")
+        }
+        _ => false,
+    };
+    let message = inside
+        .and_then(|status| first(&["message", "description"], status))
+        .or_else(|| first(&["status_message", "statusMessage"], span));
+    let message = message.and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    failed.then(|| Failure { message: message.map(str::to_owned) })
+}
+
 /// Attributes as an object: OTLP has them as a list of keys and typed values.
 fn attributes(written: Option<&Value>) -> Map<String, Value> {
     match written {
@@ -311,6 +413,41 @@ mod tests {
             span(json!({"gen_ai.output.messages": messages}), json!([])).output(),
             Some(messages)
         );
+    }
+
+    #[test]
+    fn a_span_says_that_it_failed_and_why() {
+        let why = |around: Value| {
+            let mut span =
+                json!({"traceId": "a", "spanId": "1", "attributes": {"gen_ai.system": "m"}});
+            span.as_object_mut().unwrap().extend(around.as_object().unwrap().clone());
+            let span = Span::read(span).unwrap();
+            span.has_failed().then(|| span.why_it_failed())
+        };
+        for around in [
+            json!({"status": {"code": 2, "message": "429"}}),
+            json!({"status": {"code": "STATUS_CODE_ERROR", "message": "429"}}),
+            json!({"status": {"status_code": "ERROR", "description": "429"}}),
+            json!({"status": "Error", "status_message": "429"}),
+            json!({"status_code": "ERROR", "statusMessage": "429"}),
+            json!({"status": {"code": 2}, "attributes": {"error.type": "429"}}),
+            json!({"attributes": {"error.type": "429"}}),
+            json!({"status": {"code": 2}, "attributes": {"error.type": "RateLimit"}, "events": [
+                {"name": "exception", "attributes": {"exception.message": "429"}}]}),
+        ] {
+            assert_eq!(why(around.clone()).as_deref(), Some("429"), "{around}");
+        }
+        assert_eq!(why(json!({"status": {"code": 2}})).as_deref(), Some(""));
+        // An exception may have been caught.
+        let caught = json!([{"name": "exception", "attributes": {"exception.message": "429"}}]);
+        for fine in [
+            json!({"status": {}}),
+            json!({"status": {"code": 1}}),
+            json!({"status": {"status_code": "UNSET"}}),
+            json!({"events": caught}),
+        ] {
+            assert_eq!(why(fine.clone()), None, "{fine}");
+        }
     }
 
     #[test]

@@ -11,9 +11,10 @@ use crate::{
     format::Format,
     lenient_json::LenientJson,
     problem::Problem,
-    record::{Origin, Part, Record, usage},
+    record::{Origin, Part, Record, because, usage},
     source_file::SourceFile,
     span::Span,
+    spans_failure::failed_at_the_end,
     text::{Allowance, text},
     walk::{EACH, Path, Take, refuse, walk},
     window::Window,
@@ -119,6 +120,10 @@ impl Traces<'_> {
             .with("spans", spans.len());
         let mut case = Record::new(trace, origin);
         case.input = asked.map(Part::from);
+        // What was said on the way is no answer.
+        let failed = failed_at_the_end(&spans);
+        let answered = failed.map_or(answered, Span::output);
+        case.error = failed.map(|span| because("the run broke off", &span.why_it_failed()));
         case.output = answered.map(Part::from);
         case.usage = match calls.is_empty() {
             true => consumed(&of_models),

@@ -3,6 +3,7 @@
 //! - `case`: one case, by its parts or as a whole.
 //! - `case_files`: files with cases, whatever wrote them.
 //! - `completing`: what a shell offers beyond the words that clap knows.
+//! - `configuration`: a scorer's configuration.
 //! - `database`: the database, a run in it, and names in that run.
 //! - `events`: the events of a run, and the file that they go to; `event_writer`: writes them on a thread of its own.
 //! - `jobs`: how much runs at once.
@@ -15,7 +16,7 @@
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
 //! - `run_id`: the id of a run as it is typed.
-//! - `scorer`: one scorer, its configuration, limits and grants.
+//! - `scorer`: one scorer, its limits and grants.
 //! - `scoring`: what the commands have in common that score many cases.
 //! - `telemetry`: the export to an OpenTelemetry collector.
 //! - `workspace`: the folder with the files that tasks left.
@@ -23,6 +24,7 @@
 mod case;
 mod case_files;
 pub(crate) mod completing;
+mod configuration;
 mod database;
 mod event_writer;
 mod events;
@@ -44,6 +46,7 @@ mod workspace;
 
 pub(crate) use case::CaseArguments;
 pub(crate) use case_files::{CaseFileArguments, CaseFiles, Unmatched};
+pub(crate) use configuration::parse_config;
 pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::{EventArguments, Events};
 pub(crate) use jobs::JobArguments;
@@ -65,7 +68,7 @@ pub(crate) use reports::{
 pub(crate) use requirements::{RequirementArguments, RunEnded};
 pub(crate) use run_id::run_id;
 pub(crate) use scorer::{
-    LimitArguments, ScorerArguments, described, number, parse_config, read_if_file, split_named,
+    LimitArguments, ScorerArguments, described, number, read_if_file, split_named,
 };
 pub(crate) use scoring::ScoringArguments;
 pub(crate) use telemetry::TelemetryArguments;

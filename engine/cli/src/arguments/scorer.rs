@@ -5,7 +5,6 @@ use std::{path::Path, time::Duration};
 use scorebox::{
     component_bytes::ComponentBytes,
     contract::ScorerInfo,
-    input_file::MOST_CONFIGURATION_BYTES,
     registry::Reference,
     sandbox::{
         Anatomy, ErrorKind, Grant, Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig,
@@ -14,7 +13,7 @@ use scorebox::{
     suite::{LimitOverrides, ScorerId, SuiteScorer, parse_duration, parse_memory},
 };
 
-use super::completing;
+use super::{completing, configuration::parse_config};
 use crate::{
     failure::Failure,
     input, locked, setup,
@@ -26,7 +25,7 @@ use crate::{
 #[command(next_help_heading = "Limits of one score")]
 pub(crate) struct LimitArguments {
     /// Fuel, about one for each Wasm instruction [default: 10000000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     fuel: Option<u64>,
 
     /// Memory, such as `64MiB` [default: 64MiB]
@@ -181,20 +180,6 @@ pub(crate) async fn described(
         }
     }
     sandbox.describe(component, limits, grants).await
-}
-
-/// A configuration as it is typed: a JSON object, or `@FILE`.
-pub(crate) fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
-    let text = read_if_file(written, MOST_CONFIGURATION_BYTES)?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-        Failure::new(format!("the configuration is not JSON: {error}"))
-            .hint("a configuration is a JSON object, such as '{\"ignoreCase\": true}'")
-    })?;
-    match value {
-        serde_json::Value::Object(object) => Ok(ScorerConfig::new(&object)),
-        other => Err(Failure::new(format!("the configuration is not a JSON object: {other}"))
-            .hint("a configuration is a JSON object, such as '{\"ignoreCase\": true}'")),
-    }
 }
 
 /// The text itself, or the content of the file named after `@`, of at most so many bytes.

@@ -11,6 +11,7 @@ use std::{
 };
 
 use scorebox::{
+    advice::{Advice, Advised as _},
     case::{Case, Location, ReadError},
     digest::Digest,
     reports::readable_json,
@@ -18,6 +19,7 @@ use scorebox::{
 use scorebox_readers::Format;
 
 use crate::{
+    advice,
     arguments::{CaseFileArguments, CaseFiles},
     failure::{Exit, Failure, WriteError},
     new_file::NewFileArguments,
@@ -67,6 +69,8 @@ struct Counts {
     halves: u64,
     /// What is wrong with the first bad ones.
     first_bad: Vec<String>,
+    /// What to do about these, each once.
+    advice: Vec<Advice>,
     seen: Seen,
 }
 
@@ -96,7 +100,7 @@ impl Convert {
             while let Some(read) = reader.next_case() {
                 match read {
                     Ok(case) => counts.put(&case, self.case_files.maps(), out)?,
-                    Err(ReadError::BadCase(bad)) => counts.note_bad(bad.to_string()),
+                    Err(ReadError::BadCase(bad)) => counts.note_bad(bad.to_string(), bad.advice()),
                     Err(error) => return Err(Failure::from(error).into()),
                 }
                 waiting.at(counts.cases);
@@ -160,7 +164,7 @@ impl Counts {
     fn put(&mut self, case: &Case, mapped: bool, out: &mut dyn Write) -> Result<(), WriteError> {
         if let Some(first) = self.seen.first_of_the_same_name(case) {
             let (at, id) = (case.location(), case.id());
-            self.note_bad(format!("{at}: duplicate id `{id}`, first used at {first}"));
+            self.note_bad(format!("{at}: duplicate id `{id}`, first used at {first}"), None);
             return Ok(());
         }
         self.cases += 1;
@@ -178,10 +182,16 @@ impl Counts {
         Ok(writeln!(out, "{line}")?)
     }
 
-    fn note_bad(&mut self, bad: String) {
+    fn note_bad(&mut self, bad: String, advice: Option<Advice>) {
         self.bad += 1;
-        if self.first_bad.len() < MOST_SHOWN {
-            self.first_bad.push(bad);
+        if self.first_bad.len() == MOST_SHOWN {
+            return;
+        }
+        self.first_bad.push(bad);
+        if let Some(advice) = advice
+            && !self.advice.contains(&advice)
+        {
+            self.advice.push(advice);
         }
     }
 
@@ -215,6 +225,9 @@ impl Counts {
                 },
                 shown.join("\n")
             ));
+        }
+        for hint in self.advice.iter().filter_map(advice::words) {
+            words::hint(&hint);
         }
         if self.seen.again {
             words::hint(SAME_IDS);

@@ -4,6 +4,7 @@
 mod report;
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -370,9 +371,14 @@ impl Run {
         for scorer in &mut suite.scorers {
             scorer.limits = self.scoring.limits.apply(scorer.limits.clone())?;
         }
+        let mut configured = HashSet::new();
         for written in &self.config {
             let (name, config) = split_named("config", written)?;
             let scorer = suite.scorer_mut(&name)?;
+            if !configured.insert(name.clone()) {
+                return Err(Failure::new(format!("--config names `{name}` twice"))
+                    .hint("a scorer has one configuration: put all keys into one JSON object"));
+            }
             scorer.config = parse_config(&config)?;
             // The file does not have it.
             scorer.config_location = None;

@@ -2,15 +2,19 @@
 
 use std::{fmt, str::FromStr};
 
-use super::{error::BadCaseReason, key::Key, pointer::Pointer, record::Case};
+use super::{
+    checks::spellings_of_counter, error::BadCaseReason, key::Key, pointer::Pointer, record::Case,
+};
 use crate::{contract::Field, suggest::closest};
 
 /// A JSON Pointer (RFC 6901) whose first part is the output, or another part of a case that scorers can read, in any of its spellings:
-/// `/output/summary`, `/trace/0/content`, `/expected`.
+/// `/output/summary`, `/trace/0/content`, `/expected`. So may be a count in `/usage`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CasePointer {
     key: Key,
     pointer: Pointer,
+    /// The same with the other spellings of a count in the usage, the strongest first.
+    otherwise: Vec<Pointer>,
 }
 
 /// Why a text is no [`CasePointer`].
@@ -57,7 +61,10 @@ impl CasePointer {
         };
         match value {
             Some(value) => {
-                self.pointer.find_below_first(value.trim()).map_err(|fault| fault.reason)
+                let spellings = std::iter::once(&self.pointer).chain(&self.otherwise);
+                let found = spellings.map(|pointer| pointer.find_below_first(value.trim()));
+                let mut found = found.filter_map(Result::transpose);
+                found.next().transpose().map_err(|fault| fault.reason)
             }
             None => Ok(None),
         }
@@ -73,7 +80,7 @@ impl FromStr for CasePointer {
         let first = pointer.first().unwrap_or_default();
         let known = parts().find(|key| key.spellings().contains(&first));
         match known {
-            Some(key) => Ok(CasePointer { key, pointer }),
+            Some(key) => Ok(CasePointer { key, otherwise: otherwise(key, &pointer), pointer }),
             None => {
                 let closest = closest(first, parts().map(Key::name));
                 let pointer = text.to_owned();
@@ -87,6 +94,15 @@ impl fmt::Display for CasePointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The pointer with the other spellings of the count that it names, if it goes into the usage.
+fn otherwise(key: Key, pointer: &Pointer) -> Vec<Pointer> {
+    let Some(count) = pointer.tokens().get(1).filter(|_| key == Key::Usage) else {
+        return Vec::new();
+    };
+    let others = spellings_of_counter(count).iter().filter(|spelling| **spelling != count.as_str());
+    others.map(|spelling| pointer.with_second(spelling)).collect()
 }
 
 /// What a pointer can begin with. The latency is a number that is stored as one, and not as it was written.
@@ -131,6 +147,28 @@ mod tests {
         }
         let whole = find("/output", case);
         assert_eq!(whole.as_deref(), Some(r#"{"summary": "short", "parts": [1.0, null]}"#));
+    }
+
+    #[test]
+    fn a_count_of_the_usage_is_found_in_any_spelling() {
+        let in_usage = |pointer: &str, usage: &str| {
+            find(pointer, &format!("{{\"output\": 1, \"usage\": {usage}}}"))
+        };
+        for (pointer, usage, value) in [
+            ("/usage/inputTokens", r#"{"input_tokens": 5}"#, Some("5")),
+            ("/usage/prompt_tokens", r#"{"inputTokens": 5}"#, Some("5")),
+            ("/usage/costUsd", r#"{"cost_usd": 0.5}"#, Some("0.5")),
+            // What is written as the pointer says it comes first, and then the strongest spelling.
+            ("/usage/promptTokens", r#"{"input_tokens": 5, "promptTokens": 6}"#, Some("6")),
+            ("/usage/inputTokens", r#"{"prompt_tokens": 6, "input_tokens": 5}"#, Some("5")),
+            ("/usage/inputTokens", r#"{"output_tokens": 5}"#, None),
+            ("/usage/cacheReadTokens", r#"{"cache_read_tokens": 5}"#, None),
+            ("/usage", r#"{"input_tokens": 5}"#, Some(r#"{"input_tokens": 5}"#)),
+        ] {
+            assert_eq!(in_usage(pointer, usage).as_deref(), value, "{pointer} {usage}");
+        }
+        let elsewhere = r#"{"output": {"input_tokens": 5}}"#;
+        assert_eq!(find("/output/inputTokens", elsewhere), None);
     }
 
     #[test]

@@ -152,6 +152,12 @@ const COUNTERS: [Counter; 4] = [
     Counter { name: "usage.costUsd", spellings: &["costUsd", "cost_usd", "costUSD"] },
 ];
 
+/// The spellings of the counter of a usage that this is one of, the strongest first; none if it is no counter's.
+pub(super) fn spellings_of_counter(spelling: &str) -> &'static [&'static str] {
+    let counter = COUNTERS.iter().find(|counter| counter.spellings.contains(&spelling));
+    counter.map_or(&[], |counter| counter.spellings)
+}
+
 /// The usage that `raw` is. Keys that no one knows are ignored.
 fn usage(line: &str, raw: &str) -> Result<Usage, Fault> {
     if !raw.starts_with('{') {

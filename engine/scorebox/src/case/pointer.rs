@@ -41,6 +41,17 @@ impl Pointer {
         self.tokens.first().map(String::as_str)
     }
 
+    /// The same pointer with another second token.
+    pub(super) fn with_second(&self, token: &str) -> Pointer {
+        let replaced = |(index, own): (usize, &String)| match index {
+            1 => token.to_owned(),
+            _ => own.clone(),
+        };
+        let tokens: Vec<String> = self.tokens.iter().enumerate().map(replaced).collect();
+        let text = tokens.iter().map(|token| format!("/{}", escaped(token))).collect();
+        Pointer { text, tokens }
+    }
+
     /// Follows all but the first token from `value`, the value of the member [`first`](Self::first).
     /// Offsets of a fault count from the start of `value`.
     pub(super) fn find_below_first<'t>(&self, value: &'t str) -> Result<Option<&'t str>, Fault> {

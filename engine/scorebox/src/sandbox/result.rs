@@ -49,9 +49,10 @@ fn check_assertion(assertion: &mut Assertion, limits: &Limits) -> Result<(), Sco
     at_most("the name of an assertion", Some(&assertion.name), most, name)?;
     at_most("the reason of an assertion", assertion.reason.as_deref(), most, name)?;
     assertion.score = on_scale("the score of an assertion", assertion.score, Scale::Unit)?;
-    if let Some(threshold) = assertion.threshold {
-        on_scale("the threshold of an assertion", threshold, Scale::Unit)?;
-    }
+    let threshold = assertion.threshold;
+    assertion.threshold = threshold
+        .map(|threshold| on_scale("the threshold of an assertion", threshold, Scale::Unit))
+        .transpose()?;
     Ok(())
 }
 
@@ -232,6 +233,16 @@ mod tests {
     fn minus_zero_becomes_zero() {
         let score = checked(scored(-0.0), Scale::Unit).unwrap().unwrap();
         assert!(score.is_sign_positive());
+        let mut assertion = Assertion {
+            name: "a".into(),
+            score: -0.0,
+            threshold: Some(-0.0),
+            severity: None,
+            reason: None,
+        };
+        check_assertion(&mut assertion, &Limits::default()).unwrap();
+        let numbers = [assertion.score, assertion.threshold.unwrap()];
+        assert!(numbers.iter().all(|number| number.is_sign_positive()));
     }
 
     #[test]

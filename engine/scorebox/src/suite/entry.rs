@@ -16,7 +16,9 @@ use crate::{
 use super::{
     Condition, LimitOverrides, Location, Nodes, Rate, Sampling,
     document::{Member, Node, Value},
-    judge_choice, parse_bytes, parse_duration, parse_memory,
+    judge_choice,
+    limit_overrides::some_fuel,
+    parse_bytes, parse_duration, parse_memory,
     reading::Reading,
 };
 
@@ -293,7 +295,7 @@ fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {
     for (name, member) in reading.members(node, "limits", "of `limits`", &LimitOverrides::NAMES) {
         let node = &member.node;
         match name {
-            "fuel" => limits.fuel = reading.count(node, name),
+            "fuel" => limits.fuel = fuel(reading, node),
             "assertions" => {
                 let most = reading.count(node, name);
                 limits.assertions = most.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
@@ -323,6 +325,11 @@ fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {
         }
     }
     limits
+}
+
+fn fuel(reading: &mut Reading<'_>, node: &Node) -> Option<u64> {
+    let fuel = reading.count(node, "fuel")?;
+    reading.said(&node.span, some_fuel(fuel).map_err(|why| format!("`fuel` {why}")))
 }
 
 /// A size as it is written: text with a unit, or a number.
@@ -389,6 +396,13 @@ fn sampling(reading: &mut Reading<'_>, node: &Node) -> Option<Sampling> {
 
 fn nodes(reading: &mut Reading<'_>, node: &Node) -> Option<Nodes> {
     let items = reading.list(node, "nodes");
+    if items.is_empty() && matches!(node.value, Value::List(_)) {
+        reading.wrong(
+            &node.span,
+            "`nodes` is empty, so that the scorer would be for no case; `[\"*\"]` is for all nodes, and sampling of the type `none` for no case",
+        );
+        return None;
+    }
     let mut patterns = Vec::with_capacity(items.len());
     for item in items {
         let pattern = reading.word(item, "nodes")?.to_owned();

@@ -125,6 +125,14 @@ impl Advised for BadLimit {
     }
 }
 
+/// The fuel, if anything can be computed with it.
+pub(super) fn some_fuel(fuel: u64) -> Result<u64, &'static str> {
+    match fuel {
+        0 => Err("must be 1 or more: without fuel nothing is scored"),
+        fuel => Ok(fuel),
+    }
+}
+
 impl LimitOverrides {
     /// The names of all limits.
     pub const NAMES: [&str; 8] =
@@ -153,7 +161,7 @@ impl LimitOverrides {
             })
         };
         match name {
-            "fuel" => self.fuel = Some(count()?),
+            "fuel" => self.fuel = Some(some_fuel(count()?).map_err(|why| bad(why.to_owned()))?),
             "memory" => {
                 self.memory = Some(parse_memory(value).map_err(|error| bad(error.to_string()))?);
             }

@@ -1,0 +1,105 @@
+//! Logs of Inspect that are one JSON document: where its header and its samples are. What a sample is, `inspect` knows.
+
+use serde::de::{Deserialize as _, Deserializer, IgnoredAny};
+
+use crate::{
+    emit::Emit,
+    format::Format,
+    inspect::{Header, MOST_SAMPLE_BYTES, Sample},
+    left_out::LeftOut,
+    lenient_json::LenientJson,
+    problem::Problem,
+    source_file::SourceFile,
+    text::{Allowance, text},
+    walk::{EACH, Path, Take, refuse, walk},
+};
+
+/// Where a log has its header and its samples.
+const PATHS: &[Path] = &[&["eval"], &["samples", EACH]];
+
+/// Reads a log.
+pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> {
+    struct Log<'a> {
+        header: Option<Header>,
+        record: u64,
+        source: &'a SourceFile,
+        allowance: Allowance,
+        emit: &'a mut Emit,
+        problem: Option<Problem>,
+    }
+
+    impl Take for Log<'_> {
+        fn take<'de, D: Deserializer<'de>>(
+            &mut self,
+            path: usize,
+            element: D,
+        ) -> Result<(), D::Error> {
+            match path {
+                0 => self.header = Some(Header::deserialize(element)?),
+                _ => {
+                    let sample = Sample::deserialize(element)?;
+                    self.record += 1;
+                    let header = self.header.get_or_insert_default();
+                    let case = sample.case(header, self.record, Format::InspectJson, self.source);
+                    let taken = case.and_then(|case| self.emit.case(&case));
+                    refuse(&mut self.problem, taken)?;
+                }
+            }
+            self.allowance.renew();
+            Ok(())
+        }
+
+        fn problem(&mut self) -> Option<Problem> {
+            self.problem.take()
+        }
+    }
+
+    let header = header(source)?;
+    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
+    let text = allowance.on(LenientJson::new(text(&source.path)?, emit.left_out()));
+    let mut log = Log { header, record: 0, source, allowance, emit, problem: None };
+    walk(text, PATHS, &mut log, "the log")?;
+    match log.header {
+        Some(_) => Ok(()),
+        None => {
+            Err(Problem::content("this is not an Inspect log: it has neither `eval` nor `samples`"))
+        }
+    }
+}
+
+/// The header of a log, wherever it stands: what it says is part of each sample. Reads no further, and leaves what is wrong with the log to
+/// who reads its samples.
+fn header(source: &SourceFile) -> Result<Option<Header>, Problem> {
+    struct Find {
+        header: Option<Header>,
+        allowance: Allowance,
+        found: Option<Problem>,
+    }
+
+    impl Take for Find {
+        fn take<'de, D: Deserializer<'de>>(
+            &mut self,
+            path: usize,
+            element: D,
+        ) -> Result<(), D::Error> {
+            if path == 0 {
+                self.header = Some(Header::deserialize(element)?);
+                return refuse(&mut self.found, Err(Problem::Stopped));
+            }
+            IgnoredAny::deserialize(element)?;
+            self.allowance.renew();
+            Ok(())
+        }
+
+        fn problem(&mut self) -> Option<Problem> {
+            self.found.take()
+        }
+    }
+
+    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
+    // What of it is no JSON is counted by who reads it again.
+    let text = allowance.on(LenientJson::new(text(&source.path)?, LeftOut::default()));
+    let mut find = Find { header: None, allowance, found: None };
+    let _ = walk(text, PATHS, &mut find, "the log");
+    Ok(find.header)
+}
