@@ -169,26 +169,6 @@ fn a_limit_that_is_too_low_for_a_built_in_scorer_is_reported_as_a_limit() {
     ");
 }
 
-/// Two megabytes of stack for each of so many threads are more than the compiler has.
-#[test]
-fn a_compiler_that_gets_no_threads_to_share_its_work_does_it_on_one() {
-    let options = "--ground-truth 1 --no-cache --compile-memory 300MiB";
-    let command =
-        format!("env RAYON_NUM_THREADS=1000 scorebox score exact-match --output 1 {options}");
-    assert_snapshot!(words(&Arena::new().run(&command)), @"[exit code 0]");
-}
-
-#[test]
-fn memory_without_room_for_a_thread_is_reported_as_a_limit() {
-    let options = "--ground-truth 1 --no-cache --compile-memory 12MiB";
-    let command = format!("scorebox score exact-match --output 1 {options}");
-    assert_snapshot!(words(&Arena::new().run(&command)), @"
-    error: scorer `exact-match`: invalid-component: compiling the scorer took more than 12582912 bytes of memory
-    hint: raise the limit: --compile-memory
-    [exit code 2]
-    ");
-}
-
 /// A scorer that is not split is compiled three times: for what it says about itself, to be configured, and its
 /// image.
 #[tokio::test]
