@@ -44,7 +44,7 @@ fn spans() -> Value {
 #[test]
 fn a_trace_whose_run_broke_off_is_no_case_that_a_gate_can_pass() {
     let folder = Folder::new();
-    folder.write("spans.json", &spans().to_string());
+    folder.write("spans.json", spans().to_string());
     let read = converted(&folder, "spans.json");
     assert_eq!(
         json!(values(&read, &["/id", "/output", "/error"])),
@@ -73,7 +73,7 @@ fn a_sample_of_inspect_without_an_answer_is_a_task_that_failed() {
     sample["output"] = json!({"model": "m", "choices": [], "completion": ""});
     sample["messages"] = json!([{"role": "user", "content": "?"}]);
     sample["limit"] = json!({"type": "time", "limit": 40});
-    folder.write("limited.json", &log.to_string());
+    folder.write("limited.json", log.to_string());
     assert_eq!(
         json!(values(&converted(&folder, "limited.json")[..1], &["/output", "/error"])),
         json!([[null, "the model gave no answer: the sample reached its time limit"]])
@@ -87,7 +87,7 @@ fn a_log_of_inspect_says_the_same_in_whatever_order_its_members_stand() {
         serde_json::from_str(&fs::read_to_string(folder.path("inspect.json")).unwrap()).unwrap();
     let (samples, eval) = (&log["samples"], &log["eval"]);
     let read = |first: &str, second: &str| {
-        folder.write("log.json", &format!("{{\"version\": 2, {first}, {second}}}"));
+        folder.write("log.json", format!("{{\"version\": 2, {first}, {second}}}"));
         converted(&folder, "log.json --from inspect-json")
     };
     let (samples, eval) = (format!("\"samples\": {samples}"), format!("\"eval\": {eval}"));
@@ -113,7 +113,7 @@ fn a_document_of_lm_eval_without_an_answer_is_a_task_that_failed() {
         line(3, json!([["x"]]), json!([null])),
         line(4, json!([[]]), json!([[]])),
     ];
-    folder.write("samples_t_2026-11-24T00-00-00.0.jsonl", &lines.join("\n"));
+    folder.write("samples_t_2026-11-24T00-00-00.0.jsonl", lines.join("\n"));
     let failed = "the model gave no answer";
     assert_eq!(
         json!(values(&converted(&folder, "samples_*"), &["/id", "/output", "/error"])),
@@ -145,7 +145,7 @@ fn a_sample_of_openai_evals_without_an_answer_is_a_task_that_failed() {
         // Judged, with an answer that its program did not record.
         event("judged", "match", json!({"correct": true, "expected": "a"})),
     ];
-    folder.write("log.jsonl", &lines.join("\n"));
+    folder.write("log.jsonl", lines.join("\n"));
     let failed = "the model gave no answer";
     assert_eq!(
         json!(values(&converted(&folder, "log.jsonl"), &["/id", "/output", "/error"])),

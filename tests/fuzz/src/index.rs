@@ -2,7 +2,8 @@
 //! the tests.
 
 use scorebox_community::{
-    Index, IndexFailed, KnownName, NearMisses, Searched, SignedIndex, Signer, Words,
+    Index, IndexEntry, IndexFailed, KnownName, Named, NearMisses, Searched, SignedIndex, Signer,
+    Words,
 };
 
 /// What is between the document and the signature.
@@ -25,15 +26,15 @@ pub fn index(data: &[u8]) {
     };
     let Some(index) = read else { return };
     assert_eq!(Index::parse(index.text().as_bytes()).as_ref(), Ok(&index));
-    let mut names = NearMisses::of(["contains", "exact-match", "f1"]);
+    let mut names =
+        NearMisses::of([("contains", "Contains"), ("exact-match", "Exact Match"), ("f1", "F1")]);
     for entry in &index.scorers {
-        names.know(&entry.address, entry.signer.as_ref().map(Signer::as_str));
+        names.know(&named(entry));
     }
     for entry in &index.scorers {
         let signer = entry.signer.as_ref();
-        let closest = names.closest(&entry.address, &entry.scorer_id, signer.map(Signer::as_str));
-        if let Some((KnownName::Published(place), _)) = closest {
-            let is_there = |other: &&scorebox_community::IndexEntry| {
+        if let Some((KnownName::Published(place), _)) = names.closest(&named(entry)) {
+            let is_there = |other: &&IndexEntry| {
                 place == format!("{}/{}", other.address.registry(), other.address.name())
             };
             let mut there = index.scorers.iter().filter(is_there);
@@ -41,6 +42,16 @@ pub fn index(data: &[u8]) {
         }
         let searched = Searched { id: &entry.scorer_id, ..Searched::default() };
         assert_eq!(Words::new([entry.scorer_id.as_str()]).distance(&searched), Some(0));
+    }
+}
+
+fn named(entry: &IndexEntry) -> Named<'_> {
+    Named {
+        address: &entry.address,
+        id: &entry.scorer_id,
+        title: &entry.title,
+        signer: entry.signer.as_ref().map(Signer::as_str),
+        component: entry.component,
     }
 }
 

@@ -143,7 +143,7 @@ impl Difference<'_> {
         for (label, key) in PUBLISHERS_WORDS {
             let word = |words| publishers_word(words, key);
             let new = word(&self.new.pulled.annotations);
-            let old = self.old_words.map(|words| word(words));
+            let old = self.old_words.map(word);
             if new.is_none() && matches!(old, None | Some(None)) {
                 continue;
             }
