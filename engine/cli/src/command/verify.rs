@@ -14,7 +14,7 @@ use scorebox::{
     judge::JudgeIdentity,
     sandbox::Sandbox,
     store::{RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
-    verify::{Receipt, VerifyRequest, verify, verify_root},
+    verify::{Receipt, Verdict, VerifyRequest, verify, verify_root},
 };
 use scorebox_shards::{Named, ShardError, Shards, sample_of_shards, shard_files};
 use tempfile::TempDir;
@@ -234,13 +234,19 @@ impl Verify {
         let run = run.spec.id.to_string();
         let finding = verify_root(&store, &run, root, |cases| waiting.at(cases))?;
         drop(waiting);
+        // What no root covers may differ, such as the bytes of a component or a case that is not under a key of its run.
+        let root_differs = matches!(
+            &finding.verdict,
+            Verdict::Different { differences } if differences.iter().any(|it| it.what == "root")
+        );
         let mut findings = Findings::default();
         findings.take(finding, self.format)?;
         findings.print(self.format)?;
-        match findings.different {
-            0 => words::say("the root matches: the run has not changed since it ended"),
-            _ => words::say("the root differs: the run has changed since it ended with that root"),
-        }
+        words::say(match (findings.different, root_differs) {
+            (0, _) => "the root matches: the run has not changed since it ended",
+            (_, true) => "the root differs: the run has changed since it ended with that root",
+            (_, false) => "the run has changed since it ended, in what the root does not cover",
+        });
         Ok(self.exit(&findings))
     }
 

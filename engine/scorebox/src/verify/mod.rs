@@ -15,11 +15,13 @@
 //! - `sample`: which rows are looked at if not all are.
 //! - `trial`: what another component says about the same cases.
 //! - `plan`: that the scorers of a run are those of its plan.
+//! - `belonging`: that what is stored of a run stands where all readers find it.
 //! - `whole_run`: that no score is missing, what the plan shows, and what scorers said about the run.
 //! - `whole_root`: that a run is, to the last column, what its root says.
 //! - here: all scores of a run.
 
 mod answer;
+mod belonging;
 mod comparing;
 mod finding;
 mod plan;

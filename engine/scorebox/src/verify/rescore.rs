@@ -43,7 +43,7 @@ impl Rescorer {
         Rescorer::new(Err(Verdict::not_verifiable(reason)))
     }
 
-    fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
+    pub(super) fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
         let (condition, subject, selection) = (None, None, Selection::default());
         Rescorer { loaded, condition, output_from: None, subject, selection, seed: None }
     }

@@ -6,7 +6,7 @@ use crate::{
     store::{CaseKey, RunRecord, ScorerRecord, Store, StoreError},
 };
 
-use super::{Difference, Finding, Verdict, plan, recorded_calls, rescore::rebuilt};
+use super::{Difference, Finding, Verdict, belonging, plan, recorded_calls, rescore::rebuilt};
 
 /// Differences that are listed beside that of the root.
 const LISTED: usize = 10;
@@ -26,7 +26,8 @@ pub fn verify_root(
     store.snapshot(|store| {
         let record = store.run(run)?;
         let (computed, changed) = root(store, &record, progress)?;
-        let mut differences = changed_contents(store, &record, changed)?;
+        let mut differences = belonging::differences(store, &record)?;
+        differences.extend(changed_contents(store, &record, changed)?);
         if computed != expected {
             let root = Difference::new("root", expected.to_string(), computed.to_string());
             differences.insert(0, root);
