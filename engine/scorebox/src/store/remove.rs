@@ -6,16 +6,15 @@ use std::{thread, time::Duration};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::{CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError};
+use super::{
+    CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError, run::REMOVAL_BEGUN,
+};
 
 /// Score rows that one transaction deletes, or those of one case: others that write wait for it.
 const ROWS_AT_ONCE: usize = 5_000;
 
 /// How long the file is free between two transactions, in which another process gets its turn.
 const PAUSE: Duration = Duration::from_millis(2);
-
-/// What is stored of a run while it is removed, and where its removal ended early.
-const BEGUN: &str = "its removal was begun and not finished";
 
 /// What a removal has deleted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -189,7 +188,7 @@ impl Removal<'_> {
             self.must_not_be_copied(run)?;
         }
         for run in self.all {
-            self.store.set_state(run.key, RunState::Stopped, Some(BEGUN), Some(now_ms))?;
+            self.store.set_state(run.key, RunState::Stopped, Some(REMOVAL_BEGUN), Some(now_ms))?;
         }
         let version = self.data_version()?;
         self.store.explained(change.commit())?;

@@ -42,7 +42,7 @@ use std::{sync::Arc, thread};
 
 use crate::{
     sandbox::Sandbox,
-    store::{ScoreFilter, Store, StoreError},
+    store::{RunRecord, ScoreFilter, Store, StoreError},
 };
 
 pub use answer::Difference;
@@ -74,9 +74,38 @@ pub struct VerifyRequest {
 /// be said about the run as a whole follows.
 ///
 /// # Errors
-/// If the run is not there, or the database cannot be read. Whatever is wrong with a score is a
+/// If the run is not there, or the database cannot be read; [`StoreError::Removed`]. Whatever is wrong with a score is a
 /// finding, not an error.
 pub async fn verify(
+    store: &Store,
+    request: &VerifyRequest,
+    sandbox: &Sandbox,
+    take: impl FnMut(Finding) -> bool,
+) -> Result<(), StoreError> {
+    let before = request.filter.run.as_deref().map(|id| store.run(id)).transpose()?;
+    let verified = verify_rows(store, request, sandbox, take).await;
+    match before {
+        Some(before) if was_removed(store, &before, verified.is_err())? => {
+            let (path, id) = (store.path().to_owned(), before.spec.id.to_string());
+            Err(StoreError::Removed { path, id })
+        }
+        _ => verified,
+    }
+}
+
+/// Whether a run that was there is no longer all there. No snapshot is held while scores are computed, which may take hours: all that
+/// others write meanwhile would stay in the log.
+fn was_removed(store: &Store, before: &RunRecord, broke: bool) -> Result<bool, StoreError> {
+    match store.run(before.spec.id.as_str()) {
+        Err(StoreError::NoSuchRun { .. }) => Ok(true),
+        // What an earlier removal left can be verified.
+        Ok(now) => Ok(now.key != before.key
+            || now.is_being_removed() && (broke || !before.is_being_removed())),
+        Err(error) => Err(error),
+    }
+}
+
+async fn verify_rows(
     store: &Store,
     request: &VerifyRequest,
     sandbox: &Sandbox,
