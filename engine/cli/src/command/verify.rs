@@ -13,7 +13,7 @@ use scorebox::{
     digest::Digest,
     judge::JudgeIdentity,
     sandbox::Sandbox,
-    store::{RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
+    store::{RunId, RunState, ScoreFilter, ScoreId, ScorerSpec, Store, StoreError},
     verify::{Receipt, Verdict, VerifyRequest, verify, verify_root},
 };
 use scorebox_shards::{Named, ShardError, Shards, sample_of_shards, shard_files};
@@ -32,6 +32,10 @@ use crate::{
 
 /// The database with a sample of shards, in its folder.
 const SAMPLE: &str = "sample.db";
+
+/// A shard must say itself what it was scored with.
+const NOT_A_SHARD: &str = "`scorebox shard` writes shards; make one of what a data engine wrote: \
+     `scorebox merge FILE --suite SUITE -o run.parquet`";
 
 /// Compute stored scores again and show what differs
 ///
@@ -264,13 +268,20 @@ impl Verify {
             return Ok(None);
         }
         let files = shard_files(&self.shard).map_err(shards::failure)?;
-        let shards = Shards::open(&files, Named::default()).map_err(shards::failure)?;
+        let shards = Shards::open(&files, Named::default()).map_err(|error| match error {
+            ShardError::NotAShard { .. } => Failure::new(error.to_string()).hint(NOT_A_SHARD),
+            error => shards::failure(error),
+        })?;
         let _waiting = Waiting::on("drawing a sample of the shards");
         let folder = TempDir::new().map_err(|error| Failure::temporary_folder(&error))?;
         let cases = self.sample.unwrap_or(u64::MAX);
         let database = folder.path().join(SAMPLE);
         let run = sample_of_shards(&shards, cases, self.seed, &database, &setup::registry());
         let run = run.map_err(|error| match error {
+            // What is wrong with the plan or a row is refused by the database, too, and is no matter of room.
+            ShardError::Store(error @ StoreError::Rejected { .. }) => {
+                Failure::new(format!("the shards cannot be stored: {error}"))
+            }
             ShardError::Store(error) => Failure::temporary_database(&error),
             error => shards::failure(error),
         })?;
@@ -317,9 +328,11 @@ fn scope(store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
         return Ok(Scope::Part);
     }
     let run = request.filter().run.as_deref().unwrap_or_default();
-    Ok(match store.run(run)?.root {
-        Some(_) => Scope::Whole,
-        None => Scope::WholeWithoutRoot,
+    let run = store.run(run)?;
+    Ok(match (run.root, run.state) {
+        (Some(_), _) => Scope::Whole,
+        (None, RunState::Running) => Scope::Unended,
+        (None, _) => Scope::WholeWithoutRoot,
     })
 }
 

@@ -47,6 +47,7 @@ use crate::{
 
 pub use answer::Difference;
 pub use finding::{Finding, Unproved, Verdict};
+pub use plan::plan_differences;
 pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
 pub use receipt_answer::ReceiptAnswer;
 pub use receipt_calls::ReceiptCall;
