@@ -312,9 +312,10 @@ fn a_case_under_a_key_that_is_not_of_its_run_is_different_for_the_root_and_goes_
     assert!(output.stdout.contains("different  case forged"), "{output}");
     folder.sh(VERIFY).exits_with(0);
     folder.sh("scorebox rm published --yes").exits_with(0);
-    assert_eq!(folder.rows("SELECT count(*) FROM cases UNION SELECT count(*) FROM score_rows"), [
-        "3", "6"
-    ]);
+    assert_eq!(
+        folder.rows("SELECT count(*) FROM cases UNION SELECT count(*) FROM score_rows"),
+        ["3", "6"]
+    );
 }
 
 /// Their number is right, and so is what each of them says.
@@ -341,6 +342,44 @@ fn rows_by_a_scorer_of_another_run_are_different() {
     ");
     let output = folder.sh(&format!("{VERIFY} --case-id q2")).exits_with(1);
     assert!(output.stdout.contains("different  scorer"), "{output}");
+}
+
+/// The digest of a case is that of its JSON alone.
+#[test]
+fn white_space_that_was_put_around_json_is_different() {
+    for change in ["output = char(10) || output", "ground_truth = ground_truth || '  '"] {
+        let folder = changed(&format!("UPDATE cases SET {change} WHERE case_id = 'q2'"));
+        let output = folder.sh(VERIFY).exits_with(1);
+        assert!(output.stdout.contains("white space around its JSON"), "{output}");
+        assert!(output.stdout.contains("different  root"), "{output}");
+    }
+}
+
+#[test]
+fn a_judge_that_a_scorer_does_not_ask_is_no_reason_for_an_error() {
+    let folder = changed(
+        "UPDATE score_rows SET status = 'error', score = NULL, error_kind = 'judge-unavailable', error_message = 'x'
+         WHERE scorer = 1 AND case_key = 1 << 40",
+    );
+    let output = folder.sh(VERIFY).exits_with(1);
+    assert!(output.stdout.contains("r:exact-match:0:0:q1  different  status"), "{output}");
+}
+
+#[test]
+fn a_link_to_nothing_is_no_database() {
+    let folder = Folder::new();
+    folder.sh("ln -s nowhere.db link.db");
+    let output = folder.sh("scorebox runs --db link.db").exits_with(2);
+    assert!(output.stderr.contains("there is no database at"), "{output}");
+}
+
+#[test]
+fn a_run_that_has_not_ended_has_no_root_yet() {
+    let folder = changed(
+        "UPDATE runs SET state = 'running', finished_at_ms = NULL, root = NULL, root_version = NULL, size_bytes = NULL",
+    );
+    let output = folder.sh(VERIFY).exits_with(0);
+    assert!(output.stderr.contains("the run has not ended, and has no root yet"), "{output}");
 }
 
 #[test]
