@@ -502,10 +502,25 @@ fn shards_whose_suites_call_one_component_otherwise_are_of_one_run() {
     // One that is there is not made again.
     folder.sh(&format!("{SHARD} in-1.parquet -o older.parquet")).exits_with(0);
 
-    let other = older.of_suite(|suite| suite.replace("\"some\"", "\"same\""));
+    let other = older.of_suite(|suite| suite.replacen('{', "{\"more\":1,", 1));
     other.write(&folder.path("other.parquet"));
     let refused = folder.sh("scorebox merge out-0.parquet other.parquet -o m.parquet");
     assert!(refused.exits_with(2).stderr.contains("not of one run: the suite is "));
+}
+
+/// Whoever writes a shard can write its plan, too.
+#[test]
+fn a_plan_that_contradicts_its_suite_is_refused() {
+    let folder = with_shards();
+    let shard = Shard::read(&folder.path("out-1.parquet"));
+    let other = shard.of_suite(|suite| suite.replace("\"some\"", "\"same\""));
+    other.write(&folder.path("other.parquet"));
+    for command in ["merge other.parquet --db merged.db", "verify --shard other.parquet --sample 1"]
+    {
+        let refused = folder.sh(&format!("scorebox {command}")).exits_with(2);
+        assert!(refused.stderr.contains("its plan contradicts itself"), "{refused}");
+    }
+    assert!(!folder.path("merged.db").exists());
 }
 
 #[test]

@@ -281,6 +281,107 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
     assert!(output.stdout.contains("component of exact-match"), "{output}");
 }
 
+/// Views find the cases of a run by what they say their run is, and its root by their keys.
+#[test]
+fn a_case_under_a_key_that_is_not_of_its_run_is_different_for_the_root_and_goes_with_the_run() {
+    let folder = with_a_run();
+    let root = root_of_a_run(&folder);
+    let columns = "ordinal, node_id, iteration, attempt, source_name, source_line, digest, output";
+    let database = folder.database("scorebox.db");
+    database
+        .execute_batch(&format!(
+            "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0;
+             INSERT INTO cases (case_key, run, case_id, {columns})
+                 SELECT 7 << 40, run, 'forged', {columns} FROM cases WHERE case_key = (2 << 40) + 1;
+             INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
+                 VALUES (7 << 40, 3, 'scored', 1.0, 0.0, 0);"
+        ))
+        .unwrap();
+    let counted = "SELECT count(*) FROM scores WHERE run_id = 'published'";
+    assert_eq!(folder.rows(counted), ["7"]);
+    let command = format!("scorebox verify published --root {root}");
+    assert_snapshot!(folder.sh(&command).exits_with(1), @"
+    score      verdict    what                            stored                      computed
+    published  different  case forged                     under a key of another run  under a key of this run
+    published  different  score of forged by exact-match  of a case of another run    of a case of this run
+    [stderr]
+    the run has changed since it ended, in what the root does not cover
+    [exit code 1]
+    ");
+    let output = folder.sh("scorebox verify published --trust-cache").exits_with(1);
+    assert!(output.stdout.contains("different  case forged"), "{output}");
+    folder.sh(VERIFY).exits_with(0);
+    folder.sh("scorebox rm published --yes").exits_with(0);
+    assert_eq!(
+        folder.rows("SELECT count(*) FROM cases UNION SELECT count(*) FROM score_rows"),
+        ["3", "6"]
+    );
+}
+
+/// Their number is right, and so is what each of them says.
+#[test]
+fn rows_by_a_scorer_of_another_run_are_different() {
+    let folder = with_a_run();
+    folder.sh(&format!("{RUN} --run-id other")).exits_with(0);
+    let database = folder.database("scorebox.db");
+    database
+        .execute_batch(
+            "UPDATE score_rows SET scorer = 3 WHERE case_key = (1 << 40) + 1 AND scorer = 1;
+             UPDATE runs SET root = NULL, root_version = NULL;",
+        )
+        .unwrap();
+    assert_snapshot!(folder.sh(VERIFY).exits_with(1), @"
+    score                 verdict    what                        stored                      computed
+    r:exact-match:0:0:q2  different  scorer                      one of another run          one of this run
+    r                     different  score of q2 by exact-match  by a scorer of another run  by a scorer of this run
+    r:exact-match         different  scores                      2                           3
+    [stderr]
+    5 verified, 3 different, 0 not verifiable
+    not compared: which cases and scores there are, their names, versions, origins and times: the run has no root that this version of scorebox can read
+    [exit code 1]
+    ");
+    let output = folder.sh(&format!("{VERIFY} --case-id q2")).exits_with(1);
+    assert!(output.stdout.contains("different  scorer"), "{output}");
+}
+
+/// The digest of a case is that of its JSON alone.
+#[test]
+fn white_space_that_was_put_around_json_is_different() {
+    for change in ["output = char(10) || output", "ground_truth = ground_truth || '  '"] {
+        let folder = changed(&format!("UPDATE cases SET {change} WHERE case_id = 'q2'"));
+        let output = folder.sh(VERIFY).exits_with(1);
+        assert!(output.stdout.contains("white space around its JSON"), "{output}");
+        assert!(output.stdout.contains("different  root"), "{output}");
+    }
+}
+
+#[test]
+fn a_judge_that_a_scorer_does_not_ask_is_no_reason_for_an_error() {
+    let folder = changed(
+        "UPDATE score_rows SET status = 'error', score = NULL, error_kind = 'judge-unavailable', error_message = 'x'
+         WHERE scorer = 1 AND case_key = 1 << 40",
+    );
+    let output = folder.sh(VERIFY).exits_with(1);
+    assert!(output.stdout.contains("r:exact-match:0:0:q1  different  status"), "{output}");
+}
+
+#[test]
+fn a_link_to_nothing_is_no_database() {
+    let folder = Folder::new();
+    folder.sh("ln -s nowhere.db link.db");
+    let output = folder.sh("scorebox runs --db link.db").exits_with(2);
+    assert!(output.stderr.contains("there is no database at"), "{output}");
+}
+
+#[test]
+fn a_run_that_has_not_ended_has_no_root_yet() {
+    let folder = changed(
+        "UPDATE runs SET state = 'running', finished_at_ms = NULL, root = NULL, root_version = NULL, size_bytes = NULL",
+    );
+    let output = folder.sh(VERIFY).exits_with(0);
+    assert!(output.stderr.contains("the run has not ended, and has no root yet"), "{output}");
+}
+
 #[test]
 fn a_root_that_is_not_a_digest_is_refused() {
     let folder = with_a_run();

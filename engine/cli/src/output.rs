@@ -59,9 +59,11 @@ pub(crate) fn cell(text: &str, most: usize) -> String {
     one_line(text, most)
 }
 
-/// A text in the last column of a table that [`table`] writes.
+/// A text in the last column of a table that [`table`] writes, which cuts it to what a terminal has room for: here it is cut to more
+/// than that, so that no more of a large text is read than is shown.
 pub(crate) fn last_cell(text: &str) -> String {
-    one_line(text, usize::MAX)
+    const MORE_THAN_A_LINE: usize = 4096;
+    cell(text, MORE_THAN_A_LINE)
 }
 
 /// A table with texts in its last column: on a terminal they are cut to what that has room for, else they are whole.

@@ -17,8 +17,11 @@ pub fn acts(character: char) -> bool {
 /// what is seen is seen: what makes an emoji of several characters, and joiners between letters of scripts that need them.
 pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     text.char_indices().map(move |(offset, character)| {
-        let is_hidden = acts(character)
-            || is_ignorable(character) && !shapes(&text[..offset], character, &text[offset..]);
+        // Most characters of most texts, and texts may be large.
+        let is_plain = matches!(character, ' '..='~');
+        let is_hidden = !is_plain
+            && (acts(character)
+                || is_ignorable(character) && !shapes(&text[..offset], character, &text[offset..]));
         (character, !is_hidden)
     })
 }

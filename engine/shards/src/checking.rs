@@ -3,16 +3,46 @@
 use scorebox::{
     contract::Scale,
     row::{Answer, Json, Status},
+    sandbox::Limits,
+    store::ScorerSpec,
 };
 
 /// Bytes of a label.
 const MOST_LABEL_BYTES: usize = 200;
 
-/// What is wrong with an answer of a scorer with this scale.
+/// Bytes up to which a text is within the limits of every scorer, unless its suite lowers them: these need not be looked up.
+const FEW_BYTES: usize = 1 << 10;
+
+/// What is wrong with an answer of this scorer.
 ///
 /// # Errors
 /// It, in words.
-pub(crate) fn check(answer: &Answer, scale: Scale) -> Result<(), String> {
+pub(crate) fn check(answer: &Answer, spec: &ScorerSpec) -> Result<(), String> {
+    within_limits(answer, &spec.limits_json)?;
+    possible(answer, spec.scale)
+}
+
+/// The texts of an answer against the limits that the scorer ran under.
+fn within_limits(answer: &Answer, limits_json: &str) -> Result<(), String> {
+    let reason = answer.reason.as_ref().map_or(0, String::len);
+    let meta = answer.meta.as_ref().map_or(0, |meta| meta.get().len());
+    if reason.max(meta) <= FEW_BYTES {
+        return Ok(());
+    }
+    let limits: Limits = serde_json::from_str(limits_json)
+        .map_err(|error| format!("the limits of its scorer cannot be read: {error}"))?;
+    for (what, bytes, most) in
+        [("the reason", reason, limits.reason_bytes), ("meta", meta, limits.meta_bytes)]
+    {
+        if bytes > most {
+            return Err(format!("{what} has {bytes} bytes, and the most is {most}"));
+        }
+    }
+    Ok(())
+}
+
+/// An answer as one on this scale can be.
+fn possible(answer: &Answer, scale: Scale) -> Result<(), String> {
     if let Some(score) = answer.score.filter(|_| answer.status == Status::Scored) {
         on_scale("the score", score, scale)?;
     }
@@ -59,7 +89,7 @@ mod tests {
         let mut answer = Answer::new(Status::Scored);
         answer.score = Some(0.5);
         change(&mut answer);
-        check(&answer, Scale::Unit)
+        possible(&answer, Scale::Unit)
     }
 
     fn json(text: &str) -> Option<Json> {
@@ -77,7 +107,21 @@ mod tests {
         assert_eq!(said, Ok(()));
         let mut points = Answer::new(Status::Scored);
         points.score = Some(5.0);
-        assert_eq!(check(&points, Scale::Points), Ok(()));
+        assert_eq!(possible(&points, Scale::Points), Ok(()));
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_the_limits_of_its_scorer_allow() {
+        let mut limits = Limits::default();
+        limits.reason_bytes = 2000;
+        let limits = serde_json::to_string(&limits).unwrap();
+        let said = |bytes: usize| {
+            let mut answer = Answer::new(Status::Scored);
+            answer.reason = Some("x".repeat(bytes));
+            within_limits(&answer, &limits)
+        };
+        assert_eq!(said(2000), Ok(()));
+        assert_eq!(said(2001).unwrap_err(), "the reason has 2001 bytes, and the most is 2000");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use scorebox::{
     sandbox::LoadedScorer,
     store::{RunId, RunSource, RunSpec, ScorerSpec},
     suite::Suite,
+    verify::{Difference as VerifyDifference, plan_differences},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -191,8 +192,37 @@ impl Plan {
         Some(suite)
     }
 
+    /// What is wrong with it, in words, because any program may have written it: what no suite can say, and where it contradicts
+    /// itself. `None` if nothing is.
+    pub(crate) fn fault(&self) -> Option<String> {
+        if let Some(id) = self.repeated_scorer() {
+            return Some(format!("its plan names the scorer `{id}` twice"));
+        }
+        for ScorerSpec { scorer_id: id, weight, config_json, config_digest, .. } in &self.scorers {
+            if id.is_empty() || id.contains(':') {
+                return Some(format!("its plan names a scorer `{id}`, which no suite can"));
+            }
+            if !(weight.is_finite() && *weight >= 0.0) {
+                return Some(format!(
+                    "its plan gives `{id}` the weight {weight}, which must be 0 or more"
+                ));
+            }
+            if Digest::of(config_json.as_bytes()) != *config_digest {
+                return Some(format!("the configuration of `{id}` is not the one of its digest"));
+            }
+        }
+        let suite = (self.suite_json.as_str(), self.suite_digest);
+        let contradictions = plan_differences(suite, self.seed.as_deref(), &self.scorers);
+        let VerifyDifference { what, stored, computed, .. } = contradictions.into_iter().next()?;
+        let said = |text: Option<String>| text.unwrap_or_else(|| "nothing".to_owned());
+        let (stored, computed) = (said(stored), said(computed));
+        Some(format!(
+            "its plan contradicts itself: the {what} is {stored}, and by its suite {computed}"
+        ))
+    }
+
     /// A scorer that it names more than once.
-    pub(crate) fn repeated_scorer(&self) -> Option<&str> {
+    fn repeated_scorer(&self) -> Option<&str> {
         let mut seen = HashSet::new();
         let mut ids = self.scorers.iter().map(|scorer| scorer.scorer_id.as_str());
         ids.find(|id| !seen.insert(*id))

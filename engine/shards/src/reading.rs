@@ -131,7 +131,7 @@ impl<'a> Batch<'a> {
                     result.scorer, spec.scorer_id
                 ));
             }
-            check(&result.answer, spec.scale)
+            check(&result.answer, spec)
                 .map_err(|why| format!("the result of `{}`: {why}", spec.scorer_id))?;
             Ok(result)
         });

@@ -202,8 +202,8 @@ fn plan_of(
     }
     let plan: Plan = serde_json::from_str(plan)
         .map_err(|error| refused(format!("its plan cannot be read: {error}")))?;
-    match plan.repeated_scorer() {
-        Some(id) => Err(refused(format!("its plan names the scorer `{id}` twice"))),
+    match plan.fault() {
+        Some(why) => Err(refused(why)),
         None => Ok(Some(plan)),
     }
 }

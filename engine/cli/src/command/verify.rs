@@ -13,8 +13,8 @@ use scorebox::{
     digest::Digest,
     judge::JudgeIdentity,
     sandbox::Sandbox,
-    store::{RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
-    verify::{Receipt, VerifyRequest, verify, verify_root},
+    store::{RunId, RunState, ScoreFilter, ScoreId, ScorerSpec, Store, StoreError},
+    verify::{Receipt, Verdict, VerifyRequest, verify, verify_root},
 };
 use scorebox_shards::{Named, ShardError, Shards, sample_of_shards, shard_files};
 use tempfile::TempDir;
@@ -32,6 +32,10 @@ use crate::{
 
 /// The database with a sample of shards, in its folder.
 const SAMPLE: &str = "sample.db";
+
+/// A shard must say itself what it was scored with.
+const NOT_A_SHARD: &str = "`scorebox shard` writes shards; make one of what a data engine wrote: \
+     `scorebox merge FILE --suite SUITE -o run.parquet`";
 
 /// Compute stored scores again and show what differs
 ///
@@ -234,13 +238,19 @@ impl Verify {
         let run = run.spec.id.to_string();
         let finding = verify_root(&store, &run, root, |cases| waiting.at(cases))?;
         drop(waiting);
+        // What no root covers may differ, such as the bytes of a component or a case that is not under a key of its run.
+        let root_differs = matches!(
+            &finding.verdict,
+            Verdict::Different { differences } if differences.iter().any(|it| it.what == "root")
+        );
         let mut findings = Findings::default();
         findings.take(finding, self.format)?;
         findings.print(self.format)?;
-        match findings.different {
-            0 => words::say("the root matches: the run has not changed since it ended"),
-            _ => words::say("the root differs: the run has changed since it ended with that root"),
-        }
+        words::say(match (findings.different, root_differs) {
+            (0, _) => "the root matches: the run has not changed since it ended",
+            (_, true) => "the root differs: the run has changed since it ended with that root",
+            (_, false) => "the run has changed since it ended, in what the root does not cover",
+        });
         Ok(self.exit(&findings))
     }
 
@@ -258,13 +268,20 @@ impl Verify {
             return Ok(None);
         }
         let files = shard_files(&self.shard).map_err(shards::failure)?;
-        let shards = Shards::open(&files, Named::default()).map_err(shards::failure)?;
+        let shards = Shards::open(&files, Named::default()).map_err(|error| match error {
+            ShardError::NotAShard { .. } => Failure::new(error.to_string()).hint(NOT_A_SHARD),
+            error => shards::failure(error),
+        })?;
         let _waiting = Waiting::on("drawing a sample of the shards");
         let folder = TempDir::new().map_err(|error| Failure::temporary_folder(&error))?;
         let cases = self.sample.unwrap_or(u64::MAX);
         let database = folder.path().join(SAMPLE);
         let run = sample_of_shards(&shards, cases, self.seed, &database, &setup::registry());
         let run = run.map_err(|error| match error {
+            // What is wrong with the plan or a row is refused by the database, too, and is no matter of room.
+            ShardError::Store(error @ StoreError::Rejected { .. }) => {
+                Failure::new(format!("the shards cannot be stored: {error}"))
+            }
             ShardError::Store(error) => Failure::temporary_database(&error),
             error => shards::failure(error),
         })?;
@@ -311,9 +328,11 @@ fn scope(store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
         return Ok(Scope::Part);
     }
     let run = request.filter().run.as_deref().unwrap_or_default();
-    Ok(match store.run(run)?.root {
-        Some(_) => Scope::Whole,
-        None => Scope::WholeWithoutRoot,
+    let run = store.run(run)?;
+    Ok(match (run.root, run.state) {
+        (Some(_), _) => Scope::Whole,
+        (None, RunState::Running) => Scope::Unended,
+        (None, _) => Scope::WholeWithoutRoot,
     })
 }
 

@@ -1,13 +1,11 @@
 //! Tables for people: aligned columns, no frames, so that they also read well in a pipe. Which characters are safe is in `text`.
 
-use comfy_table::{CellAlignment, ContentArrangement, presets};
-
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{printable, within};
 
 /// Between two columns.
-const GAP: u16 = 2;
+const GAP: usize = 2;
 /// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal.
 const LEAST: usize = 20;
 
@@ -70,7 +68,7 @@ impl Table {
     /// Cuts the texts of the last column to what a terminal of `width` columns has room for beside the others.
     pub(crate) fn fit(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };
-        let others = (0..last).map(|column| self.width_of(column) + usize::from(GAP));
+        let others = (0..last).map(|column| self.width_of(column) + GAP);
         let room = width.saturating_sub(others.sum()).max(LEAST);
         self.cut_last(last, room);
     }
@@ -94,28 +92,40 @@ impl Table {
         texts.fold(self.columns[column].0.width(), usize::max)
     }
 
-    fn laid_out(&self) -> comfy_table::Table {
-        let mut table = comfy_table::Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(self.columns.iter().map(|(title, _)| title))
-            .add_rows(&self.rows);
-        for (index, (_, align)) in self.columns.iter().enumerate() {
-            if let Some(column) = table.column_mut(index) {
-                column.set_padding((0, GAP)).set_cell_alignment(match align {
-                    Align::Left => CellAlignment::Left,
-                    Align::Right => CellAlignment::Right,
-                });
+    /// Writes a line of these cells. Nothing is added behind its last text, which may be large.
+    fn write_line(
+        &self,
+        f: &mut std::fmt::Formatter<'_>,
+        cells: &[String],
+        widths: &[usize],
+    ) -> std::fmt::Result {
+        let (mut line, mut spaces) = (String::new(), 0);
+        for ((cell, width), (_, align)) in cells.iter().zip(widths).zip(&self.columns) {
+            let beside = width.saturating_sub(cell.width());
+            let (before, behind) = match align {
+                Align::Left => (0, beside),
+                Align::Right => (beside, 0),
+            };
+            if !cell.is_empty() {
+                line.extend(std::iter::repeat_n(' ', spaces + before));
+                line.push_str(cell);
+                spaces = 0;
+            } else {
+                spaces += before;
             }
+            spaces += behind + GAP;
         }
-        table
+        writeln!(f, "{}", line.trim_end())
     }
 }
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.laid_out().lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
+        let widths: Vec<usize> =
+            (0..self.columns.len()).map(|column| self.width_of(column)).collect();
+        let titles: Vec<String> = self.columns.iter().map(|(title, _)| title.clone()).collect();
+        self.write_line(f, &titles, &widths)?;
+        self.rows.iter().try_for_each(|row| self.write_line(f, row, &widths))
     }
 }
 
@@ -166,6 +176,14 @@ mod tests {
         assert_eq!(lines(52), whole.replace("five six", "five s…"));
         assert_eq!(lines(46), whole.replace("four five six", "four …"));
         assert_eq!(lines(10), lines(46));
+    }
+
+    #[test]
+    fn a_large_text_makes_no_other_line_long() {
+        let mut table = Table::new(&[("n", Align::Right), ("text", Align::Left)]);
+        table.row(["1", ""]);
+        table.row(["10", &"x".repeat(1000)]);
+        assert_eq!(table.to_string(), format!(" n  text\n 1\n10  {}\n", "x".repeat(1000)));
     }
 
     #[test]

@@ -31,9 +31,7 @@ pub(crate) fn printable_json_line(json: &str) -> Cow<'_, str> {
 
 /// The text in one line of at most `most` characters; what is cut off is shown by `…`.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let words = text.split(terminal::is_space).filter(|word| !word.is_empty());
-    let joined = words.collect::<Vec<_>>().join(" ");
-    let line = printable(&joined);
+    let line = printable(&words_of(text, most));
     match line.char_indices().nth(most) {
         None => line,
         Some(_) => {
@@ -42,6 +40,27 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
             cut
         }
     }
+}
+
+/// The first words of a text with a space between them: enough that `most` characters and one more of them can be shown. What is
+/// behind them, which may be many megabytes, is not looked at.
+fn words_of(text: &str, most: usize) -> String {
+    /// Characters that a sequence may have of which one is looked at: what makes an emoji or a command of several.
+    const AROUND: usize = 64;
+    let mut left = most.saturating_add(AROUND);
+    let mut words = String::new();
+    for word in text.split(terminal::is_space).filter(|word| !word.is_empty()) {
+        if left == 0 {
+            break;
+        }
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        let end = word.char_indices().nth(left).map_or(word.len(), |(end, _)| end);
+        words.push_str(&word[..end]);
+        left = left.saturating_sub(word[..end].chars().count() + 1);
+    }
+    words
 }
 
 /// The line, cut to so many columns of a terminal; what is cut off is shown by `…`.
@@ -76,5 +95,15 @@ mod tests {
     fn one_line_has_a_length() {
         assert_eq!(one_line("a\n b\t c", 10), "a b c");
         assert_eq!(one_line("ééééé", 4), "ééé…");
+        assert_eq!(one_line("a\u{1b}b", 3), "a\\…");
+    }
+
+    /// A word of many megabytes, and many words.
+    #[test]
+    fn no_more_of_a_text_is_read_than_is_shown() {
+        for text in ["x".repeat(10_000), "x ".repeat(10_000)] {
+            assert!(words_of(&text, 10).len() < 200);
+            assert_eq!(one_line(&text, usize::MAX), text.trim_end());
+        }
     }
 }

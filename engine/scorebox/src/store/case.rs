@@ -62,6 +62,12 @@ pub struct CaseContent {
 }
 
 impl CaseContent {
+    /// Whether its JSON is as readers store it: without white space around a value, which the digest leaves out.
+    pub(crate) fn is_as_read(&self) -> bool {
+        let is_trimmed = |json: &str| json.trim_ascii().len() == json.len();
+        is_trimmed(&self.output) && self.parts.iter().all(|(_, json)| is_trimmed(json))
+    }
+
     /// About how much memory it takes, in bytes.
     pub fn bytes(&self) -> usize {
         let parts: usize = self.parts.iter().map(|(_, json)| json.len()).sum();
@@ -150,7 +156,7 @@ impl Store {
             query.query_row([key], case_content).optional()
         };
         self.brief(read)?.ok_or_else(|| {
-            let what = format!("there is no {key:?}");
+            let what = format!("the case with key {} is missing", key.0);
             StoreError::Corrupt { path: self.path.clone(), what }
         })
     }

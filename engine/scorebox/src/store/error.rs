@@ -187,6 +187,14 @@ pub enum StoreError {
         /// The run.
         id: String,
     },
+    /// The run, or a part of it, went while it was read.
+    #[error("the run `{id}` in {} was removed meanwhile", path.display())]
+    Removed {
+        /// The database.
+        path: PathBuf,
+        /// The run.
+        id: String,
+    },
     /// The run is not what it was when it ended.
     #[error("the run `{id}` in {} was changed since it ended", path.display())]
     Changed {
@@ -281,6 +289,7 @@ impl Advised for StoreError {
                 return Some(Advice::Rename { what: Thing::Run, taken: id.clone() });
             }
             Self::Finished { .. } => Database::Verify,
+            Self::Removed { .. } => return None,
             Self::Changed { .. } => Database::VerifyRun,
             Self::BeingWritten { .. } => Database::WaitToResume,
             Self::Copied { .. } => Database::RemoveCopies,

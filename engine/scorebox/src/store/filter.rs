@@ -91,6 +91,11 @@ impl ScoreCursor {
     pub fn case(&self) -> CaseKey {
         self.case
     }
+
+    /// The scorer of the row.
+    pub fn scorer(&self) -> ScorerKey {
+        self.scorer
+    }
 }
 
 /// What `verdict::Policy` does not say holds, in SQL: gates from 0 to 1 and gates among the assertions ask for the best score if they have

@@ -10,6 +10,7 @@
 //! | `fixtures/`     | rows as each released version wrote them                             |
 //! | `effort.rs`     | a bound on how long a statement may read                             |
 //! | `indexes.rs`    | whether the indexes of a run agree with its rows                     |
+//! | `belonging.rs`  | whether the cases and rows of a run stand where all readers find them |
 //! | `root.rs`       | one digest of all that a run holds                                   |
 //! | `size.rs`       | the bytes of all that a run holds                                    |
 //! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
@@ -55,6 +56,7 @@
 
 mod alone;
 mod attempts;
+mod belonging;
 mod browsing;
 mod call_check;
 mod call_counts;
@@ -108,6 +110,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub(crate) use alone::Stored;
 pub use attempts::Attempts;
+pub(crate) use belonging::Stray;
 pub use browsing::{CaseName, Saying};
 pub use call_check::{Altered, Part, Unrecorded};
 pub use call_counts::{CallCounts, SilentJuror};

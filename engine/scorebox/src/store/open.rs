@@ -95,7 +95,7 @@ impl Opening<'_> {
     }
 
     fn to_read(&self) -> Result<Store, StoreError> {
-        if !self.path.exists() && !self.path.is_symlink() {
+        if !self.path.try_exists().unwrap_or(true) {
             return Err(StoreError::Missing { path: self.path.clone() });
         }
         let (store, content) = self.look()?;

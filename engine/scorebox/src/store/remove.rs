@@ -6,16 +6,15 @@ use std::{thread, time::Duration};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::{CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError};
+use super::{
+    CaseKey, OnlyWriter, RunId, RunKey, RunRecord, RunState, Store, StoreError, run::REMOVAL_BEGUN,
+};
 
 /// Score rows that one transaction deletes, or those of one case: others that write wait for it.
 const ROWS_AT_ONCE: usize = 5_000;
 
 /// How long the file is free between two transactions, in which another process gets its turn.
 const PAUSE: Duration = Duration::from_millis(2);
-
-/// What is stored of a run while it is removed, and where its removal ended early.
-const BEGUN: &str = "its removal was begun and not finished";
 
 /// What a removal has deleted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -189,7 +188,7 @@ impl Removal<'_> {
             self.must_not_be_copied(run)?;
         }
         for run in self.all {
-            self.store.set_state(run.key, RunState::Stopped, Some(BEGUN), Some(now_ms))?;
+            self.store.set_state(run.key, RunState::Stopped, Some(REMOVAL_BEGUN), Some(now_ms))?;
         }
         let version = self.data_version()?;
         self.store.explained(change.commit())?;
@@ -287,12 +286,23 @@ impl Removal<'_> {
     }
 }
 
-/// A run without cases; answers how many rows it had that belong to no case, which only damage makes.
+/// Cases that say that they are of a run, under a key of no run: they would be cases of the next run that gets this one's number.
+/// Only someone who writes the file by hand makes them.
+const STRAY_CASES: &str = "
+    SELECT case_key FROM cases WHERE run = ?1 AND case_key >> 40 NOT IN (SELECT run FROM runs)";
+
+/// A run without cases; answers how many rows it had that belong to no case of it, which only damage makes.
 fn remove_head(conn: &Connection, run: RunKey) -> rusqlite::Result<usize> {
     let (first, last) = CaseKey::bounds(run);
     conn.execute("DELETE FROM score_calls WHERE case_key BETWEEN ?1 AND ?2", [first, last])?;
     let stray = "DELETE FROM score_rows WHERE case_key BETWEEN ?1 AND ?2";
-    let stray = conn.execute(stray, [first, last])?;
+    let mut stray = conn.execute(stray, [first, last])?;
+    for table in ["score_calls", "score_rows"] {
+        let sql = format!("DELETE FROM {table} WHERE case_key IN ({STRAY_CASES})");
+        let rows = conn.execute(&sql, [run])?;
+        stray += if table == "score_rows" { rows } else { 0 };
+    }
+    conn.execute(&format!("DELETE FROM cases WHERE case_key IN ({STRAY_CASES})"), [run])?;
     for sql in [
         "DELETE FROM summaries WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)",
         "DELETE FROM scorers WHERE run = ?1",

@@ -18,6 +18,9 @@ use super::{
 };
 use crate::digest::Digest;
 
+/// What is stored of a run while it is removed, and where its removal ended early.
+pub(super) const REMOVAL_BEGUN: &str = "its removal was begun and not finished";
+
 /// What is known about a run when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunSpec {
@@ -67,6 +70,13 @@ pub struct RunRecord {
     pub size_bytes: Option<u64>,
     /// Lines that are not valid cases and were skipped; 0 while it runs for the first time, and if an older scorebox ended it.
     pub cases_bad: u64,
+}
+
+impl RunRecord {
+    /// Whether a removal of it was begun, and has not ended.
+    pub(crate) fn is_being_removed(&self) -> bool {
+        self.state_reason.as_deref() == Some(REMOVAL_BEGUN)
+    }
 }
 
 /// A run that may be written: what [`super::RunWriter`] needs.

@@ -15,11 +15,13 @@
 //! - `sample`: which rows are looked at if not all are.
 //! - `trial`: what another component says about the same cases.
 //! - `plan`: that the scorers of a run are those of its plan.
+//! - `belonging`: that what is stored of a run stands where all readers find it.
 //! - `whole_run`: that no score is missing, what the plan shows, and what scorers said about the run.
 //! - `whole_root`: that a run is, to the last column, what its root says.
 //! - here: all scores of a run.
 
 mod answer;
+mod belonging;
 mod comparing;
 mod finding;
 mod plan;
@@ -40,11 +42,12 @@ use std::{sync::Arc, thread};
 
 use crate::{
     sandbox::Sandbox,
-    store::{ScoreFilter, Store, StoreError},
+    store::{RunRecord, ScoreFilter, Store, StoreError},
 };
 
 pub use answer::Difference;
 pub use finding::{Finding, Unproved, Verdict};
+pub use plan::plan_differences;
 pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
 pub use receipt_answer::ReceiptAnswer;
 pub use receipt_calls::ReceiptCall;
@@ -72,9 +75,38 @@ pub struct VerifyRequest {
 /// be said about the run as a whole follows.
 ///
 /// # Errors
-/// If the run is not there, or the database cannot be read. Whatever is wrong with a score is a
+/// If the run is not there, or the database cannot be read; [`StoreError::Removed`]. Whatever is wrong with a score is a
 /// finding, not an error.
 pub async fn verify(
+    store: &Store,
+    request: &VerifyRequest,
+    sandbox: &Sandbox,
+    take: impl FnMut(Finding) -> bool,
+) -> Result<(), StoreError> {
+    let before = request.filter.run.as_deref().map(|id| store.run(id)).transpose()?;
+    let verified = verify_rows(store, request, sandbox, take).await;
+    match before {
+        Some(before) if was_removed(store, &before, verified.is_err())? => {
+            let (path, id) = (store.path().to_owned(), before.spec.id.to_string());
+            Err(StoreError::Removed { path, id })
+        }
+        _ => verified,
+    }
+}
+
+/// Whether a run that was there is no longer all there. No snapshot is held while scores are computed, which may take hours: all that
+/// others write meanwhile would stay in the log.
+fn was_removed(store: &Store, before: &RunRecord, broke: bool) -> Result<bool, StoreError> {
+    match store.run(before.spec.id.as_str()) {
+        Err(StoreError::NoSuchRun { .. }) => Ok(true),
+        // What an earlier removal left can be verified.
+        Ok(now) => Ok(now.key != before.key
+            || now.is_being_removed() && (broke || !before.is_being_removed())),
+        Err(error) => Err(error),
+    }
+}
+
+async fn verify_rows(
     store: &Store,
     request: &VerifyRequest,
     sandbox: &Sandbox,

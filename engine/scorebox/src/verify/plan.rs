@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     digest::Digest,
-    store::{RunRecord, ScorerRecord, ScorerSpec, Store, StoreError},
+    store::{RunRecord, RunSpec, ScorerSpec, Store, StoreError},
     verdict::{Policy, PolicyOverrides},
 };
 
@@ -12,17 +12,28 @@ use super::Difference;
 
 /// What the plan of a run and its scorers do not agree on.
 pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
-    let digest = Digest::of(run.spec.suite_json.as_bytes());
-    if digest != run.spec.suite_digest {
-        let stored = run.spec.suite_digest.to_string();
-        return Ok(vec![Difference::new("plan", stored, digest.to_string())]);
+    let scorers: Vec<ScorerSpec> =
+        store.scorers(run.key)?.into_iter().map(|scorer| scorer.spec).collect();
+    let RunSpec { suite_json, suite_digest, seed, .. } = &run.spec;
+    Ok(plan_differences((suite_json, *suite_digest), seed.as_deref(), &scorers))
+}
+
+/// What a plan (the suite's JSON, and the digest that it should have) does not agree on with the seed and the scorers that are
+/// stored beside it.
+pub fn plan_differences(
+    (plan, digest): (&str, Digest),
+    seed: Option<&str>,
+    scorers: &[ScorerSpec],
+) -> Vec<Difference> {
+    let actual = Digest::of(plan.as_bytes());
+    if actual != digest {
+        return vec![Difference::new("plan", digest.to_string(), actual.to_string())];
     }
-    let scorers = store.scorers(run.key)?;
-    let stored: Vec<Planned> = scorers.iter().map(|scorer| Planned::stored(&scorer.spec)).collect();
-    let planned = planned(&run.spec.suite_json, &scorers);
-    let seed = planned_seed(&run.spec.suite_json);
-    if run.spec.seed.is_some() && run.spec.seed != seed {
-        return Ok(vec![Difference::of("seed", run.spec.seed.clone(), seed)]);
+    let stored: Vec<Planned> = scorers.iter().map(Planned::stored).collect();
+    let planned = planned(plan, scorers);
+    let planned_seed = planned_seed(plan);
+    if seed.is_some() && seed != planned_seed.as_deref() {
+        return vec![Difference::of("seed", seed.map(str::to_owned), planned_seed)];
     }
     let differences = (0..planned.len().max(stored.len())).filter_map(|index| {
         let (stored, planned) = (stored.get(index), planned.get(index));
@@ -34,7 +45,7 @@ pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Differen
         let text = |planned: Option<&Planned>| planned.map(Planned::to_string);
         Some(Difference::of("scorer of the plan", text(stored), text(planned)))
     });
-    Ok(differences.collect())
+    differences.collect()
 }
 
 /// What a plan decides of a scorer.
@@ -140,7 +151,7 @@ fn planned_seed(plan: &str) -> Option<String> {
 
 /// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it. What it does not say about how
 /// scores count is what the component declares.
-fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
+fn planned(plan: &str, stored: &[ScorerSpec]) -> Vec<Planned> {
     let plan: Value = serde_json::from_str(plan).unwrap_or_default();
     let scorers = plan["scorers"].as_array().map_or(&[][..], Vec::as_slice);
     let of = |(index, scorer): (usize, &Value)| Planned {
@@ -156,7 +167,7 @@ fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
         of: scorer["of"].clone(),
         on: scorer["on"].clone(),
         judge: scorer["judge"].clone(),
-        policy: stored.get(index).and_then(|stored| planned_policy(scorer, &stored.spec)),
+        policy: stored.get(index).and_then(|stored| planned_policy(scorer, stored)),
     };
     scorers.iter().enumerate().map(of).collect()
 }

@@ -43,7 +43,7 @@ impl Rescorer {
         Rescorer::new(Err(Verdict::not_verifiable(reason)))
     }
 
-    fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
+    pub(super) fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
         let (condition, subject, selection) = (None, None, Selection::default());
         Rescorer { loaded, condition, output_from: None, subject, selection, seed: None }
     }
@@ -239,12 +239,13 @@ impl Rescorer {
         if answer::is_a_time_out(stored) {
             return Err(Verdict::not_verifiable("it timed out, which depends on the machine"));
         }
-        if answer::is_without_a_judge(stored) {
+        let scorer = self.scorer().map_err(Verdict::clone)?;
+        // A scorer that asks none has an answer.
+        if self.asks_judge() && answer::is_without_a_judge(stored) {
             return Err(Verdict::not_verifiable(
                 "a judge had no answer, which another time it may have",
             ));
         }
-        let scorer = self.scorer().map_err(Verdict::clone)?;
         if names_files && scorer.lacks().any(|grant| grant == Grant::Workspace) {
             return Err(Verdict::NotVerifiable {
                 reason: "it looked at files, which are not stored".to_owned(),

@@ -121,10 +121,13 @@ impl<'a> StoredRows<'a> {
 
     fn next_record(&mut self) -> Result<Option<ScoreRecord>, StoreError> {
         if let Some(drawn) = &mut self.drawn {
-            return match drawn.next() {
-                Some(cursor) => self.store.score_at(cursor),
-                None => Ok(None),
-            };
+            // A row of no case has no record.
+            for cursor in drawn {
+                if let Some(record) = self.store.score_at(cursor)? {
+                    return Ok(Some(record));
+                }
+            }
+            return Ok(None);
         }
         if self.page.len() == 0 {
             self.page = self.store.scores(self.filter, self.after, PAGE)?.into_iter();

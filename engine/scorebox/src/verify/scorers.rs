@@ -1,13 +1,16 @@
 //! The scorers of stored rows, each loaded once. Scores nothing.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 use crate::{
     sandbox::Sandbox,
     store::{RunRecord, ScoreRecord, ScorerRecord, Store, StoreError},
 };
 
-use super::rescore::Rescorer;
+use super::{Verdict, rescore::Rescorer};
 
 /// The scorers of the rows, each loaded once.
 #[derive(Default)]
@@ -17,14 +20,37 @@ pub(super) struct Scorers {
 }
 
 impl Scorers {
-    /// The scorer of a row.
+    /// The scorer of a row, which must be one of the row's run: another one may have its name.
     pub(super) async fn of(
         &mut self,
         store: &Store,
         record: &ScoreRecord,
         sandbox: &Sandbox,
     ) -> Result<Arc<Rescorer>, StoreError> {
-        self.named(store, record.run_id.as_str(), &record.row.scorer_id, sandbox).await
+        let run = record.run_id.as_str();
+        let (_, scorers) = self.run(store, run)?;
+        if !scorers.iter().any(|scorer| scorer.key == record.cursor.scorer()) {
+            let (stored, expected) = ("one of another run", "one of this run");
+            let verdict = Verdict::different("scorer", stored.to_owned(), expected.to_owned());
+            return Ok(Arc::new(Rescorer::new(Err(verdict))));
+        }
+        self.named(store, run, &record.row.scorer_id, sandbox).await
+    }
+
+    /// A run, and its scorers.
+    fn run(
+        &mut self,
+        store: &Store,
+        id: &str,
+    ) -> Result<&(RunRecord, Vec<ScorerRecord>), StoreError> {
+        Ok(match self.runs.entry(id.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let run = store.run(id)?;
+                let scorers = store.scorers(run.key)?;
+                unknown.insert((run, scorers))
+            }
+        })
     }
 
     /// The scorer of this name in a run.
@@ -39,14 +65,8 @@ impl Scorers {
         if let Some(loaded) = self.loaded.get(&name) {
             return Ok(Arc::clone(loaded));
         }
-        if !self.runs.contains_key(&name.0) {
-            let run = store.run(&name.0)?;
-            let scorers = store.scorers(run.key)?;
-            self.runs.insert(name.0.clone(), (run, scorers));
-        }
-        let run = self.runs.get(&name.0);
-        let scorers = run.map_or(&[][..], |(_, scorers)| scorers);
-        let seed = run.and_then(|(run, _)| run.spec.seed.as_deref());
+        let (run, scorers) = self.run(store, run)?;
+        let seed = run.spec.seed.as_deref();
         let spec = scorers.iter().find(|scorer| scorer.spec.scorer_id == name.1);
         let rescorer = match spec {
             Some(scorer) => Rescorer::load(store, &scorer.spec, scorers, seed, sandbox).await?,

@@ -14,7 +14,7 @@ use crate::{
 use super::{
     Difference, Finding, Verdict,
     answer::{self, JsonAs},
-    plan,
+    belonging, plan,
     rescore::unproved_of,
     scorers::Scorers,
     whole_root,
@@ -33,8 +33,8 @@ pub(super) async fn findings(
     let mut findings = Vec::new();
     if only.is_none() {
         findings.extend(whole_root::not_the_stored_one(store, &run)?);
-        let differences = plan::differences(store, &run)?;
-        if !differences.is_empty() {
+        let of_the_run = [belonging::differences(store, &run)?, plan::differences(store, &run)?];
+        for differences in of_the_run.into_iter().filter(|it| !it.is_empty()) {
             findings.push(Finding::new(run_id, Verdict::Different { differences }));
         }
     }

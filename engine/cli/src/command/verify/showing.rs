@@ -53,6 +53,8 @@ pub(super) enum Scope {
     Whole,
     /// All that can be computed.
     WholeWithoutRoot,
+    /// The same of a run that has not ended, and so has no root yet.
+    Unended,
 }
 
 impl Findings {
@@ -144,6 +146,10 @@ impl Findings {
             Some(Scope::WholeWithoutRoot) => Some(
                 "which cases and scores there are, their names, versions, origins and times: \
                      the run has no root that this version of scorebox can read",
+            ),
+            Some(Scope::Unended) => Some(
+                "which cases and scores there are, their names, versions, origins and times: \
+                     the run has not ended, and has no root yet",
             ),
             Some(Scope::Whole) | None => None,
         };

@@ -152,6 +152,24 @@ fn a_damaged_database_does_not_hold_up_a_removal() {
 }
 
 #[test]
+fn a_case_that_only_says_that_it_is_of_the_run_goes_with_it() {
+    let (folder, mut store) = database();
+    let path = folder.path().join("scores.db");
+    filled(&path, "r", 2);
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(
+        "PRAGMA ignore_check_constraints = 1;
+         PRAGMA foreign_keys = 0;
+         UPDATE cases SET case_key = 7 << 40 WHERE ordinal = 0;
+         UPDATE score_rows SET case_key = 7 << 40 WHERE case_key = 1 << 40;",
+    )
+    .unwrap();
+    store.remove_runs(&["r"], 2, |_| {}).unwrap();
+    let left = "SELECT (SELECT count(*) FROM cases) + (SELECT count(*) FROM score_rows)";
+    assert_eq!(conn.query_row(left, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+}
+
+#[test]
 fn a_run_that_is_being_written_stays() {
     let (folder, mut store) = database();
     let path = folder.path().join("scores.db");
