@@ -32,8 +32,9 @@ use serde_json::{Map, json};
 /// but not through objects that the expression makes, `..`, `reduce` and `foreach`: there the key is
 /// `null`. If the expression yields `null` or nothing, the result is not-applicable; if it fails,
 /// the result is an error, and so is a division by zero. In jq `null` is less than any number, so
-/// `.usage.outputTokens <= 10000` also holds if the case has no usage; `.usage.outputTokens | values
-/// | . <= 10000` yields nothing then. An expression that never ends runs out of fuel.
+/// `.usage.outputTokens <= 10000` also holds if the case has no usage;
+/// `.usage.outputTokens | values | . <= 10000` yields nothing then. An expression that never ends
+/// runs out of fuel.
 ///
 /// The language is that of jq. It lacks files, modules, clock, dates, environment, `input`, `halt`,
 /// `?//`, `$__loc__`, the formats `@base32`, `@base64`, `@html` and `@uri`, and, of the functions on
@@ -42,10 +43,10 @@ use serde_json::{Map, json};
 /// of an operator with several results on both sides, the left side's come first one after the
 /// other; `reduce` and `foreach` continue with each result of an update, and with nothing if there
 /// is none; `|= empty` removes one after the other, so that later places have moved; `nan` and
-/// `infinite` are written so in texts; `limit` and `skip` take a negative count for 0. Regular
-/// expressions have the syntax of regex-lite: `\w`, `\d` and `\b` know ASCII only, `$` is the very
-/// end, also after a line break, and there is no flag `l`. `fromjson` fails on a text nested more
-/// than 127 deep.
+/// `infinite` are written so in texts; a negative count of `limit` and `skip` is 0. Regular
+/// expressions have the syntax of regex-lite: `\w`, `\d` and `\b` know ASCII only, and so do
+/// ranges of letters with the flag `i`; `$` is the very end, even after a line break, and there is
+/// no flag `l`. `fromjson` fails on a text nested more than 127 deep.
 ///
 /// Replaces niceeval's `satisfies`, whose predicates are code and a gate there, and one-line
 /// `javascript` and `python` assertions of promptfoo.
