@@ -117,8 +117,10 @@ mod command_sampling;
 mod command_score;
 /// One score, and an inspection, of scorers that ask a judge.
 mod command_score_judges;
-/// Scripts as scorers: scored, run, built, imported, verified.
+/// Scripts as scorers: scored, run, built, verified.
 mod command_script;
+/// What scripts import.
+mod command_script_imports;
 /// Scripts that ask a judge.
 mod command_script_judges;
 /// `scorebox search`: built-in scorers, and indexes of published ones.

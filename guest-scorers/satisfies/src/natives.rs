@@ -4,15 +4,12 @@
 use jaq_core::Exn;
 use jaq_core::RunPtr;
 use jaq_core::ValR;
-use jaq_core::data::JustLut;
 use jaq_core::native::{Filter, Fun, bome, run, unary, v};
 use jaq_std::ValT as _;
 
 use crate::regular_expressions::{Parts, matches};
-use crate::value::{Error, Value};
+use crate::value::{Data, Error, Value};
 use crate::{collections, json_text, numbers};
-
-pub(crate) type Data = JustLut<Value>;
 
 type Natives<const N: usize> = [Filter<RunPtr<Data>>; N];
 

@@ -9,8 +9,8 @@ use scorebox_config_keys::nearest;
 use scorebox_sdk::excerpt;
 use serde_json::Value;
 
-use crate::natives::{Data, natives};
-use crate::value;
+use crate::natives::natives;
+use crate::value::{self, Data};
 
 /// What is left out of jaq's library: it reaches out of the sandbox, it needs tables that a score does not,
 /// or this crate has another in its place.

@@ -5,8 +5,7 @@ use jaq_json::{Map, Val};
 use jaq_std::ValT as _;
 use regex_lite::{Match, Regex, RegexBuilder};
 
-use crate::natives::Data;
-use crate::value::{Error, Value};
+use crate::value::{Data, Error, Value};
 
 /// Which parts of a text are wanted: those between matches, the matches, or both in turn.
 pub(crate) struct Parts {

@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 use std::rc::Rc;
 
 use jaq_core::box_iter::{BoxIter, box_once};
+use jaq_core::data::JustLut;
 use jaq_core::path::Opt;
 use jaq_core::val::Range;
 use jaq_core::{Exn, ValR, ValT, ValX};
@@ -12,6 +13,8 @@ use jaq_json::{Map, Num, Val};
 use jaq_std::ValT as _;
 
 pub(crate) type Error = jaq_core::Error<Value>;
+/// What filters run with: nothing but their definitions.
+pub(crate) type Data = JustLut<Value>;
 
 /// A value; what is inside arrays and objects needs no wrapper.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

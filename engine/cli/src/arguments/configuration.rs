@@ -5,7 +5,7 @@ use std::{collections::HashSet, fmt};
 use scorebox::{input_file::MOST_CONFIGURATION_BYTES, sandbox::ScorerConfig};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::scorer::read_if_file;
+use super::text_or_file::read_if_file;
 use crate::failure::Failure;
 
 /// A configuration as it is typed: a JSON object, or `@FILE`.

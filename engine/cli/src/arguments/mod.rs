@@ -19,6 +19,7 @@
 //! - `scorer`: one scorer, its limits and grants.
 //! - `scoring`: what the commands have in common that score many cases.
 //! - `telemetry`: the export to an OpenTelemetry collector.
+//! - `text_or_file`: a text as it is typed, or from a file.
 //! - `workspace`: the folder with the files that tasks left.
 
 mod case;
@@ -42,6 +43,7 @@ mod run_id;
 mod scorer;
 mod scoring;
 mod telemetry;
+mod text_or_file;
 mod workspace;
 
 pub(crate) use case::CaseArguments;
@@ -67,11 +69,10 @@ pub(crate) use reports::{
 };
 pub(crate) use requirements::{RequirementArguments, RunEnded};
 pub(crate) use run_id::run_id;
-pub(crate) use scorer::{
-    LimitArguments, ScorerArguments, described, number, read_if_file, split_named,
-};
+pub(crate) use scorer::{LimitArguments, ScorerArguments, described, number, split_named};
 pub(crate) use scoring::ScoringArguments;
 pub(crate) use telemetry::TelemetryArguments;
+pub(crate) use text_or_file::read_if_file;
 pub(crate) use workspace::WorkspaceArguments;
 
 /// The suite file that is meant if none is named.

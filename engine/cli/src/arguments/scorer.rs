@@ -16,7 +16,7 @@ use scorebox::{
 use super::{completing, configuration::parse_config};
 use crate::{
     failure::Failure,
-    input, locked, setup,
+    locked, setup,
     waiting::{COMPILING, Waiting},
 };
 
@@ -180,14 +180,6 @@ pub(crate) async fn described(
         }
     }
     sandbox.describe(component, limits, grants).await
-}
-
-/// The text itself, or the content of the file named after `@`, of at most so many bytes.
-pub(crate) fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
-    match written.strip_prefix('@') {
-        None => Ok(written.to_owned()),
-        Some(path) => input::read_file(Path::new(path), most_bytes),
-    }
 }
 
 /// A number that scores can be compared with.

@@ -76,7 +76,7 @@ impl Table {
     /// The same, but no text continues on another line of the terminal: who wrote it could make it look like a row.
     pub(crate) fn fit_in_lines(&mut self, width: usize) {
         let Some(last) = self.columns.len().checked_sub(1) else { return };
-        let others = (0..last).map(|column| self.width_of(column) + usize::from(GAP));
+        let others = (0..last).map(|column| self.width_of(column) + GAP);
         let room = room_after(others.sum(), width);
         self.cut_last(last, room);
     }

@@ -10,8 +10,8 @@ use super::{
     ScoreError,
     mistake::Mistake,
     place::Place,
+    schema_types::{is_closed, is_of, kinds, typed},
     scorer_config::ScorerConfig,
-    script_config::{is_of, kinds, typed},
 };
 
 /// Mistakes of one configuration that are reported.
@@ -161,12 +161,6 @@ fn in_words<'k>(kind: &'k str, schema: &Schema) -> &'k str {
         "object" => "an object",
         kind => kind,
     }
-}
-
-/// Whether an object has no keys but those that the schema lists: only one that says so.
-pub(super) fn is_closed(schema: &Schema) -> bool {
-    schema.get("additionalProperties") == Some(&Value::Bool(false))
-        && !schema.contains_key("patternProperties")
 }
 
 /// The mistake of a key of the object at `place` that is not among `names`.

@@ -9,9 +9,8 @@ use serde_json::{Map, Number, Value};
 use crate::contract::ScorerInfo;
 
 use super::{
-    config_check::is_closed,
+    schema_types::{is_closed, kinds, typed},
     scorer_config::ScorerConfig,
-    script_config::{kinds, typed},
 };
 
 /// How deep a configuration is spelled, as it is checked.

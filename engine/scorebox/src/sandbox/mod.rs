@@ -18,6 +18,7 @@
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
 //! - `config_schema`: whether what a scorer describes as the schema of its configuration is one.
 //! - `config_spelling`: what a compiled scorer is configured with: the same values, as its schema spells them.
+//! - `schema_types`: what a schema says about one value.
 //! - `script_config`: what a script is configured with: values such as its schema says, with its defaults.
 //! - `named_model`: whether a scorer may ask the models that its configuration names.
 //! - `mistake`, `place`: what is wrong with one value of a configuration or a schema, and where it is.
@@ -85,6 +86,7 @@ mod parser_thread;
 mod phrases;
 mod place;
 mod result;
+mod schema_types;
 mod score;
 mod scorer_config;
 mod script_config;

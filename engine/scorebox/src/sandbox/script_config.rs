@@ -10,10 +10,11 @@ use crate::contract::ScorerInfo;
 
 use super::{
     Anatomy, ScoreError,
-    config_check::{is_closed, unknown},
+    config_check::unknown,
     config_spelling::spelled,
     mistake::Mistake,
     place::Place,
+    schema_types::{is_closed, is_of, kinds, typed},
     scorer_config::ScorerConfig,
 };
 
@@ -338,42 +339,6 @@ fn size(value: &Value) -> usize {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
         Value::Object(object) => 1 + object.values().map(size).sum::<usize>(),
         _ => 1,
-    }
-}
-
-/// The types that a schema allows; none if it allows all.
-pub(super) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(kind)) => vec![kind],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// A text as the number or the boolean that is wanted, if a text is not.
-pub(super) fn typed(text: &str, kinds: &[&str]) -> Option<Value> {
-    let wants = |kind: &str| kinds.contains(&kind);
-    match text {
-        _ if wants("string") => None,
-        "true" | "false" if wants("boolean") => Some(Value::Bool(text == "true")),
-        _ if wants("number") || wants("integer") => {
-            serde_json::from_str::<Number>(text).ok().map(Value::Number)
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn is_of(value: &Value, kind: &str) -> bool {
-    match kind {
-        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        "number" => value.is_number(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        "null" => value.is_null(),
-        // A schema with another word is refused.
-        _ => true,
     }
 }
 
