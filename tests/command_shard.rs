@@ -330,6 +330,27 @@ fn a_sample_of_shards_is_verified_without_a_database() {
 }
 
 #[test]
+fn no_sample_is_drawn_of_shards_that_contradict_each_other() {
+    let folder = with_shards();
+    Shard::read(&folder.path("out-0.parquet"))
+        .with_score(0, Some(0.75))
+        .write(&folder.path("other.parquet"));
+    // Whichever of the two rows were looked at, the other would not be.
+    for shards in ["out-0.parquet --shard other.parquet", "other.parquet --shard out-0.parquet"] {
+        let refused =
+            folder.sh(&format!("scorebox verify --shard {shards} --sample 1000")).exits_with(2);
+        assert!(refused.stderr.contains("such as `same` of case `case 0`: "), "{refused}");
+        assert!(refused.stderr.contains("nothing was verified"), "{refused}");
+    }
+    // What two shards have alike is in the sample once.
+    folder.sh("cp out-0.parquet again.parquet").exits_with(0);
+    let once =
+        folder.sh("scorebox verify --shard out-0.parquet --shard again.parquet --sample 1000");
+    let alone = folder.sh("scorebox verify --shard out-0.parquet --sample 1000");
+    assert_eq!(once.exits_with(0).stderr, alone.exits_with(0).stderr);
+}
+
+#[test]
 fn the_page_lists_the_columns_of_the_schema() {
     let folder = with_shards();
     let shard = schema(&folder.path("out-0.parquet"));

@@ -1,6 +1,6 @@
-//! What to do about an error of shards, which several commands have. Reads no row.
+//! What commands that read shards have in common: how far they are, and what to do about an error. Reads no row.
 
-use std::path::Path;
+use std::{ops::ControlFlow, path::Path};
 
 use scorebox::{advice::Advised as _, store::StoreError};
 use scorebox_shards::{ShardError, TableError};
@@ -9,6 +9,7 @@ use crate::{
     advice,
     failure::Failure,
     report::{one_line, shell_word},
+    waiting::Waiting,
 };
 
 /// Columns that a hint lists.
@@ -109,4 +110,18 @@ fn table_hint(error: &TableError) -> Option<String> {
         TableError::NotJson { .. } => "cast it to text or numbers first".to_owned(),
         _ => return None,
     })
+}
+
+/// Shows how far it is; a signal ends the process.
+pub(crate) fn shown(waiting: &Waiting, count: u64) -> ControlFlow<()> {
+    waiting.at(count);
+    ControlFlow::Continue(())
+}
+
+/// The two shards of a difference.
+pub(crate) fn where_it_is([one, other]: &[String; 2]) -> String {
+    match one == other {
+        true => format!("{one}, twice"),
+        false => format!("{one} and {other}"),
+    }
 }

@@ -28,7 +28,6 @@ use crate::{
     merging::Merge,
     plan::Plan,
     results::{ScorerResult, WideRow},
-    shards::{At, Shards},
 };
 
 /// Rows after which what was written is committed: others may be waiting to write.
@@ -87,20 +86,22 @@ pub async fn merge_into_database(
     Ok(MergedRun { id, cases, root, summarized: plan.summaries.clone() })
 }
 
-/// Stores a random sample of so many cases as a run of a new database, which is no whole run; answers with its id.
+/// Stores a random sample of so many cases as a run of a new database, which is no whole run; answers with its id. A case that
+/// several rows have is in it once, as in a merge.
 ///
 /// # Errors
 /// As [`merge_into_database`].
 pub fn sample_of_shards(
-    shards: &Shards,
+    merge: &Merge,
     cases: u64,
     seed: u64,
     database: &Path,
     registry: &Registry,
 ) -> Result<RunId, ShardError> {
-    let plan = shards.plan();
+    merge.must_agree()?;
+    let plan = merge.shards.plan();
     let specs = with_components(plan, registry)?;
-    let sample = sample(shards, cases, seed)?;
+    let sample = sample(merge, cases, seed)?;
     let id = run_id(plan)?;
     let mut writer = open(database, &id, plan, &specs)?;
     write(
@@ -108,8 +109,8 @@ pub fn sample_of_shards(
         &id,
         |_| ControlFlow::Continue(()),
         |take| {
-            shards.for_each(|at, checked| match sample.contains(&at) {
-                true => take(&checked.row, &checked.case),
+            merge.for_each(|row, case| match sample.contains(&drawn(row, seed)) {
+                true => take(row, case),
                 false => Ok(()),
             })
         },
@@ -118,28 +119,24 @@ pub fn sample_of_shards(
     Ok(id)
 }
 
-/// The places of the cases whose names have the smallest digests with the seed; of one name, the first place.
-fn sample(shards: &Shards, cases: u64, seed: u64) -> Result<HashSet<At>, ShardError> {
-    let mut taken: BinaryHeap<([u8; 32], At)> = BinaryHeap::new();
-    let mut names = HashSet::new();
-    shards.for_each(|at, checked| {
-        let row = &checked.row;
-        let numbers = [seed.to_le_bytes(), u64::from(row.iteration).to_le_bytes()];
-        let attempt = row.attempt.to_le_bytes();
-        let parts = [&numbers[0][..], row.id.as_bytes(), &numbers[1], &attempt];
-        let drawn = *Digest::of_parts(parts).as_bytes();
-        if !names.contains(&drawn) {
-            names.insert(drawn);
-            taken.push((drawn, at));
-        }
-        if taken.len() as u64 > cases
-            && let Some((last, _)) = taken.pop()
-        {
-            names.remove(&last);
+/// What the cases of a sample are drawn by: the smallest of all.
+fn sample(merge: &Merge, cases: u64, seed: u64) -> Result<HashSet<[u8; 32]>, ShardError> {
+    let mut taken: BinaryHeap<[u8; 32]> = BinaryHeap::new();
+    merge.for_each(|row, _| {
+        taken.push(drawn(row, seed));
+        if taken.len() as u64 > cases {
+            taken.pop();
         }
         Ok(())
     })?;
-    Ok(taken.into_iter().map(|(_, at)| at).collect())
+    Ok(taken.into_iter().collect())
+}
+
+/// The digest of a case's name with the seed.
+fn drawn(row: &WideRow, seed: u64) -> [u8; 32] {
+    let (seed, iteration) = (seed.to_le_bytes(), u64::from(row.iteration).to_le_bytes());
+    let attempt = row.attempt.to_le_bytes();
+    *Digest::of_parts([&seed[..], row.id.as_bytes(), &iteration, &attempt]).as_bytes()
 }
 
 fn must_be_all(writer: &RunWriter, id: &RunId, cases: u64) -> Result<(), ShardError> {

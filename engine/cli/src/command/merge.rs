@@ -1,9 +1,6 @@
 //! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
 
-use std::{
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use scorebox::{
     registry::Registry,
@@ -26,7 +23,7 @@ use crate::{
     output,
     report::{Align, Table, counted, printable, summaries},
     setup::{self, SandboxArguments},
-    shards::failure,
+    shards::{failure, shown, where_it_is},
     waiting::Waiting,
     words,
 };
@@ -243,12 +240,6 @@ struct Stored {
     summary_failed: bool,
 }
 
-/// Shows how far it is; a signal ends the process.
-fn shown(waiting: &Waiting, count: u64) -> ControlFlow<()> {
-    waiting.at(count);
-    ControlFlow::Continue(())
-}
-
 fn said(path: &Path) -> String {
     printable(&path.display().to_string())
 }
@@ -273,14 +264,6 @@ fn say_duplicates(duplicates: &Duplicates) {
     if duplicates.timed_out > 0 {
         let results = counted(duplicates.timed_out, "result", "results");
         words::say(&format!("{results} that timed out: taken from another shard"));
-    }
-}
-
-/// The two shards of a difference.
-fn where_it_is([one, other]: &[String; 2]) -> String {
-    match one == other {
-        true => format!("{one}, twice"),
-        false => format!("{one} and {other}"),
     }
 }
 

@@ -16,7 +16,7 @@ use scorebox::{
     store::{RunId, RunState, ScoreFilter, ScoreId, ScorerSpec, Store, StoreError},
     verify::{Receipt, Verdict, VerifyRequest, verify, verify_root},
 };
-use scorebox_shards::{Named, ShardError, Shards, sample_of_shards, shard_files};
+use scorebox_shards::{Merge, Named, ShardError, Shards, sample_of_shards, shard_files};
 use tempfile::TempDir;
 
 use self::showing::{Findings, Scope};
@@ -24,6 +24,7 @@ use crate::{
     arguments::{Database, JobArguments, WorkspaceArguments, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
+    report::one_line,
     setup::{self, SandboxArguments},
     shards,
     waiting::{COMPILING, Waiting},
@@ -32,6 +33,9 @@ use crate::{
 
 /// The database with a sample of shards, in its folder.
 const SAMPLE: &str = "sample.db";
+
+/// Characters of a result in an error.
+const RESULT_CHARACTERS: usize = 60;
 
 /// A shard must say itself what it was scored with.
 const NOT_A_SHARD: &str = "`scorebox shard` writes shards; make one of what a data engine wrote: \
@@ -272,17 +276,22 @@ impl Verify {
             ShardError::NotAShard { .. } => Failure::new(error.to_string()).hint(NOT_A_SHARD),
             error => shards::failure(error),
         })?;
+        let waiting = Waiting::of("comparing cases", shards.rows());
+        let merge = Merge::of(shards, |rows| shards::shown(&waiting, rows));
+        let merge = merge.map_err(shards::failure)?;
+        drop(waiting);
         let _waiting = Waiting::on("drawing a sample of the shards");
         let folder = TempDir::new().map_err(|error| Failure::temporary_folder(&error))?;
         let cases = self.sample.unwrap_or(u64::MAX);
         let database = folder.path().join(SAMPLE);
-        let run = sample_of_shards(&shards, cases, self.seed, &database, &setup::registry());
+        let run = sample_of_shards(&merge, cases, self.seed, &database, &setup::registry());
         let run = run.map_err(|error| match error {
             // What is wrong with the plan or a row is refused by the database, too, and is no matter of room.
             ShardError::Store(error @ StoreError::Rejected { .. }) => {
                 Failure::new(format!("the shards cannot be stored: {error}"))
             }
             ShardError::Store(error) => Failure::temporary_database(&error),
+            error @ ShardError::Different { .. } => contradicting(&error, &merge),
             error => shards::failure(error),
         })?;
         Ok(Some((folder, run)))
@@ -308,6 +317,20 @@ impl Verify {
             false => Exit::Done,
         }
     }
+}
+
+/// Shards that have two results of one case: which of them a sample is of, nobody can say.
+fn contradicting(error: &ShardError, merge: &Merge) -> Failure {
+    let first = merge.duplicates().differences.first();
+    let first = first.map(|it| {
+        let scorer = it.scorer.as_deref().map_or_else(String::new, |name| format!("`{name}` of "));
+        let [one, other] = &it.results.each_ref().map(|text| one_line(text, RESULT_CHARACTERS));
+        let place = shards::where_it_is(&it.shards);
+        format!(", such as {scorer}case `{}`: {one} and {other} ({place})", it.case_id)
+    });
+    let first = first.unwrap_or_default();
+    Failure::new(format!("{error}{first}"))
+        .hint("nothing was verified; leave out a shard, or score the case again")
 }
 
 /// What is known before a score is computed: what is looked at beside the scores, and the judges that they are based on.
