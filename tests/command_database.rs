@@ -59,6 +59,26 @@ fn a_database_of_a_newer_version_is_refused() {
 }
 
 #[test]
+fn a_database_of_an_older_version_is_brought_up_to_date_which_is_said_once() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl --db new.db").exits_with(0);
+    let new = folder.database("new.db");
+    let id: i64 = new.pragma_query_value(None, "application_id", |row| row.get(0)).unwrap();
+    let old = folder.database("scorebox.db");
+    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../scorebox/src/store/migrations");
+    for version in 1..=11 {
+        let script = fs::read_to_string(format!("{scripts}/{version:04}.sql")).unwrap();
+        old.execute_batch(&script).unwrap();
+        old.pragma_update(None, "user_version", version).unwrap();
+    }
+    old.pragma_update(None, "application_id", id).unwrap();
+    drop(old);
+    let said = "is of an older scorebox and was brought up to date";
+    assert!(folder.sh("scorebox runs").stderr.contains(said));
+    assert!(!folder.sh("scorebox runs").stderr.contains(said));
+}
+
+#[test]
 fn a_database_that_stays_locked_is_an_error_after_ten_seconds() {
     let folder = Folder::new();
     folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);

@@ -6,7 +6,8 @@ use scorebox::store::{Names, RunRecord, ScoreFilter, Store};
 
 use crate::{
     failure::Failure,
-    report::{one_line, shell_word},
+    report::{one_line, printable, shell_word},
+    words,
 };
 
 /// The database of the current folder.
@@ -44,9 +45,16 @@ impl Database {
         }
     }
 
-    /// Opens it for reading.
+    /// Opens it for reading. One of an older scorebox is brought up to date, which is said.
     pub(crate) fn read(&self) -> Result<Store, Failure> {
-        Ok(Store::open_read_only(&self.path)?)
+        let store = Store::open_read_only(&self.path)?;
+        if store.updated_from().is_some() {
+            let path = printable(&self.path.display().to_string());
+            words::say(&format!(
+                "{path} is of an older scorebox and was brought up to date; that one cannot open it any more"
+            ));
+        }
+        Ok(store)
     }
 
     /// The run that is named, or the newest.

@@ -154,12 +154,19 @@ pub struct Store {
     path: PathBuf,
     effort: effort::Effort,
     rows_read: Arc<AtomicU64>,
+    /// Which older version the file had when it was opened.
+    updated_from: Option<u32>,
 }
 
 impl Store {
     /// The file, as an absolute path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The version of the schema that the file had, if opening it brought it up to date: an older scorebox refuses it from now on.
+    pub fn updated_from(&self) -> Option<u32> {
+        self.updated_from
     }
 
     /// How many rows were read through this store so far; it counts on while a long reading runs, so that

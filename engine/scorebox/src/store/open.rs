@@ -76,7 +76,7 @@ impl Opening<'_> {
 
     fn to_write(&self) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let store = self.connect(&self.path, flags)?;
+        let mut store = self.connect(&self.path, flags)?;
         let content = self.checked(&store, schema::looking(&store.conn))?;
         let version = match content {
             Content::Nothing => 0,
@@ -90,6 +90,7 @@ impl Opening<'_> {
         store.explained(tune_to_write(&store.conn, self.patience))?;
         if (version as usize) < self.scripts.len() {
             store.explained(schema::migrate(&store.conn, self.scripts))?;
+            store.updated_from = Some(version).filter(|version| *version > 0);
         }
         Ok(store)
     }
@@ -161,7 +162,7 @@ impl Opening<'_> {
     /// Brings an older database up to date and reads that.
     fn update(&self, found: u32) -> Result<Store, StoreError> {
         match self.to_write() {
-            Ok(_) => self.to_read(),
+            Ok(written) => Ok(Store { updated_from: written.updated_from, ..self.to_read()? }),
             Err(StoreError::ReadOnly { path } | StoreError::Permission { path }) => {
                 Err(StoreError::Older { path, found, known: self.scripts.len() as u32 })
             }
@@ -191,7 +192,8 @@ impl Opening<'_> {
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let effort = Effort::of(&mut conn);
         let effort = effort.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
-        let store = Store { conn, path: self.path.clone(), effort, rows_read: Arc::default() };
+        let path = self.path.clone();
+        let store = Store { conn, path, effort, rows_read: Arc::default(), updated_from: None };
         store.conn.set_prepared_statement_cache_capacity(STATEMENTS);
         store.explained(distrust(&store.conn))?;
         Ok(store)

@@ -176,6 +176,10 @@ fn an_older_database_is_brought_up_to_date_by_readers_too() {
         let store = if to_read { opening.to_read() } else { opening.to_write() }.unwrap();
         assert_eq!(schema::content(&store.conn).unwrap(), Content::Ours(scripts.len() as u32));
         assert_eq!(store.run("old").unwrap().spec, sample::run("old"));
+        assert_eq!(store.updated_from(), Some(MIGRATIONS.len() as u32));
+        drop(store);
+        let again = if to_read { opening.to_read() } else { opening.to_write() }.unwrap();
+        assert_eq!(again.updated_from(), None);
     }
 }
 
