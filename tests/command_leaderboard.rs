@@ -327,7 +327,10 @@ fn of_a_run_that_has_not_finished_it_is_said() {
     let folder = example();
     for (state, words) in [
         ("interrupted", "warning: run r was interrupted, and only its stored scores count"),
-        ("running", "warning: run r is still running or was killed, and only what is stored"),
+        (
+            "running",
+            "warning: run r is still running or was killed, and only its stored scores count",
+        ),
     ] {
         let ended = if state == "running" { "NULL" } else { "finished_at_ms" };
         let change = format!("UPDATE runs SET state = '{state}', finished_at_ms = {ended}");

@@ -85,7 +85,7 @@ fn a_scorer_of_results_sees_the_case_with_the_result_as_its_output() {
     );
     folder.sh("scorebox run s.toml items.jsonl --run-id r").exits_with(1);
     let seen = folder.rows("SELECT error_message FROM scores WHERE scorer_id = 'a.seen'");
-    assert_snapshot!(seen.join("\n"), @r#"`expression`: "[\"q\",\"42\",1,12.5,1.0,null,true]""#);
+    assert_snapshot!(seen.join("\n"), @r#"`expression`: ["q","42",1,12.5,1.0,null,true]"#);
 }
 
 #[test]

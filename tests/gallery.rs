@@ -130,7 +130,7 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
 
     Distance and length count Unicode code points, and nothing is normalized; two empty texts have the score 1. The expected text is the case's ground truth or the configured `value`; if there are several, the most similar one counts. A value that is not a string is compared as its compact JSON text. Levenshtein 1966.
 
-    Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (whose default is 5). niceeval and promptfoo count UTF-16 units, so an emoji counts as two there.
+    Equals rapidfuzz's `Levenshtein.normalized_similarity` and, for texts (it writes other values as Python does), autoevals' `Levenshtein`. niceeval's `similarity` has the same formula. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (whose default is 5). niceeval and promptfoo count UTF-16 units, so an emoji counts as two there.
 
     scale     0 to 1, higher-is-better
     severity  soft
