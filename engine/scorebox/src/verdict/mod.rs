@@ -21,7 +21,6 @@ mod run;
 mod share;
 
 pub use broken::Broken;
-#[cfg(feature = "store")]
 pub use case::{CaseTally, CaseVerdict, Counted, ShownVerdict, Verdict};
 pub use figure::{apart, exact, figure, mean_beside, score_beside};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
