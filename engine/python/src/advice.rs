@@ -38,7 +38,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
             "name one: `[scorers.rouge]`; `scorebox.scorers()` lists the built-in ones".to_owned()
         }
         Advice::Name(Thing::Workspaces) => {
-            "say where the folders are that cases name in `workspace`: `scorebox.configure(workspace=…)`"
+            "name the folder that contains the cases' workspaces: `scorebox.configure(workspace=…)`"
                 .to_owned()
         }
         Advice::Write(Form::Case) => {
