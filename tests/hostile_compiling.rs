@@ -159,6 +159,17 @@ fn the_compilers_memory_is_bounded_too() {
 }
 
 #[test]
+fn memory_that_is_too_little_to_begin_with_is_reported_as_a_limit() {
+    for memory in ["8MiB", "12MiB", "16MiB", "24MiB", "32MiB"] {
+        let options = format!("--ground-truth 1 --no-cache --compile-memory {memory}");
+        let arena = Arena::new();
+        let refused =
+            words(&arena.run(&format!("scorebox score exact-match --output 1 {options}")));
+        assert!(refused.contains("hint: raise the limit: --compile-memory"), "{memory}: {refused}");
+    }
+}
+
+#[test]
 fn a_limit_that_is_too_low_for_a_built_in_scorer_is_reported_as_a_limit() {
     let options = "--ground-truth 1 --no-cache --compile-timeout 1ms";
     let command = format!("scorebox score exact-match --output 1 {options}");

@@ -246,14 +246,18 @@ pub(super) fn compile_for_parent(
         other => return Err(format!("there is no allocation `{other}`").into()),
     };
     let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    input.read_to_end(&mut bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::OutOfMemory => NotCompiled::OutOfMemory,
+        _ => NotCompiled::Because(error.to_string()),
+    })?;
     let (sender, compiled) = channel();
     let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
     let compiling = thread.stack_size(CHILD_STACK_BYTES).spawn(move || {
         // The receiver is gone if the time was over.
         let _ = sender.send(compile_on_threads(config, &bytes, way, beside));
     });
-    compiling.map_err(|error| match has_room_for(CHILD_STACK_BYTES) {
+    // A thread takes more than its stack, and this process may have had that little.
+    compiling.map_err(|error| match has_room_for(2 * CHILD_STACK_BYTES) {
         true => NotCompiled::NoThread(error.to_string()),
         false => NotCompiled::OutOfMemory,
     })?;
