@@ -208,12 +208,12 @@ fn a_version_that_lets_more_pass_is_refused_unless_that_is_said() {
                   severity      gate, threshold 0.8 → soft, threshold 0.5\n";
     assert!(soft.stdout.contains(counts), "{soft}");
     assert_snapshot!(soft.stderr, @"
-    error: `brief`: 1.4.0 counts otherwise in verdicts: its threshold is 0.5, and was 0.8, and its severity is soft, and was gate
+    error: `brief`: 1.4.0 counts otherwise in verdicts: threshold 0.8 → 0.5; severity gate → soft
     hint: if you want that: scorebox update brief --verdict --plain-http
     ");
     let turned = laxer("1.5.0", &format!("{gate}, direction: 'lower-is-better'"));
     assert_snapshot!(turned.stderr, @"
-    error: `brief`: 1.5.0 counts otherwise in verdicts: its scale is 0 to 1, lower-is-better, and was 0 to 1, higher-is-better
+    error: `brief`: 1.5.0 counts otherwise in verdicts: scale 0 to 1, higher-is-better → 0 to 1, lower-is-better
     hint: if you want that: scorebox update brief --verdict --plain-http
     ");
     update(&desk, "brief --to 1.4.0 --verdict --yes").exits_with(0);

@@ -142,7 +142,7 @@ pub(crate) fn not_locked(name: &str, address: &str, lock: &Path, suite: Option<&
     Failure::new(message).hint(lock_it(address, suite))
 }
 
-/// Whether there may be a suite behind a file that was not read. What is there, and is no text, is none; nor is a link that leads nowhere.
+/// Whether there may be a suite behind a file that was not read. A file that is not text is not a suite; nor is a link that leads nowhere.
 fn may_hide_a_suite(error: &InputFileError) -> bool {
     matches!(error, InputFileError::PermissionDenied | InputFileError::Failed(_))
 }

@@ -34,7 +34,7 @@ pub enum Failed {
     /// It was asked with TLS, and answers without.
     #[error("it answers without TLS")]
     NoTls,
-    /// Its answer is none of HTTP.
+    /// Its answer is not HTTP.
     #[error("its answer is not HTTP")]
     NotHttp,
     /// It was asked through a proxy, with which something failed, or behind it.

@@ -8,7 +8,7 @@ use crate::span::{Role, Span};
 const ANCESTORS: usize = 64;
 
 /// The span whose failure ended the run, if no answer came after it: a call of a model, or an outermost span of what asks models. Failed
-/// tools and sub-agents are part of a run that goes on. The scorers of traces have the same rule; here, an answer after the failure of
+/// tools and sub-agents are part of a run that continues. The scorers of traces have the same rule; here, an answer after the failure of
 /// a whole agent counts, too, because then there is something to score.
 pub(crate) fn failed_at_the_end(spans: &[Span]) -> Option<&Span> {
     let by_id: HashMap<&str, &Span> = spans.iter().map(|span| (span.id.as_str(), span)).collect();

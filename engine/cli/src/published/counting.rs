@@ -19,7 +19,7 @@ fn policy(info: &ScorerInfo, suite: &PolicyOverrides) -> Policy {
 /// What the suite says itself holds for both. A scale is either the same or another one: no number of one is compared with one of the other.
 pub(super) fn laxer(old: &ScorerInfo, new: &ScorerInfo, suite: &PolicyOverrides) -> Option<String> {
     let (before, now) = (policy(old, suite), policy(new, suite));
-    let changed = |what: &str, old: &str, new: &str| format!("its {what} is {new}, and was {old}");
+    let changed = |what: &str, old: &str, new: &str| format!("{what} {old} → {new}");
     let mut said = Vec::new();
     if before.scale() != now.scale() || before.direction() != now.direction() {
         said.push(changed("scale", &report::scale(old), &report::scale(new)));
@@ -32,7 +32,7 @@ pub(super) fn laxer(old: &ScorerInfo, new: &ScorerInfo, suite: &PolicyOverrides)
     if (before.severity(), now.severity()) == (Severity::Gate, Severity::Soft) {
         said.push(changed("severity", before.severity().as_str(), now.severity().as_str()));
     }
-    (!said.is_empty()).then(|| said.join(", and "))
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// Whether a score passes by one threshold and not by the other, on the same scale.
@@ -92,36 +92,28 @@ mod tests {
         let higher = |severity, threshold| info(severity, threshold, HigherIsBetter, Unit);
         let lower = |severity, threshold| info(severity, threshold, LowerIsBetter, Unit);
         for (old, new, expected) in [
-            (higher(Gate, Some(0.8)), higher(Gate, Some(0.5)), "its threshold is 0.5, and was 0.8"),
+            (higher(Gate, Some(0.8)), higher(Gate, Some(0.5)), "threshold 0.8 → 0.5"),
             (higher(Gate, Some(0.5)), higher(Gate, Some(0.8)), ""),
-            (lower(Gate, Some(0.2)), lower(Gate, Some(0.5)), "its threshold is 0.5, and was 0.2"),
+            (lower(Gate, Some(0.2)), lower(Gate, Some(0.5)), "threshold 0.2 → 0.5"),
             (lower(Gate, Some(0.5)), lower(Gate, Some(0.2)), ""),
             // A gate without a threshold asks for the best score.
             (higher(Gate, None), higher(Gate, Some(1.0)), ""),
             (higher(Gate, Some(1.0)), higher(Gate, None), ""),
-            (lower(Gate, None), lower(Gate, Some(1.0)), "its threshold is 1, and was 0"),
+            (lower(Gate, None), lower(Gate, Some(1.0)), "threshold 0 → 1"),
             (higher(Soft, None), higher(Soft, Some(0.5)), ""),
             (higher(Soft, None), higher(Gate, Some(0.5)), ""),
-            (higher(Soft, Some(0.5)), higher(Soft, None), "its threshold is none, and was 0.5"),
-            (
-                higher(Gate, Some(0.5)),
-                higher(Soft, Some(0.5)),
-                "its severity is soft, and was gate",
-            ),
-            (
-                higher(Gate, None),
-                higher(Soft, None),
-                "its threshold is none, and was 1, and its severity is soft, and was gate",
-            ),
+            (higher(Soft, Some(0.5)), higher(Soft, None), "threshold 0.5 → none"),
+            (higher(Gate, Some(0.5)), higher(Soft, Some(0.5)), "severity gate → soft"),
+            (higher(Gate, None), higher(Soft, None), "threshold 1 → none; severity gate → soft"),
             (
                 higher(Soft, None),
                 lower(Soft, None),
-                "its scale is 0 to 1, lower-is-better, and was 0 to 1, higher-is-better",
+                "scale 0 to 1, higher-is-better → 0 to 1, lower-is-better",
             ),
             (
                 higher(Soft, None),
                 info(Soft, None, HigherIsBetter, Points),
-                "its scale is points from 0 up, higher-is-better, and was 0 to 1, higher-is-better",
+                "scale 0 to 1, higher-is-better → points from 0 up, higher-is-better",
             ),
         ] {
             let said = laxer(&old, &new, &says_nothing).unwrap_or_default();
@@ -135,10 +127,7 @@ mod tests {
         let (old, new) = (of(Gate, Some(0.8)), of(Soft, Some(0.5)));
         let severity = PolicyOverrides::default().with_severity(Gate);
         let both = severity.with_threshold(0.8);
-        assert_eq!(
-            laxer(&old, &new, &severity).as_deref(),
-            Some("its threshold is 0.5, and was 0.8")
-        );
+        assert_eq!(laxer(&old, &new, &severity).as_deref(), Some("threshold 0.8 → 0.5"));
         assert_eq!(laxer(&old, &new, &both), None);
         assert!(is_said_by_the_suite(&old, &new, &both));
         assert!(!is_said_by_the_suite(&old, &new, &severity));

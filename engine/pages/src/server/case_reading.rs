@@ -18,7 +18,7 @@ pub(super) struct Reading<'r> {
     run: &'r RunRecord,
     /// The scores of a case that has all of them.
     scorers: usize,
-    /// Where this reading goes on.
+    /// Where this reading continues.
     from: CaseKey,
     /// Where the next one begins: at the first case that lacks a score.
     next: CaseKey,
