@@ -8,6 +8,7 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -33,31 +34,42 @@ impl Drop for Browser {
     }
 }
 
-impl Browser {
-    /// A browser that reaches nothing but this machine. `None`, and says so, if none is installed.
-    pub(crate) fn start() -> Option<Browser> {
-        let profile = tempfile::tempdir().unwrap();
-        let started = Command::new("chromedriver")
+/// A driver of browsers, and its port, which it takes for both kinds of addresses: it ends if another process has taken one of the two
+/// meanwhile.
+fn driver(temporary: &Path) -> std::io::Result<(Child, u16)> {
+    for _ in 0..5 {
+        let mut driver = Command::new("chromedriver")
             .arg("--port=0")
-            .env("TMPDIR", profile.path())
+            .env("TMPDIR", temporary)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut driver) = started else {
-            // Past the test harness, which keeps what a test that passes prints.
-            let name = std::thread::current().name().unwrap_or("a test").to_owned();
-            let words = "no chromium with its chromedriver is installed";
-            let _ = writeln!(std::io::stderr(), "{name} LEFT OUT: {words}");
-            return None;
-        };
+            .spawn()?;
         // `ChromeDriver was started successfully on port 40211.`
         let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines.map_while(Result::ok).find_map(|line| {
             let (_, port) = line.split_once("successfully on port ")?;
             port.trim_end_matches('.').parse::<u16>().ok()
         });
-        let port = port.expect("chromedriver says its port");
+        if let Some(port) = port {
+            return Ok((driver, port));
+        }
+        driver.wait()?;
+    }
+    panic!("chromedriver says its port");
+}
+
+impl Browser {
+    /// A browser that reaches nothing but this machine. `None`, and says so, if none is installed.
+    pub(crate) fn start() -> Option<Browser> {
+        let profile = tempfile::tempdir().unwrap();
+        let Ok((driver, port)) = driver(profile.path()) else {
+            // Past the test harness, which keeps what a test that passes prints.
+            let name = std::thread::current().name().unwrap_or("a test").to_owned();
+            let words = "no chromium with its chromedriver is installed";
+            let _ = writeln!(std::io::stderr(), "{name} LEFT OUT: {words}");
+            return None;
+        };
         let arguments = [
             "--headless",
             "--no-sandbox",
