@@ -211,6 +211,14 @@ impl Sandbox {
     /// If wasmtime does not run on this machine at all, or the program is to compile in a separate process
     /// and does not begin as it must ([`compile_if_asked`](super::compile_if_asked)).
     pub fn new(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
+        let sandbox = Sandbox::without_ticks(options)?;
+        let engine = sandbox.shared().engine.weak();
+        start_ticking(engine).map_err(|error| unusable(&error.into()))?;
+        Ok(sandbox)
+    }
+
+    /// One whose clock stands: no running guest looks at its time, whatever else the machine has to do.
+    pub(super) fn without_ticks(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
         options.compiler.command()?;
         let slots = options.slots.clamp(1, Sandbox::MOST_SLOTS);
         let traps = if options.signals_based_traps { Traps::Signals } else { Traps::Checks };
@@ -236,7 +244,6 @@ impl Sandbox {
         let room = (kept > 0).then(|| Room::new(kept)).flatten();
         let linker = imports::linker(&engine).map_err(|error| unusable(&error))?;
         let core_linker = core_call::linker(&engine).map_err(|error| unusable(&error))?;
-        start_ticking(engine.weak()).map_err(|error| unusable(&error.into()))?;
         let mut warnings = Vec::new();
         let cache = options.cache.as_ref().and_then(|options| {
             Cache::open(options).map_err(|warning| warnings.push(warning)).ok()
