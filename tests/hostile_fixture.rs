@@ -25,10 +25,10 @@ use crate::{
 
 /// Memory that scorebox may have in use at its most, whatever a scorer tries: two scores at once, of
 /// 64 MiB each, a few copies of a component of 128 MiB, and what it needs itself.
-const MOST_MEMORY_BYTES: u64 = 768 << 20;
+const MAX_MEMORY_BYTES: u64 = 768 << 20;
 /// Memory that the process may have in use that compiles for it: what it may have by default, and its
 /// own code and stack.
-const MOST_COMPILER_BYTES: u64 = (2 << 30) + (128 << 20);
+const MAX_COMPILER_BYTES: u64 = (2 << 30) + (128 << 20);
 /// A command that takes longer does not end by itself.
 const WITHOUT_END: Duration = Duration::from_secs(180);
 /// How often its memory is looked at.
@@ -144,9 +144,9 @@ impl Arena {
         let Peak { own, compilers } = peak;
         let read = |name| String::from_utf8(fs::read(self.folder.path(name)).unwrap()).unwrap();
         let output = Output { stdout: read(out), stderr: read(err), code };
-        assert!(own < MOST_MEMORY_BYTES, "{} MiB\n{}", own >> 20, words(&output));
+        assert!(own < MAX_MEMORY_BYTES, "{} MiB\n{}", own >> 20, words(&output));
         let compilers_mib = compilers >> 20;
-        assert!(compilers < MOST_COMPILER_BYTES, "{compilers_mib} MiB\n{}", words(&output));
+        assert!(compilers < MAX_COMPILER_BYTES, "{compilers_mib} MiB\n{}", words(&output));
         for character in output.stdout.chars().chain(output.stderr.chars()) {
             assert!(!acts(character), "{character:?} in the output of {command}");
         }
@@ -296,7 +296,7 @@ fn watch(child: &mut Child) -> (Option<i32>, Peak) {
         let compilers = children(child.id()).into_iter().map(resident).sum();
         peak.own = peak.own.max(resident(child.id()));
         peak.compilers = peak.compilers.max(compilers);
-        if started.elapsed() > WITHOUT_END || peak.own > 2 * MOST_COMPILER_BYTES {
+        if started.elapsed() > WITHOUT_END || peak.own > 2 * MAX_COMPILER_BYTES {
             child.kill().unwrap();
             child.wait().unwrap();
             panic!("killed after {:?}, with {} MiB in use", started.elapsed(), peak.own >> 20);

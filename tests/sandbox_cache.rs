@@ -26,8 +26,8 @@ use crate::{
     sandbox_fixture::{guest, load, output, result},
 };
 
-fn sandbox(folder: &Path, most_bytes: u64) -> Sandbox {
-    let cache = CacheOptions::new(folder).with_most_bytes(most_bytes);
+fn sandbox(folder: &Path, max_bytes: u64) -> Sandbox {
+    let cache = CacheOptions::new(folder).with_max_bytes(max_bytes);
     Sandbox::new(&SandboxOptions::default().with_compiler(Compiler::InProcess).with_cache(cache))
         .unwrap()
 }

@@ -10,21 +10,21 @@ use scorebox::input_file::{self, InputFileError};
 use crate::{failure::Failure, waiting::Waiting, words};
 
 /// The text of a file, of at most so many bytes.
-pub(crate) fn read_file(path: &Path, most_bytes: u64) -> Result<String, Failure> {
-    input_file::read_text(path, most_bytes).map_err(|error| unreadable(path, error))
+pub(crate) fn read_file(path: &Path, max_bytes: u64) -> Result<String, Failure> {
+    input_file::read_text(path, max_bytes).map_err(|error| unreadable(path, error))
 }
 
 /// The text of a file, or of standard input if `-` is named, of at most so many bytes.
-pub(crate) fn read_file_or_stdin(path: &Path, most_bytes: u64) -> Result<String, Failure> {
+pub(crate) fn read_file_or_stdin(path: &Path, max_bytes: u64) -> Result<String, Failure> {
     if path != Path::new("-") {
-        return read_file(path, most_bytes);
+        return read_file(path, max_bytes);
     }
     // Nothing is drawn over what a user types.
     let _waiting = match typed_input() {
         true => None,
         false => Some(Waiting::on("reading standard input")),
     };
-    let read = input_file::text_of(io::stdin().lock(), most_bytes);
+    let read = input_file::text_of(io::stdin().lock(), max_bytes);
     read.map_err(|error| unreadable(path, error))
 }
 

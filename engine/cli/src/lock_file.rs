@@ -9,7 +9,7 @@ use std::{
 };
 
 use scorebox::{digest::Digest, registry::Reference, suite::SuiteScorer};
-use scorebox_community::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
+use scorebox_community::{LOCK_FILE, Lock, Locked, MAX_LOCK_BYTES, NotALock};
 
 use crate::{
     failure::{Failure, WriteError},
@@ -78,7 +78,7 @@ impl LockFile {
             true => Lock::default(),
             false => {
                 must_not_be_a_pipe(&path)?;
-                let text = input::read_file(&path, MOST_LOCK_BYTES)?;
+                let text = input::read_file(&path, MAX_LOCK_BYTES)?;
                 Lock::parse(&text).map_err(|error| not_a_lock(&path, &error))?
             }
         };

@@ -7,7 +7,7 @@ use std::{
 };
 
 use scorebox::{
-    input_file::{self, InputFileError, MOST_CONFIGURATION_BYTES},
+    input_file::{self, InputFileError, MAX_CONFIGURATION_BYTES},
     registry::Reference,
     suite::{Suite, SuiteNames, SuiteScorer},
 };
@@ -55,7 +55,7 @@ impl Uses {
             if !is_beside || is_other || !read.insert(path.file_name().map(ToOwned::to_owned)) {
                 continue;
             }
-            let text = match input_file::read_text(&path, MOST_CONFIGURATION_BYTES) {
+            let text = match input_file::read_text(&path, MAX_CONFIGURATION_BYTES) {
                 Ok(text) => text,
                 Err(error) => {
                     uses.is_unclear |= is_suite || may_hide_a_suite(&error);

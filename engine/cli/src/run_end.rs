@@ -29,7 +29,7 @@ const ERRORS_SHOWN: usize = 3;
 const MESSAGE_SHOWN: (usize, usize) = (8, 160);
 
 /// Spaces at the beginning of such a line that are shown at most.
-const MOST_INDENT: usize = 16;
+const MAX_INDENT: usize = 16;
 
 /// What the figures of a run do not show: scorers that scored nothing, except those that `broken` is about, and what of the cases no
 /// scorer sees.
@@ -86,7 +86,7 @@ fn message_words(message: &str) -> String {
     let mut lines = message.lines().filter(|line| !line.trim().is_empty());
     let mut words = report::one_line(lines.next().unwrap_or_default(), most_characters);
     for line in lines.by_ref().take(most_lines - 1) {
-        let indent = line.chars().take_while(|it| it.is_whitespace()).take(MOST_INDENT).count();
+        let indent = line.chars().take_while(|it| it.is_whitespace()).take(MAX_INDENT).count();
         let text = report::one_line(line, most_characters);
         words.push_str(&format!("\n{:indent$}{text}", ""));
     }
@@ -193,6 +193,6 @@ mod tests {
         let many: String = (0..20).map(|number| format!("{number}\n")).collect();
         assert_eq!(message_words(&many), "0\n1\n2\n3\n4\n5\n6\n7\n…");
         let wide = format!("a\n{}b", " ".repeat(1000));
-        assert_eq!(message_words(&wide), format!("a\n{}b", " ".repeat(MOST_INDENT)));
+        assert_eq!(message_words(&wide), format!("a\n{}b", " ".repeat(MAX_INDENT)));
     }
 }

@@ -464,8 +464,8 @@ pub(crate) fn must_have_files(scorers: &[ReadyScorer]) -> Result<(), Failure> {
 /// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, as
 /// far as that is sensible; and one for every score that may wait.
 pub(crate) fn slots(jobs: usize, suite: &Suite) -> u32 {
-    const MOST_WARM: usize = 256;
-    let warm = jobs.saturating_mul(suite.scorers.len().max(1)).min(MOST_WARM).max(jobs);
+    const MAX_WARM: usize = 256;
+    let warm = jobs.saturating_mul(suite.scorers.len().max(1)).min(MAX_WARM).max(jobs);
     // What can wait is granted.
     let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
     let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };

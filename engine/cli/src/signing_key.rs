@@ -11,11 +11,11 @@ use zeroize::Zeroizing;
 use crate::{failure::Failure, input, setup, waiting::Waiting};
 
 /// The most bytes of a file with a key.
-const MOST_KEY_BYTES: u64 = 4096;
+const MAX_KEY_BYTES: u64 = 4096;
 
 /// The signature of some bytes with the key in the file at `path`.
 pub(crate) fn sign(bytes: &[u8], path: &Path) -> Result<Signature, Failure> {
-    let key = Zeroizing::new(input::read_file(path, MOST_KEY_BYTES)?);
+    let key = Zeroizing::new(input::read_file(path, MAX_KEY_BYTES)?);
     let failed = |error: &NotSigned| {
         let failure = Failure::new(format!("cannot sign with `{}`: {error}", path.display()));
         match error {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use scorebox::input_file::MOST_CONFIGURATION_BYTES;
+use scorebox::input_file::MAX_CONFIGURATION_BYTES;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use crate::{
@@ -44,7 +44,7 @@ impl SuiteEdit {
             return Err(Failure::new(format!("there is no suite `{shown}`"))
                 .hint("name the suite with --suite FILE; an empty file is a suite to begin with"));
         }
-        let text = input::read_file(path, MOST_CONFIGURATION_BYTES)?;
+        let text = input::read_file(path, MAX_CONFIGURATION_BYTES)?;
         let document = text.parse::<DocumentMut>().map_err(|error| {
             let reason = error.to_string();
             Failure::new(format!("`{shown}` is not a valid suite: {}", reason.trim_end()))

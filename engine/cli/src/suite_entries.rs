@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scorebox::{input_file::MOST_CONFIGURATION_BYTES, registry::Reference, suite::Suite};
+use scorebox::{input_file::MAX_CONFIGURATION_BYTES, registry::Reference, suite::Suite};
 use scorebox_community::Address;
 
 use crate::{failure::Failure, input, setup};
@@ -16,7 +16,7 @@ pub(crate) struct SuiteEntries {
 impl SuiteEntries {
     /// Reads the file. What is wrong with it is left to those who need it whole.
     pub(crate) fn read(path: &Path) -> Result<SuiteEntries, Failure> {
-        let text = input::read_file(path, MOST_CONFIGURATION_BYTES)?;
+        let text = input::read_file(path, MAX_CONFIGURATION_BYTES)?;
         let names = Suite::names_in(path, &text, &setup::variable)?;
         Ok(SuiteEntries { uses: names.uses })
     }

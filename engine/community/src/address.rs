@@ -3,9 +3,9 @@
 use std::{fmt, str::FromStr};
 
 /// The longest name in a registry, as registries take it.
-const MOST_NAME_BYTES: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 /// The longest tag, as the OCI Distribution Specification says.
-const MOST_TAG_BYTES: usize = 128;
+const MAX_TAG_BYTES: usize = 128;
 
 /// A scorer in a registry, such as `registry.example.com/team/grade:1.2.0`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ impl FromStr for Address {
         }
         let (name, tag) =
             path.split_once(':').ok_or(wrong("it needs a tag, such as `:1.2.0`, at its end"))?;
-        if name.len() > MOST_NAME_BYTES || !name.split('/').all(is_part_of_a_name) {
+        if name.len() > MAX_NAME_BYTES || !name.split('/').all(is_part_of_a_name) {
             return Err(wrong(
                 "a name has lower-case letters and digits, with `.`, `_` or `-` between them, in parts separated by `/`",
             ));
@@ -117,7 +117,7 @@ fn is_host(written: &str) -> bool {
         let characters = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         characters && !label.is_empty() && !label.starts_with('-') && !label.ends_with('-')
     };
-    let is_a_host = host.len() <= MOST_NAME_BYTES && host.split('.').all(is_label);
+    let is_a_host = host.len() <= MAX_NAME_BYTES && host.split('.').all(is_label);
     is_a_host && (has_port || host == "localhost" || host.contains('.'))
 }
 
@@ -137,7 +137,7 @@ fn is_tag(tag: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let first = tag.bytes().next().is_some_and(is_word);
     let rest = tag.bytes().all(|byte| is_word(byte) || byte == b'.' || byte == b'-');
-    first && rest && tag.len() <= MOST_TAG_BYTES
+    first && rest && tag.len() <= MAX_TAG_BYTES
 }
 
 #[cfg(test)]

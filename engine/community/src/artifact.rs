@@ -8,7 +8,7 @@ use scorebox::digest::Digest;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a manifest that are read or written.
-pub const MOST_MANIFEST_BYTES: usize = 1 << 20;
+pub const MAX_MANIFEST_BYTES: usize = 1 << 20;
 
 pub(crate) const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG_TYPE: &str = "application/vnd.wasm.config.v0+json";
@@ -96,14 +96,14 @@ struct PublishedPart {
 pub(crate) struct Described {
     /// The digest of the component.
     pub component: Digest,
-    /// The component's size in bytes, which is at most `MOST_COMPONENT_BYTES`.
+    /// The component's size in bytes, which is at most `MAX_COMPONENT_BYTES`.
     pub bytes: usize,
     /// What is said about it, by keys such as `org.opencontainers.image.licenses`.
     pub annotations: BTreeMap<String, String>,
 }
 
 /// The most bytes of a component.
-pub const MOST_COMPONENT_BYTES: usize = 128 << 20;
+pub const MAX_COMPONENT_BYTES: usize = 128 << 20;
 
 impl Described {
     /// Reads a manifest.
@@ -120,7 +120,7 @@ impl Described {
             return Err("it is not a Wasm component");
         }
         let component = digest_of(&layer.digest).ok_or("its component has no SHA-256 digest")?;
-        let bytes = usize::try_from(layer.size).ok().filter(|bytes| *bytes <= MOST_COMPONENT_BYTES);
+        let bytes = usize::try_from(layer.size).ok().filter(|bytes| *bytes <= MAX_COMPONENT_BYTES);
         let bytes = bytes.ok_or("its component is larger than 128 MiB")?;
         Ok(Described { component, bytes, annotations: manifest.annotations })
     }
@@ -135,7 +135,7 @@ impl Artifact {
     /// An artifact of a component that imports and exports these names; `annotations` by their keys, such as
     /// `org.opencontainers.image.version`.
     ///
-    /// `None` if its manifest would have more than [`MOST_MANIFEST_BYTES`].
+    /// `None` if its manifest would have more than [`MAX_MANIFEST_BYTES`].
     pub fn new(
         component: impl Into<Bytes>,
         imports: &[String],
@@ -161,7 +161,7 @@ impl Artifact {
             annotations,
         });
         let artifact = Artifact { component, config, manifest };
-        (artifact.manifest.len() <= MOST_MANIFEST_BYTES).then_some(artifact)
+        (artifact.manifest.len() <= MAX_MANIFEST_BYTES).then_some(artifact)
     }
 
     /// The digest of the manifest, which names the artifact with all that is in it.
@@ -295,6 +295,6 @@ mod tests {
         };
         assert_eq!(of("b").unwrap().digest(), of("b").unwrap().digest());
         assert_ne!(of("b").unwrap().digest(), of("c").unwrap().digest());
-        assert!(of(&"b".repeat(MOST_MANIFEST_BYTES)).is_none());
+        assert!(of(&"b".repeat(MAX_MANIFEST_BYTES)).is_none());
     }
 }

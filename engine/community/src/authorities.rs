@@ -9,7 +9,7 @@ use crate::error::Failed;
 /// The variable that names it, as OpenSSL has it.
 const NAMED: &str = "SSL_CERT_FILE";
 /// The most bytes of the file that are read: many times those of all authorities of a system.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Refuses a file that cannot be read, and one without a certificate.
 pub(crate) fn must_be_readable() -> Result<(), Failed> {
@@ -26,7 +26,7 @@ fn must_have_one(named: &OsStr) -> Result<(), Failed> {
     let refused =
         |what: &str| Failed::Prepare(format!("`{}`, which {NAMED} names, {what}", path.display()));
     let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut text));
     read.map_err(|error| refused(&format!("cannot be read: {error}")))?;
     match CertificateDer::pem_slice_iter(&text).any(|certificate| certificate.is_ok()) {
         true => Ok(()),

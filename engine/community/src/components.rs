@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use scorebox::{digest::Digest, input_file::open_regular, registry::component_file_name};
 
-use crate::artifact::MOST_COMPONENT_BYTES;
+use crate::artifact::MAX_COMPONENT_BYTES;
 
 /// A folder of components.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Components {
         let path = self.file(digest);
         let (file, mut bytes) = (open_regular(&path).ok()?, Vec::new());
         // One byte more shows that it is another one.
-        file.take(MOST_COMPONENT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+        file.take(MAX_COMPONENT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
         (Digest::of(&bytes) == digest).then(|| bytes.into())
     }
 

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 /// The most time for an answer: a user may have to unlock what keeps the passwords.
-const MOST_TIME: Duration = Duration::from_secs(20);
+const MAX_TIME: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 /// How often it is looked whether a helper that has answered has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// What all helpers say that know no login; they fail with it.
@@ -41,7 +41,7 @@ pub(crate) const AN_IDENTITY_TOKEN: &str =
 /// # Errors
 /// What is wrong with the program. What it says may hold a secret, and is in no error.
 pub(crate) fn login_of(name: &str, server: &str) -> Result<Option<Login>, String> {
-    login_by(&format!("docker-credential-{name}"), server, MOST_TIME)
+    login_by(&format!("docker-credential-{name}"), server, MAX_TIME)
 }
 
 fn login_by(program: &str, server: &str, time: Duration) -> Result<Option<Login>, String> {
@@ -56,7 +56,7 @@ fn login_by(program: &str, server: &str, time: Duration) -> Result<Option<Login>
     // Not waited for: what the program has started may keep the pipe open.
     thread::spawn(move || {
         let mut answer = Zeroizing::new(Vec::new());
-        let read = stdout.map(|stdout| stdout.take(MOST_BYTES).read_to_end(&mut answer));
+        let read = stdout.map(|stdout| stdout.take(MAX_BYTES).read_to_end(&mut answer));
         let _ = sender.send(read.is_some_and(|read| read.is_ok()).then_some(answer));
     });
     let answer = answers.recv_timeout(time).ok();
@@ -118,15 +118,15 @@ mod tests {
     }
 
     fn refused(script: &str) -> String {
-        asked(script, MOST_TIME).unwrap_err()
+        asked(script, MAX_TIME).unwrap_err()
     }
 
     #[test]
     fn a_helper_is_asked_for_the_login_of_a_server() {
         let script = r#"[ "$1" = get ] && [ "$(cat)" = a.test ] && echo '{"Username": "Aladdin", "Secret": "open sesame"}'"#;
-        let (user, secret) = asked(script, MOST_TIME).unwrap().unwrap();
+        let (user, secret) = asked(script, MAX_TIME).unwrap().unwrap();
         assert_eq!((user.as_str(), secret.as_str()), ("Aladdin", "open sesame"));
-        let none = asked("echo credentials not found in native keychain; exit 1", MOST_TIME);
+        let none = asked("echo credentials not found in native keychain; exit 1", MAX_TIME);
         assert!(none.unwrap().is_none());
     }
 
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(refused("yes my secret"), "`HELPER` failed", "it is not read to the end");
         let token = refused(r#"echo '{"Username": "<token>", "Secret": "my secret"}'"#);
         assert!(token.starts_with("`HELPER` knows an identity token"), "{token}");
-        let missing = login_by("no/such/helper", "a.test", MOST_TIME).unwrap_err();
+        let missing = login_by("no/such/helper", "a.test", MAX_TIME).unwrap_err();
         assert_eq!(missing, "`no/such/helper` is not installed");
     }
 

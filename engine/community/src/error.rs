@@ -98,12 +98,12 @@ pub enum Failed {
         failed: Box<Failed>,
     },
     /// It sent more than is read.
-    #[error("it sent more than {most_bytes} bytes as {what}")]
+    #[error("it sent more than {max_bytes} bytes as {what}")]
     TooLarge {
         /// What it sent.
         what: &'static str,
         /// The most that is read.
-        most_bytes: usize,
+        max_bytes: usize,
     },
     /// A list of its does not end.
     #[error("its list of tags has more than {0} pages")]

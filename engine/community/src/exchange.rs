@@ -19,15 +19,15 @@ use crate::{
 };
 
 /// The most time for a connection.
-const MOST_CONNECTING: Duration = Duration::from_secs(10);
+const MAX_CONNECTING: Duration = Duration::from_secs(10);
 /// The most time without a byte from a server that is expected to send some.
-const MOST_SILENCE: Duration = Duration::from_secs(60);
+const MAX_SILENCE: Duration = Duration::from_secs(60);
 /// The most time of an exchange: that of a large component over a slow line.
-const MOST_TIME: Duration = Duration::from_secs(15 * 60);
+const MAX_TIME: Duration = Duration::from_secs(15 * 60);
 /// The most bytes that are read of an answer that is an error.
-const MOST_ERROR_BYTES: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 /// The most bytes of a server's message that are shown.
-const MOST_SAID_BYTES: usize = 300;
+const MAX_SAID_BYTES: usize = 300;
 
 /// An HTTP client, and how it connects.
 #[derive(Debug)]
@@ -62,9 +62,9 @@ impl Exchange {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .https_only(has_tls)
-            .connect_timeout(MOST_CONNECTING)
-            .read_timeout(MOST_SILENCE)
-            .timeout(MOST_TIME);
+            .connect_timeout(MAX_CONNECTING)
+            .read_timeout(MAX_SILENCE)
+            .timeout(MAX_TIME);
         if !has_tls {
             // The certificates of the machine, which may have none, are not needed then.
             builder = builder.tls_certs_only([]);
@@ -81,7 +81,7 @@ impl Exchange {
         &self.client
     }
 
-    /// Sends a request, and reads at most `most_bytes` of the answer, which is `what`. A server that is busy is asked again, a few times.
+    /// Sends a request, and reads at most `max_bytes` of the answer, which is `what`. A server that is busy is asked again, a few times.
     ///
     /// # Errors
     /// [`Failed::Busy`] if the server still is.
@@ -89,7 +89,7 @@ impl Exchange {
         &self,
         request: RequestBuilder,
         what: &'static str,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Result<Reply, Failed> {
         let mut request = request.build().map_err(|error| Failed::Prepare(cause(&error)))?;
         let method = request.method().clone();
@@ -97,7 +97,7 @@ impl Exchange {
         loop {
             // What is sent is in memory, so there is always another one.
             let again = request.try_clone();
-            let reply = self.send_once(request, what, most_bytes).await?;
+            let reply = self.send_once(request, what, max_bytes).await?;
             let now = SystemTime::now();
             match (patience(reply.status, &method, &reply.headers, times, now), again) {
                 (Patience::None, _) => return Ok(reply),
@@ -115,7 +115,7 @@ impl Exchange {
         &self,
         request: Request,
         what: &'static str,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Result<Reply, Failed> {
         let proxy = proxy::of(request.url()).filter(|_| self.has_proxies);
         let broken = |error: &reqwest::Error| match (broken(error), &proxy) {
@@ -128,8 +128,8 @@ impl Exchange {
         let mut response = sent.map_err(|error| broken(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let is_error = !status.is_success();
-        let most = if is_error { MOST_ERROR_BYTES } else { most_bytes };
-        let too_large = Failed::TooLarge { what, most_bytes };
+        let most = if is_error { MAX_ERROR_BYTES } else { max_bytes };
+        let too_large = Failed::TooLarge { what, max_bytes };
         let stated = response.content_length().unwrap_or_default();
         if !is_error && stated > most as u64 {
             return Err(too_large);
@@ -167,7 +167,7 @@ impl Reply {
         let document = serde_json::from_slice::<Value>(&self.body).unwrap_or_default();
         let message = document.pointer("/errors/0/message").and_then(Value::as_str);
         let message = message.unwrap_or_default();
-        let short = &message[..message.floor_char_boundary(MOST_SAID_BYTES)];
+        let short = &message[..message.floor_char_boundary(MAX_SAID_BYTES)];
         let line = short.replace(|character: char| character.is_control(), " ");
         match line.trim() {
             "" => String::new(),

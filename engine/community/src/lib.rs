@@ -50,17 +50,17 @@ mod search;
 mod signing;
 
 pub use address::{Address, NotAnAddress};
-pub use artifact::{Artifact, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES};
-pub use bundle::{Bundle, BundleFile, Carried, MOST_BUNDLE_BYTES, NotABundle, NotBundled};
+pub use artifact::{Artifact, MAX_COMPONENT_BYTES, MAX_MANIFEST_BYTES};
+pub use bundle::{Bundle, BundleFile, Carried, MAX_BUNDLE_BYTES, NotABundle, NotBundled};
 pub use components::Components;
 pub use credentials::Credentials;
 pub use error::{CommunityError, Failed, Unusable};
 pub use index::{
     InPlaceOf, Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes,
-    MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
+    MAX_ENTRIES, MAX_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken,
     WebPlace, fetch_index, is_web_address, publish_index,
 };
-pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
+pub use lock::{LOCK_FILE, Lock, Locked, MAX_LOCK_BYTES, NotALock, Signed};
 pub use near_miss::{KnownName, Named, NearMisses, Similarity};
 pub use publish::{Published, publish};
 pub use pull::{Pulled, Releases, newest, pull, pull_annotations, pull_component, releases};

@@ -16,7 +16,7 @@ pub const LOCK_FILE: &str = "scorebox.lock";
 /// The version of the format that is written; version 1 has no signatures.
 const VERSION: u32 = 2;
 /// The most bytes of the file that are read.
-pub const MOST_LOCK_BYTES: u64 = 16 << 20;
+pub const MAX_LOCK_BYTES: u64 = 16 << 20;
 
 const HEAD: &str = "# Which components the suites in this folder use. `scorebox add`, `scorebox update` and `scorebox remove` write it.";
 

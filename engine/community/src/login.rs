@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::{credentials::Credentials, error::Failed, exchange::Exchange};
 
 /// The most bytes that are read of an answer with a token.
-const MOST_TOKEN_BYTES: usize = 256 << 10;
+const MAX_TOKEN_BYTES: usize = 256 << 10;
 
 /// How a registry wants to be asked.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Challenge {
         if let Some(basic) = basic {
             request = request.header(AUTHORIZATION, basic);
         }
-        let reply = exchange.send(request, "a token", MOST_TOKEN_BYTES).await.map_err(&at_login)?;
+        let reply = exchange.send(request, "a token", MAX_TOKEN_BYTES).await.map_err(&at_login)?;
         if matches!(reply.status.as_u16(), 400 | 401 | 403) {
             return Err(match has_login {
                 true => Failed::LoginRefused(reply.server_message()),

@@ -8,11 +8,11 @@ use reqwest::{
 };
 
 /// How often a server is asked in all.
-pub(crate) const MOST_TIMES: u32 = 4;
+pub(crate) const MAX_TIMES: u32 = 4;
 /// What is waited before it is asked for the second time, unless it says how long; doubles with each.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The most that is waited because the server says so. One that wants more is not asked again.
-const MOST_WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// What helps against an answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) fn patience(
     };
     let stated = stated(headers, now);
     let wait = stated.unwrap_or(FIRST_WAIT.saturating_mul(1 << times.saturating_sub(1).min(16)));
-    match did_nothing && times < MOST_TIMES && wait <= MOST_WAIT {
+    match did_nothing && times < MAX_TIMES && wait <= MAX_WAIT {
         true => Patience::Wait(wait),
         false => Patience::Later(stated),
     }
@@ -81,7 +81,7 @@ mod tests {
         for status in [429, 502, 503, 504] {
             let after = |retry_after, times| after(status, &Method::GET, retry_after, times);
             assert_eq!([1, 2, 3].map(|times| after("", times)), [wait(1), wait(2), wait(4)]);
-            assert_eq!(after("", MOST_TIMES), Patience::Later(None));
+            assert_eq!(after("", MAX_TIMES), Patience::Later(None));
             assert_eq!(after("0", 1), wait(0));
             assert_eq!(after("30", 2), wait(30));
             assert_eq!(after("Sun, 06 Nov 1994 08:49:40 GMT", 1), wait(3));
@@ -97,7 +97,7 @@ mod tests {
         let later = |seconds| Patience::Later(Some(Duration::from_secs(seconds)));
         assert_eq!(after(429, &Method::GET, "31", 1), later(31));
         assert_eq!(after(503, &Method::GET, "18446744073709551615", 1), later(u64::MAX));
-        assert_eq!(after(503, &Method::GET, "5", MOST_TIMES), later(5));
+        assert_eq!(after(503, &Method::GET, "5", MAX_TIMES), later(5));
     }
 
     #[test]

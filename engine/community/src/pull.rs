@@ -8,14 +8,14 @@ use semver::Version;
 
 use crate::{
     address::Address,
-    artifact::{Described, MOST_COMPONENT_BYTES},
+    artifact::{Described, MAX_COMPONENT_BYTES},
     error::{CommunityError, Failed},
     registry::{Access, Registry},
     signing::{BadSignature, Signature, Signer},
 };
 
 /// The most versions that an error names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// A scorer as a registry has it now.
 #[derive(Clone, Debug)]
@@ -202,7 +202,7 @@ async fn newest_of(registry: Registry) -> Result<Registry, Failed> {
         Some(newest) => newest,
         None if releases.has(address.tag()) => return Ok(registry),
         None => {
-            let versions = releases.not_out_yet(address.tag(), MOST_NAMED);
+            let versions = releases.not_out_yet(address.tag(), MAX_NAMED);
             return Err(match versions.is_empty() {
                 true => missing(),
                 false => not_out_yet(address, versions),
@@ -234,7 +234,7 @@ fn is_number(part: &str) -> bool {
 /// # Errors
 /// [`Failed::NoComponent`], [`Failed::OtherBytes`]; why it cannot be had.
 pub async fn pull_component(registry: &Registry, digest: Digest) -> Result<Bytes, CommunityError> {
-    let blob = registry.blob(digest, MOST_COMPONENT_BYTES).await;
+    let blob = registry.blob(digest, MAX_COMPONENT_BYTES).await;
     blob.map_err(|failed| failed.at(registry.address().registry()))
 }
 

@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use crate::{
     address::Address,
-    artifact::{Blob, MANIFEST_TYPE, MOST_MANIFEST_BYTES},
+    artifact::{Blob, MANIFEST_TYPE, MAX_MANIFEST_BYTES},
     credentials::Credentials,
     error::{CommunityError, Failed},
     exchange::{Exchange, Reply},
@@ -29,18 +29,18 @@ const MANIFEST_TYPES: &str = "application/vnd.oci.image.manifest.v1+json, applic
      application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json";
 
 /// The most bytes of an answer that says only that something was done.
-const MOST_DONE_BYTES: usize = 64 << 10;
+const MAX_DONE_BYTES: usize = 64 << 10;
 
 /// How many tags a page of them is asked for: some registries refuse a higher number.
 const TAGS_OF_A_PAGE: usize = 1000;
 /// The most pages of tags, and the most bytes of all of them.
-const MOST_TAG_PAGES: usize = 100;
-const MOST_TAGS_BYTES: usize = 8 << 20;
+const MAX_TAG_PAGES: usize = 100;
+const MAX_TAGS_BYTES: usize = 8 << 20;
 /// The most time for all of them.
-const MOST_TAGS_TIME: Duration = Duration::from_secs(2 * 60);
+const MAX_TAGS_TIME: Duration = Duration::from_secs(2 * 60);
 
 /// How often the place of a blob may be another one.
-pub(crate) const MOST_REDIRECTS: usize = 3;
+pub(crate) const MAX_REDIRECTS: usize = 3;
 
 /// How a registry is spoken to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ struct Question {
     content: Option<(&'static str, Bytes)>,
     /// What is expected, in words, and the most bytes of it.
     what: &'static str,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl Registry {
@@ -141,7 +141,7 @@ impl Registry {
         let question = Question {
             access,
             accept: Some(MANIFEST_TYPES),
-            ..Question::new(Method::GET, url, "a manifest", MOST_MANIFEST_BYTES)
+            ..Question::new(Method::GET, url, "a manifest", MAX_MANIFEST_BYTES)
         };
         let reply = self.ask(question).await?;
         match reply.status.as_u16() {
@@ -153,7 +153,7 @@ impl Registry {
 
     /// All tags of the name; none if it has not got the name.
     pub(crate) async fn tags(&self) -> Result<Vec<String>, Failed> {
-        self.tags_within(MOST_TAGS_TIME).await
+        self.tags_within(MAX_TAGS_TIME).await
     }
 
     /// A registry that sends each page in time can still take too long for all of them.
@@ -169,13 +169,13 @@ impl Registry {
         const WHAT: &str = "a list of tags";
         let mut url = self.below("tags/list")?;
         url.query_pairs_mut().append_pair("n", &TAGS_OF_A_PAGE.to_string());
-        let (mut tags, mut left) = (Vec::new(), MOST_TAGS_BYTES);
-        for _ in 0..MOST_TAG_PAGES {
+        let (mut tags, mut left) = (Vec::new(), MAX_TAGS_BYTES);
+        for _ in 0..MAX_TAG_PAGES {
             let reply = self.ask(Question::new(Method::GET, url.clone(), WHAT, left)).await;
             let reply = reply.map_err(|failed| match failed {
                 // Of all pages together.
                 Failed::TooLarge { what, .. } => {
-                    Failed::TooLarge { what, most_bytes: MOST_TAGS_BYTES }
+                    Failed::TooLarge { what, max_bytes: MAX_TAGS_BYTES }
                 }
                 failed => failed,
             })?;
@@ -195,7 +195,7 @@ impl Registry {
                 .filter(|next| next.origin() == self.url.origin())
                 .ok_or(Failed::NotARegistry("its list of tags continues on another server"))?;
         }
-        Err(Failed::TooManyPages(MOST_TAG_PAGES))
+        Err(Failed::TooManyPages(MAX_TAG_PAGES))
     }
 
     /// The same registry, asked about another tag of the name.
@@ -211,7 +211,7 @@ impl Registry {
         let question = Question {
             access: Access::Write,
             content: Some((MANIFEST_TYPE, manifest)),
-            ..Question::new(Method::PUT, url, DONE, MOST_DONE_BYTES)
+            ..Question::new(Method::PUT, url, DONE, MAX_DONE_BYTES)
         };
         done(&self.ask(question).await?)
     }
@@ -221,7 +221,7 @@ impl Registry {
         let there = self.below(&format!("blobs/{}", blob.name()))?;
         let looking = Question {
             access: Access::Write,
-            ..Question::new(Method::HEAD, there, DONE, MOST_DONE_BYTES)
+            ..Question::new(Method::HEAD, there, DONE, MAX_DONE_BYTES)
         };
         let is_there = self.ask(looking).await?;
         match is_there.status.as_u16() {
@@ -255,7 +255,7 @@ impl Registry {
         let begin = Question {
             access: Access::Write,
             content: Some(("application/octet-stream", Bytes::new())),
-            ..Question::new(Method::POST, uploads.clone(), DONE, MOST_DONE_BYTES)
+            ..Question::new(Method::POST, uploads.clone(), DONE, MAX_DONE_BYTES)
         };
         let begun = self.ask(begin).await?;
         done(&begun)?;
@@ -267,27 +267,27 @@ impl Registry {
         let question = Question {
             access: Access::Write,
             content: Some(("application/octet-stream", blob.bytes.clone())),
-            ..Question::new(Method::PUT, place, DONE, MOST_DONE_BYTES)
+            ..Question::new(Method::PUT, place, DONE, MAX_DONE_BYTES)
         };
         done(&self.ask(question).await?)
     }
 
-    /// The component of that digest, which has at most `most_bytes`.
-    pub(crate) async fn blob(&self, digest: Digest, most_bytes: usize) -> Result<Bytes, Failed> {
-        self.blob_of(digest, "a component", most_bytes).await
+    /// The component of that digest, which has at most `max_bytes`.
+    pub(crate) async fn blob(&self, digest: Digest, max_bytes: usize) -> Result<Bytes, Failed> {
+        self.blob_of(digest, "a component", max_bytes).await
     }
 
-    /// The blob of that digest, which is `what` and has at most `most_bytes`. It may be somewhere else, to where a registry redirects: no
+    /// The blob of that digest, which is `what` and has at most `max_bytes`. It may be somewhere else, to where a registry redirects: no
     /// login is sent there.
     pub(crate) async fn blob_of(
         &self,
         digest: Digest,
         what: &'static str,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Result<Bytes, Failed> {
         let mut place = self.below(&format!("blobs/sha256:{digest}"))?;
-        for redirects in 0..=MOST_REDIRECTS {
-            let question = Question::new(Method::GET, place.clone(), what, most_bytes);
+        for redirects in 0..=MAX_REDIRECTS {
+            let question = Question::new(Method::GET, place.clone(), what, max_bytes);
             let reply = match redirects {
                 0 => self.ask(question).await?,
                 _ => self.send(question, None).await?,
@@ -305,7 +305,7 @@ impl Registry {
                 _ => return Err(reply.refusal()),
             }
         }
-        Err(Failed::RedirectsTooOften(MOST_REDIRECTS))
+        Err(Failed::RedirectsTooOften(MAX_REDIRECTS))
     }
 
     fn below(&self, path: &str) -> Result<Url, Failed> {
@@ -352,7 +352,7 @@ impl Registry {
     }
 
     async fn send(&self, question: Question, login: Option<HeaderValue>) -> Result<Reply, Failed> {
-        let Question { method, url, accept, content, what, most_bytes, .. } = question;
+        let Question { method, url, accept, content, what, max_bytes, .. } = question;
         let mut request = self.exchange.client().request(method, url);
         if let Some(accept) = accept {
             request = request.header(ACCEPT, accept);
@@ -363,7 +363,7 @@ impl Registry {
         if let Some(login) = login {
             request = request.header(AUTHORIZATION, login);
         }
-        self.exchange.send(request, what, most_bytes).await
+        self.exchange.send(request, what, max_bytes).await
     }
 }
 
@@ -371,9 +371,9 @@ impl Registry {
 const DONE: &str = "an answer that something was done";
 
 impl Question {
-    fn new(method: Method, url: Url, what: &'static str, most_bytes: usize) -> Question {
+    fn new(method: Method, url: Url, what: &'static str, max_bytes: usize) -> Question {
         let access = Access::Read;
-        Question { access, method, url, accept: None, content: None, what, most_bytes }
+        Question { access, method, url, accept: None, content: None, what, max_bytes }
     }
 }
 

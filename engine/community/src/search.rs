@@ -1,7 +1,7 @@
 //! Scorers that are meant by some words: which of them have all of the words, and which come first. Knows no index.
 
 /// The most words that are looked for.
-const MOST_WORDS: usize = 20;
+const MAX_WORDS: usize = 20;
 
 /// Words to look for, in small letters.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Words {
     /// The words of these texts, up to twenty of them.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Words {
         let words = texts.into_iter().flat_map(str::split_whitespace).map(str::to_lowercase);
-        Words(words.take(MOST_WORDS).collect())
+        Words(words.take(MAX_WORDS).collect())
     }
 
     /// Whether there are none.

@@ -13,9 +13,9 @@ pub(crate) const SIGNATURE: &str = "scorebox.signature";
 pub(crate) const SIGNER: &str = "scorebox.signer";
 
 /// The most bytes of a signature's text, or of a key, that are looked at.
-const MOST_BYTES: usize = 1024;
+const MAX_BYTES: usize = 1024;
 /// The most bytes of the text of a signature.
-pub(crate) const MOST_SIGNATURE_BYTES: usize = MOST_BYTES;
+pub(crate) const MAX_SIGNATURE_BYTES: usize = MAX_BYTES;
 
 /// The bytes of a secret key.
 const SECRET_KEY_BYTES: usize = 158;
@@ -94,7 +94,7 @@ impl Signature {
     /// # Errors
     /// [`BadSignature::Malformed`] if it is too long to be one. Nothing else of it is checked.
     pub fn of_text(signer: &Signer, text: &str) -> Result<Signature, BadSignature> {
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(BadSignature::Malformed);
         }
         // Git and editors may end the lines of a file as Windows ends them.
@@ -259,7 +259,7 @@ mod tests {
             assert_eq!(Signature::of_annotations(&half), Err(BadSignature::Malformed));
         }
         let mut long = whole.clone();
-        long.insert(SIGNATURE.to_owned(), "x".repeat(MOST_BYTES + 1));
+        long.insert(SIGNATURE.to_owned(), "x".repeat(MAX_BYTES + 1));
         assert_eq!(Signature::of_annotations(&long), Err(BadSignature::Malformed));
         let mut other = whole;
         other.insert(SIGNER.to_owned(), "RW\u{1b}[2J".to_owned());

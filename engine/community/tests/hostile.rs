@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use scorebox_community::{
-    Artifact, Credentials, Failed, MOST_MANIFEST_BYTES, Published, Registry, Transport, publish,
+    Artifact, Credentials, Failed, MAX_MANIFEST_BYTES, Published, Registry, Transport, publish,
 };
 
 use crate::server::{Answer, Asked, SELF_SIGNED, SIGNED, Server, refused};
@@ -46,8 +46,8 @@ async fn a_manifest_that_is_too_large_is_not_read() {
     let endless = |_: &Asked| Answer::status(200, [b' '; 1000]).without_end();
     for server in [Server::start(stated), Server::start(endless)] {
         let failed = published(&server, None).await.unwrap_err();
-        let most_bytes = MOST_MANIFEST_BYTES;
-        assert_eq!(failed, Failed::TooLarge { what: "a manifest", most_bytes });
+        let max_bytes = MAX_MANIFEST_BYTES;
+        assert_eq!(failed, Failed::TooLarge { what: "a manifest", max_bytes });
         assert_eq!(server.asked().len(), 1);
     }
 }

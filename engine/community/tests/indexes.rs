@@ -3,7 +3,7 @@
 
 use scorebox::digest::Digest;
 use scorebox_community::{
-    Failed, Index, IndexError, IndexFailed, IndexPlace, MOST_INDEX_BYTES, NotAnIndex, Signature,
+    Failed, Index, IndexError, IndexFailed, IndexPlace, MAX_INDEX_BYTES, NotAnIndex, Signature,
     SignedIndex, Signer, Transport, fetch_index,
 };
 use serde_json::{Value, json};
@@ -130,13 +130,13 @@ async fn an_index_or_a_signature_without_end_is_not_read() {
     let endless = || Answer::status(200, " ".repeat(10_000)).without_end();
     for document in [gigabyte(), endless()] {
         let failed = fetched(&web(document, &team.signature), &team.signer).await;
-        let most_bytes = MOST_INDEX_BYTES;
-        let too_large = Failed::TooLarge { what: "an index", most_bytes };
+        let max_bytes = MAX_INDEX_BYTES;
+        let too_large = Failed::TooLarge { what: "an index", max_bytes };
         assert_eq!(failed, Err(IndexFailed::Server(too_large)));
     }
     for signature in [gigabyte(), endless()] {
         let failed = fetched(&web(&team.document, signature), &team.signer).await;
-        let too_large = Failed::TooLarge { what: "a signature", most_bytes: 1024 };
+        let too_large = Failed::TooLarge { what: "a signature", max_bytes: 1024 };
         assert_eq!(failed, Err(IndexFailed::Server(too_large)));
     }
 }
@@ -269,7 +269,7 @@ async fn what_a_registry_has_in_place_of_an_index_is_refused() {
     assert_eq!(failed, Err(IndexFailed::Server(Failed::OtherBytes(digest))));
     let endless = Answer::status(200, " ".repeat(10_000)).without_end();
     let failed = fetched_of(&manifest(&team), endless, &team).await;
-    let most_bytes = team.document.len();
-    let too_large = Failed::TooLarge { what: "an index", most_bytes };
+    let max_bytes = team.document.len();
+    let too_large = Failed::TooLarge { what: "an index", max_bytes };
     assert_eq!(failed, Err(IndexFailed::Server(too_large)));
 }

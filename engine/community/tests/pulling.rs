@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Mutex};
 
 use scorebox::digest::Digest;
 use scorebox_community::{
-    Credentials, Failed, MOST_COMPONENT_BYTES, Pulled, Registry, Transport, newest, pull,
+    Credentials, Failed, MAX_COMPONENT_BYTES, Pulled, Registry, Transport, newest, pull,
     pull_component, releases,
 };
 use serde_json::{Value, json};
@@ -97,14 +97,14 @@ async fn a_component_of_a_digest_is_had_whatever_the_tag_names() {
 
 #[tokio::test]
 async fn no_more_is_read_of_a_component_than_the_size_that_its_manifest_states() {
-    let most_bytes = COMPONENT.len();
+    let max_bytes = COMPONENT.len();
     for server in [
         answering(|_| Answer::status(200, [b'a'; 1000]).without_end()),
         answering(|_| Answer::status(200, COMPONENT).with("Content-Length", "1073741824")),
         answering(|_| Answer::status(200, [COMPONENT, b"s"].concat())),
     ] {
         let failed = pulled(&server).await.unwrap_err();
-        assert_eq!(failed, Failed::TooLarge { what: "a component", most_bytes });
+        assert_eq!(failed, Failed::TooLarge { what: "a component", max_bytes });
     }
 }
 
@@ -112,8 +112,8 @@ async fn no_more_is_read_of_a_component_than_the_size_that_its_manifest_states()
 async fn without_a_manifest_no_more_is_read_of_a_component_than_one_may_have() {
     let server = answering(|_| Answer::status(200, COMPONENT).with("Content-Length", "134217729"));
     let failed = pull_component(&registry(&server, None), Digest::of(COMPONENT)).await;
-    let most_bytes = MOST_COMPONENT_BYTES;
-    assert_eq!(failed.unwrap_err().failed, Failed::TooLarge { what: "a component", most_bytes });
+    let max_bytes = MAX_COMPONENT_BYTES;
+    assert_eq!(failed.unwrap_err().failed, Failed::TooLarge { what: "a component", max_bytes });
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn what_is_missing_is_named() {
 
 #[tokio::test]
 async fn a_size_that_no_component_has_is_refused_before_anything_is_read() {
-    let most = MOST_COMPONENT_BYTES as u64;
+    let most = MAX_COMPONENT_BYTES as u64;
     for size in [most + 1, 1 << 40, u64::MAX] {
         let manifest = manifest([layer(&digest(), size)]).to_string();
         assert_eq!(not_a_scorer(manifest).await, "its component is larger than 128 MiB");
@@ -288,10 +288,10 @@ async fn a_place_that_wants_a_login_gets_none() {
 async fn what_another_place_sends_is_the_component_or_is_not_had() {
     let other = Server::start(|_| Answer::status(200, b"A component"));
     let endless = Server::start(|_| Answer::status(200, [b'a'; 1000]).without_end());
-    let most_bytes = COMPONENT.len();
+    let max_bytes = COMPONENT.len();
     for (store, expected) in [
         (other, Failed::OtherBytes(Digest::of(COMPONENT))),
-        (endless, Failed::TooLarge { what: "a component", most_bytes }),
+        (endless, Failed::TooLarge { what: "a component", max_bytes }),
     ] {
         let place = format!("http://{}/store", store.host());
         let server = answering(move |_| redirect(&place));
@@ -366,7 +366,7 @@ async fn a_list_of_tags_has_an_end_and_is_in_one_place() {
     assert_eq!(failed(same()).await, (Failed::TooManyPages(100), 100));
     let large = Answer::status(200, format!("{{\"tags\": []{}}}", " ".repeat(3 << 20)));
     let large = large.with("Link", "<?n=1000>; rel=next");
-    let too_large = Failed::TooLarge { what: "a list of tags", most_bytes: 8 << 20 };
+    let too_large = Failed::TooLarge { what: "a list of tags", max_bytes: 8 << 20 };
     assert_eq!(failed(large).await, (too_large, 3));
     let other = tags(&[]).with("Link", "<http://elsewhere.test/v2/>; rel=next");
     let elsewhere = "its list of tags continues on another server";

@@ -20,7 +20,7 @@ pub(crate) const MESSAGES: &str = "/v1/messages";
 pub(crate) const VERSION: &str = "2023-06-01";
 
 /// The most tokens of an answer unless the question says: the protocol wants a number.
-const MOST_TOKENS: u32 = 1024;
+const MAX_TOKENS: u32 = 1024;
 
 #[derive(Serialize)]
 struct Conversation<'a> {
@@ -94,7 +94,7 @@ pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
     let extra = extra.map(|(key, value)| (key.as_str(), value)).collect();
     document(&Conversation {
         model: &generation.model,
-        max_tokens: generation.max_output_tokens.unwrap_or(MOST_TOKENS),
+        max_tokens: generation.max_output_tokens.unwrap_or(MAX_TOKENS),
         system,
         messages: turns.collect(),
         temperature: generation.temperature,

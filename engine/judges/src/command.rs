@@ -16,7 +16,7 @@ use crate::{
     pieces::{Amount, Count, Object},
     process::{self, Ended, Unended},
     quote::quote,
-    spoken::{MOST_TEXT_BYTES, Said, most_bytes, named},
+    spoken::{MAX_TEXT_BYTES, Said, max_bytes, named},
 };
 
 /// The exit code that asks to be tried again: a temporary failure, as `sysexits.h` has it.
@@ -52,9 +52,9 @@ impl Command {
         stop: Halt,
     ) -> Result<Answer, AskError> {
         let input = self.input(question);
-        let most_bytes = match question {
-            Question::Embed(embedding) => most_bytes(embedding.texts.len()),
-            _ => MOST_TEXT_BYTES,
+        let max_bytes = match question {
+            Question::Embed(embedding) => max_bytes(embedding.texts.len()),
+            _ => MAX_TEXT_BYTES,
         };
         let mut call = self.gate.arrive(stop).enter(within).await?;
         let outcome = loop {
@@ -62,9 +62,9 @@ impl Command {
                 break Err(failure);
             }
             let attempt = async {
-                match process::run(&self.command, &input, most_bytes, self.timeout).await {
+                match process::run(&self.command, &input, max_bytes, self.timeout).await {
                     Ok(ended) => self.printed(&ended),
-                    Err(unended) => Err(self.failure(&unended, most_bytes)),
+                    Err(unended) => Err(self.failure(&unended, max_bytes)),
                 }
             };
             let outcome = call.in_time(attempt).await.and_then(|printed| {
@@ -147,14 +147,14 @@ impl Command {
         Ok(Said { reply, model: printed.model })
     }
 
-    fn failure(&self, unended: &Unended, most_bytes: usize) -> Failure {
+    fn failure(&self, unended: &Unended, max_bytes: usize) -> Failure {
         let program = &self.program;
         match unended {
             Unended::Failed(error) => {
                 Failure::unavailable(format!("cannot run {program}: {error}"))
             }
             Unended::TooMuch => {
-                Failure::unavailable(format!("{program} printed more than {most_bytes} bytes"))
+                Failure::unavailable(format!("{program} printed more than {max_bytes} bytes"))
             }
             Unended::TimedOut => {
                 let message = format!("{program} did not end within {:?}", self.timeout);

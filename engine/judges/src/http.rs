@@ -24,16 +24,16 @@ use crate::{
 };
 
 /// The most time for a connection, within the time-out of the attempt.
-const MOST_CONNECTING: Duration = Duration::from_secs(10);
+const MAX_CONNECTING: Duration = Duration::from_secs(10);
 
 /// The most bytes that are read of an answer that is an error.
-const MOST_ERROR_BYTES: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// How long the rest of such an answer is waited for: its status is known already.
-const MOST_ERROR_TIME: Duration = Duration::from_secs(5);
+const MAX_ERROR_TIME: Duration = Duration::from_secs(5);
 
 /// The most bytes of a server's message that are kept to see what it is about.
-const MOST_REFUSAL_BYTES: usize = 4 << 10;
+const MAX_REFUSAL_BYTES: usize = 4 << 10;
 
 /// A server, and how it is spoken to.
 pub(crate) struct Server {
@@ -62,7 +62,7 @@ impl Server {
             .redirect(reqwest::redirect::Policy::none())
             // The gate counts attempts; the client makes none itself.
             .retry(reqwest::retry::never())
-            .connect_timeout(settings.timeout.min(MOST_CONNECTING))
+            .connect_timeout(settings.timeout.min(MAX_CONNECTING))
             .pool_max_idle_per_host(settings.concurrency);
         if base_url.starts_with("http:") {
             // The certificates of the machine, which may have none, are not needed then.
@@ -102,9 +102,9 @@ impl Server {
         &self,
         path: &str,
         document: &Bytes,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Result<Bytes, Failure> {
-        let exchange = self.exchange(path, document, most_bytes);
+        let exchange = self.exchange(path, document, max_bytes);
         match tokio::time::timeout(self.timeout, exchange).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.timed_out()),
@@ -115,7 +115,7 @@ impl Server {
         &self,
         path: &str,
         document: &Bytes,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Result<Bytes, Failure> {
         let request = self
             .client
@@ -132,11 +132,11 @@ impl Server {
             return Err(self.refusal(response, path).await);
         }
         // From here on there is an answer, which is paid for, but not one that says how much it consumed.
-        self.read(&mut response, most_bytes).await.map_err(Failure::uncounted)
+        self.read(&mut response, max_bytes).await.map_err(Failure::uncounted)
     }
 
     /// The bytes of an answer.
-    async fn read(&self, response: &mut Response, most_bytes: usize) -> Result<Bytes, Failure> {
+    async fn read(&self, response: &mut Response, max_bytes: usize) -> Result<Bytes, Failure> {
         let base_url = &self.base_url;
         if let Some(encoding) = encoding(response) {
             return Err(Failure::unavailable(format!(
@@ -158,15 +158,15 @@ impl Server {
             )));
         }
         let too_large = || {
-            Failure::unavailable(format!("{base_url} answered with more than {most_bytes} bytes"))
+            Failure::unavailable(format!("{base_url} answered with more than {max_bytes} bytes"))
         };
         let stated = response.content_length().unwrap_or_default();
-        if stated > most_bytes as u64 {
+        if stated > max_bytes as u64 {
             return Err(too_large());
         }
         let mut body = Vec::with_capacity(stated as usize);
         while let Some(part) = response.chunk().await.map_err(|error| self.broken(&error))? {
-            if body.len() + part.len() > most_bytes {
+            if body.len() + part.len() > max_bytes {
                 return Err(too_large());
             }
             body.extend_from_slice(&part);
@@ -258,7 +258,7 @@ impl Server {
         let (text, code) = stated_error(&body);
         // Before it is cut: what is left of a key is not recognised.
         let mut text = if is_whole { self.conceal(text) } else { self.conceal_cut(text) };
-        text.truncate(text.floor_char_boundary(MOST_REFUSAL_BYTES));
+        text.truncate(text.floor_char_boundary(MAX_REFUSAL_BYTES));
         let remedy = retry::remedy(status, code.as_deref(), response.headers());
         let said = match quote(&text) {
             said if said.is_empty() => String::new(),
@@ -292,15 +292,15 @@ async fn beginning(response: &mut Response) -> (Vec<u8>, bool) {
                 is_whole = true;
                 break;
             };
-            let room = MOST_ERROR_BYTES - body.len();
+            let room = MAX_ERROR_BYTES - body.len();
             body.extend_from_slice(&part[..part.len().min(room)]);
-            if body.len() == MOST_ERROR_BYTES {
+            if body.len() == MAX_ERROR_BYTES {
                 break;
             }
         }
     };
     // What has come by then says enough, or nothing.
-    let _ = tokio::time::timeout(MOST_ERROR_TIME, reading).await;
+    let _ = tokio::time::timeout(MAX_ERROR_TIME, reading).await;
     (body, is_whole)
 }
 

@@ -64,7 +64,7 @@ impl Key {
             return concealed.into_owned();
         }
         let (key, bytes) = (self.0.as_bytes(), concealed.as_bytes());
-        let longest = bytes.len().saturating_sub(key.len() * MOST_BYTES_OF_ONE);
+        let longest = bytes.len().saturating_sub(key.len() * MAX_BYTES_OF_ONE);
         let within = (longest..bytes.len()).find(|offset| begins(key, bytes, *offset));
         let whole = concealed.get(..within.unwrap_or(bytes.len()));
         whole.unwrap_or_default().to_owned()
@@ -72,14 +72,14 @@ impl Key {
 }
 
 /// How often a JSON string is looked for within another one.
-const MOST_QUOTATIONS: u32 = 3;
+const MAX_QUOTATIONS: u32 = 3;
 
 /// Bytes of one character of a key at most: an escape whose backslash is quoted so often.
-const MOST_BYTES_OF_ONE: usize = (1 << MOST_QUOTATIONS) + 5;
+const MAX_BYTES_OF_ONE: usize = (1 << MAX_QUOTATIONS) + 5;
 
 /// The end of the key in a text that it begins in at this offset, in one of the ways in which it may be written.
 fn end_of(key: &[u8], text: &[u8], offset: usize) -> Option<usize> {
-    (0..=MOST_QUOTATIONS).find_map(|quotations| {
+    (0..=MAX_QUOTATIONS).find_map(|quotations| {
         key.iter().try_fold(offset, |offset, character| {
             let (read, next) = character_at(text, offset, quotations)?;
             (read == *character).then_some(next)
@@ -89,7 +89,7 @@ fn end_of(key: &[u8], text: &[u8], offset: usize) -> Option<usize> {
 
 /// Whether the text from this offset to its end is the beginning of the key, or of an escape.
 fn begins(key: &[u8], text: &[u8], offset: usize) -> bool {
-    (0..=MOST_QUOTATIONS).any(|quotations| {
+    (0..=MAX_QUOTATIONS).any(|quotations| {
         let mut offset = offset;
         for character in key {
             match character_at(text, offset, quotations) {
@@ -97,7 +97,7 @@ fn begins(key: &[u8], text: &[u8], offset: usize) -> bool {
                 Some((read, next)) if read == *character => offset = next,
                 // The escape may be cut.
                 Some(_) => {
-                    return text[offset] == b'\\' && text.len() - offset < MOST_BYTES_OF_ONE;
+                    return text[offset] == b'\\' && text.len() - offset < MAX_BYTES_OF_ONE;
                 }
             }
         }

@@ -17,7 +17,7 @@ use tokio::{
 use crate::form::Way;
 
 /// How many models are remembered. A judge has a few; a scorer could name any number.
-const MOST_MODELS: usize = 64;
+const MAX_MODELS: usize = 64;
 
 /// What is known about a server's models.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Knowledge {
         if let Some(known) = models.get(model) {
             return Arc::clone(known);
         }
-        if models.len() >= MOST_MODELS {
+        if models.len() >= MAX_MODELS {
             models.clear();
         }
         Arc::clone(models.entry(model.to_owned()).or_default())
@@ -105,10 +105,10 @@ mod tests {
         let knowledge = Knowledge::default();
         knowledge.about("m").learn_completion_tokens();
         assert!(knowledge.about("m").takes_completion_tokens());
-        for number in 0..10 * MOST_MODELS {
+        for number in 0..10 * MAX_MODELS {
             knowledge.about(&number.to_string());
         }
-        assert!(knowledge.0.lock().unwrap().len() <= MOST_MODELS);
+        assert!(knowledge.0.lock().unwrap().len() <= MAX_MODELS);
     }
 
     #[tokio::test]

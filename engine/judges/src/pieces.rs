@@ -3,7 +3,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use scorebox::judge::MOST_COST_USD;
+use scorebox::judge::MAX_COST_USD;
 use serde::{
     Deserialize, Deserializer,
     de::{
@@ -239,7 +239,7 @@ impl<'de> Deserialize<'de> for Count {
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
         let number = number(<&RawValue>::deserialize(deserializer)?);
-        Ok(Amount(number.filter(|it| (0.0..=MOST_COST_USD).contains(it))))
+        Ok(Amount(number.filter(|it| (0.0..=MAX_COST_USD).contains(it))))
     }
 }
 

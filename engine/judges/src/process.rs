@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// The most bytes that are kept of the end of a program's standard error.
-const MOST_ERROR_BYTES: usize = 4 << 10;
+const MAX_ERROR_BYTES: usize = 4 << 10;
 
 /// How long the output of a program is read once it has ended. What it wrote is there by then; longer than that, only a process
 /// that it started, and that has left its group, keeps the output open.
@@ -84,7 +84,7 @@ fn kill(_: i32) {}
 pub(crate) async fn run(
     command: &[String],
     input: &[u8],
-    most_bytes: usize,
+    max_bytes: usize,
     timeout: Duration,
 ) -> Result<Ended, Unended> {
     let [program, arguments @ ..] = command else {
@@ -97,7 +97,7 @@ pub(crate) async fn run(
     #[cfg(unix)]
     command.process_group(0);
     let (mut child, mut group) = begin(&mut command)?;
-    let talking = talk(&mut child, input, most_bytes, &mut group);
+    let talking = talk(&mut child, input, max_bytes, &mut group);
     let outcome = tokio::time::timeout(timeout, talking).await;
     if running().is_over {
         // It was killed, which says nothing about the question.
@@ -122,7 +122,7 @@ fn begin(command: &mut Command) -> Result<(Child, Group), Unended> {
 async fn talk(
     child: &mut Child,
     input: &[u8],
-    most_bytes: usize,
+    max_bytes: usize,
     group: &mut Group,
 ) -> Result<Ended, Unended> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -136,7 +136,7 @@ async fn talk(
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let reading = async {
         match stdout {
-            Some(stdout) => read(stdout, most_bytes, &mut output).await,
+            Some(stdout) => read(stdout, max_bytes, &mut output).await,
             None => Ok(()),
         }
     };
@@ -203,13 +203,13 @@ async fn ended_with(
 /// Reads all that comes, if it is not too much.
 async fn read(
     from: impl AsyncRead + Unpin,
-    most_bytes: usize,
+    max_bytes: usize,
     bytes: &mut Vec<u8>,
 ) -> Result<(), Unended> {
-    let mut from = from.take(most_bytes as u64 + 1);
+    let mut from = from.take(max_bytes as u64 + 1);
     // Whatever was read is there when this is dropped.
     while from.read_buf(bytes).await.map_err(Unended::Failed)? > 0 {}
-    match bytes.len() <= most_bytes {
+    match bytes.len() <= max_bytes {
         true => Ok(()),
         false => Err(Unended::TooMuch),
     }
@@ -217,10 +217,10 @@ async fn read(
 
 /// Reads all that comes, and keeps the last bytes of it.
 async fn end(mut from: impl AsyncRead + Unpin, bytes: &mut Vec<u8>) {
-    let mut part = [0; MOST_ERROR_BYTES];
+    let mut part = [0; MAX_ERROR_BYTES];
     while let Ok(count @ 1..) = from.read(&mut part).await {
         bytes.extend_from_slice(&part[..count]);
-        bytes.drain(..bytes.len().saturating_sub(MOST_ERROR_BYTES));
+        bytes.drain(..bytes.len().saturating_sub(MAX_ERROR_BYTES));
     }
 }
 

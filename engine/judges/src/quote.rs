@@ -3,13 +3,13 @@
 use scorebox::terminal;
 
 /// How many characters of a text are quoted.
-const MOST_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 
 /// The beginning of a text, with the characters that a terminal acts on escaped.
 pub(crate) fn quote(text: &str) -> String {
     let mut characters = text.trim().chars();
     let mut quoted = String::new();
-    for character in characters.by_ref().take(MOST_CHARACTERS) {
+    for character in characters.by_ref().take(MAX_CHARACTERS) {
         match terminal::acts(character) {
             true => quoted.extend(character.escape_default()),
             false => quoted.push(character),
@@ -28,6 +28,6 @@ mod tests {
     #[test]
     fn a_quoted_text_is_short_and_on_one_line() {
         assert_eq!(quote(" a\n\u{1b}[31mb\u{202e} "), "a\\n\\u{1b}[31mb\\u{202e}");
-        assert_eq!(quote(&"é".repeat(1000)).chars().count(), MOST_CHARACTERS + 1);
+        assert_eq!(quote(&"é".repeat(1000)).chars().count(), MAX_CHARACTERS + 1);
     }
 }

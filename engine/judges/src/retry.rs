@@ -10,10 +10,10 @@ use crate::failure::Remedy;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 
 /// The most that is waited between attempts if the server does not say how long.
-const MOST_DELAY: Duration = Duration::from_secs(30);
+const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// The most that is waited because the server says so.
-const MOST_STATED: Duration = Duration::from_secs(60);
+const MAX_STATED: Duration = Duration::from_secs(60);
 
 /// The codes of refusals that come with status 429 and that no waiting helps against: OpenAI's, when the account is empty.
 const LASTING: [&str; 2] = ["insufficient_quota", "billing_hard_limit_reached"];
@@ -32,7 +32,7 @@ pub(crate) fn delay_of_all(times: u32, no_sooner: Duration) -> Duration {
 
 /// The most that is waited for the attempt after so many.
 fn doubled(times: u32) -> Duration {
-    FIRST_DELAY.saturating_mul(1 << times.saturating_sub(1).min(16)).min(MOST_DELAY)
+    FIRST_DELAY.saturating_mul(1 << times.saturating_sub(1).min(16)).min(MAX_DELAY)
 }
 
 /// A time and up to a tenth of it, so that not all who wait for it come at once.
@@ -52,11 +52,11 @@ pub(crate) fn remedy(status: StatusCode, code: Option<&str>, headers: &HeaderMap
     Remedy::Again { no_sooner: stated.unwrap_or_default(), slows_all }
 }
 
-/// How long the server asks to wait, at most [`MOST_STATED`]: in milliseconds as OpenAI does, in seconds, or until a date.
+/// How long the server asks to wait, at most [`MAX_STATED`]: in milliseconds as OpenAI does, in seconds, or until a date.
 fn stated(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
-    let bounded = |seconds: f64| Duration::from_secs_f64(seconds.min(MOST_STATED.as_secs_f64()));
+    let bounded = |seconds: f64| Duration::from_secs_f64(seconds.min(MAX_STATED.as_secs_f64()));
     if let Some(milliseconds) = header("retry-after-ms").and_then(number) {
         return Some(bounded(milliseconds / 1000.0));
     }
@@ -65,7 +65,7 @@ fn stated(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         return Some(bounded(seconds));
     }
     let date = httpdate::parse_http_date(text).ok()?;
-    Some(date.duration_since(now).unwrap_or_default().min(MOST_STATED))
+    Some(date.duration_since(now).unwrap_or_default().min(MAX_STATED))
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
     fn delays_double_up_to_a_bound_and_are_never_shorter_than_stated() {
         for failures in [1, 2, 3, 10, u32::MAX] {
             for _ in 0..100 {
-                let most = FIRST_DELAY.saturating_mul(1 << (failures - 1).min(16)).min(MOST_DELAY);
+                let most = FIRST_DELAY.saturating_mul(1 << (failures - 1).min(16)).min(MAX_DELAY);
                 assert!(delay(failures, Duration::ZERO) <= most);
                 let stated = Duration::from_secs(2);
                 assert!(delay(failures, stated) >= stated);
@@ -136,6 +136,6 @@ mod tests {
                 assert!(delay_of_all(failures, stated) >= most.max(stated));
             }
         }
-        assert!(delay_of_all(u32::MAX, MOST_STATED) <= MOST_STATED.mul_f64(1.1));
+        assert!(delay_of_all(u32::MAX, MAX_STATED) <= MAX_STATED.mul_f64(1.1));
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     http::Server,
     knowledge::{Knowledge, Known, Turn},
     openai,
-    spoken::{Asking, Heard, MOST_TEXT_BYTES, Said, Unsaid, most_bytes, named},
+    spoken::{Asking, Heard, MAX_TEXT_BYTES, Said, Unsaid, max_bytes, named},
     wire::Wire,
 };
 
@@ -192,7 +192,7 @@ impl Served {
         let way = asking.form.map(|(_, way)| way);
         let path = self.wire.path();
         let read = |answer: &[u8]| self.wire.read(answer, way);
-        self.exchange(call, path, &document, MOST_TEXT_BYTES, read).await
+        self.exchange(call, path, &document, MAX_TEXT_BYTES, read).await
     }
 
     async fn embed(
@@ -208,7 +208,7 @@ impl Served {
         let texts = embedding.texts.len();
         let read = |answer: &[u8]| openai::read_vectors(answer, texts);
         let mut call = self.gate.arrive(stop).enter(within).await?;
-        let outcome = self.exchange(&mut call, path, &document, most_bytes(texts), read).await;
+        let outcome = self.exchange(&mut call, path, &document, max_bytes(texts), read).await;
         self.answer(outcome, &call, &embedding.model)
     }
 
@@ -218,12 +218,12 @@ impl Served {
         call: &mut Call<'_>,
         path: &str,
         document: &Bytes,
-        most_bytes: usize,
+        max_bytes: usize,
         read: impl Fn(&[u8]) -> Heard,
     ) -> Result<Said, Failure> {
         loop {
             call.begin().await?;
-            let outcome = call.in_time(self.server.post(path, document, most_bytes)).await;
+            let outcome = call.in_time(self.server.post(path, document, max_bytes)).await;
             let outcome = outcome.and_then(|answer| {
                 let Heard { said, usage, cost_usd } = read(&answer);
                 call.consume(usage, cost_usd);

@@ -7,16 +7,16 @@ use serde::Serialize;
 use crate::form::{Form, Way};
 
 /// The most bytes of an answer in words: many times what models write.
-pub(crate) const MOST_TEXT_BYTES: usize = 4 << 20;
+pub(crate) const MAX_TEXT_BYTES: usize = 4 << 20;
 
 /// The most bytes of an answer in vectors, for each text: 8192 numbers of 32 characters.
-const MOST_VECTOR_BYTES: usize = 256 << 10;
+const MAX_VECTOR_BYTES: usize = 256 << 10;
 
 /// The most bytes of an answer in vectors.
-const MOST_VECTORS_BYTES: usize = 64 << 20;
+const MAX_VECTORS_BYTES: usize = 64 << 20;
 
 /// The most bytes of a model's name that a server gives.
-const MOST_MODEL_BYTES: usize = 256;
+const MAX_MODEL_BYTES: usize = 256;
 
 /// A conversation as it is asked: with what is known about the model.
 #[derive(Clone, Copy, Debug)]
@@ -67,15 +67,15 @@ pub(crate) fn document(value: &impl Serialize) -> Bytes {
 }
 
 /// The most bytes of an answer with the vectors of so many texts.
-pub(crate) fn most_bytes(texts: usize) -> usize {
-    MOST_VECTOR_BYTES.saturating_mul(texts).clamp(MOST_TEXT_BYTES, MOST_VECTORS_BYTES)
+pub(crate) fn max_bytes(texts: usize) -> usize {
+    MAX_VECTOR_BYTES.saturating_mul(texts).clamp(MAX_TEXT_BYTES, MAX_VECTORS_BYTES)
 }
 
 /// The name that a provider gives its model, if it is one, or else the name that it was asked by.
 pub(crate) fn named(given: Option<String>, asked: &str) -> String {
     let is_name = |name: &String| {
         !name.is_empty()
-            && name.len() <= MOST_MODEL_BYTES
+            && name.len() <= MAX_MODEL_BYTES
             && !name.chars().any(scorebox::terminal::acts)
     };
     given.filter(is_name).unwrap_or_else(|| asked.to_owned())

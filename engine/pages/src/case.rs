@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Assertions, log lines and calls of one score that are shown where there is room.
-const MOST_ITEMS: usize = 200;
+const MAX_ITEMS: usize = 200;
 /// Bytes of each text, and items of each list, of a case that is shown in brief.
 pub(crate) const BRIEF_TEXT: usize = 400;
 pub(crate) const BRIEF_ITEMS: usize = 3;
@@ -87,7 +87,7 @@ pub(crate) struct Showing<'a> {
 impl<'a> Showing<'a> {
     /// In full but for long texts, of which so many bytes are shown.
     pub(crate) fn full(most: usize, scorers: &'a [ScorerRecord]) -> Showing<'a> {
-        Showing { most, items: MOST_ITEMS, steps: timeline::MOST_STEPS, scorers }
+        Showing { most, items: MAX_ITEMS, steps: timeline::MAX_STEPS, scorers }
     }
 
     /// The beginnings of texts and lists only.

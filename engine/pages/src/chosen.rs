@@ -16,11 +16,11 @@ use crate::{
 };
 
 /// Cases that did not pass and are shown.
-pub(crate) const MOST_BAD: usize = 200;
+pub(crate) const MAX_BAD: usize = 200;
 /// Cases that passed and are shown: those with the lowest scores.
-pub(crate) const MOST_GOOD: usize = 10;
+pub(crate) const MAX_GOOD: usize = 10;
 /// Bytes of each text of a case.
-const MOST_TEXT: usize = 4 << 10;
+const MAX_TEXT: usize = 4 << 10;
 
 /// A case that was chosen.
 #[derive(Clone, Debug)]
@@ -42,9 +42,9 @@ impl Lowest {
     pub(crate) fn take(&mut self, verdict: CaseVerdict, chosen: impl FnOnce() -> Chosen) {
         let Some(score) = verdict.score else { return };
         let index = self.0.partition_point(|it| it.verdict.score.is_some_and(|it| it <= score));
-        if index < MOST_GOOD {
+        if index < MAX_GOOD {
             self.0.insert(index, chosen());
-            self.0.truncate(MOST_GOOD);
+            self.0.truncate(MAX_GOOD);
         }
     }
 }
@@ -191,7 +191,7 @@ impl Chosen {
                     span.number { @if let Some(score) = case.verdict.score { (figure::score(score)) } @else { "–" } }
                 }
                 @match how {
-                    How::Full => (case::case(case, Showing::full(MOST_TEXT, scorers), &link)),
+                    How::Full => (case::case(case, Showing::full(MAX_TEXT, scorers), &link)),
                     How::Brief => {
                         p.note {
                             "This case is too large for this report: of each text " (BRIEF_TEXT) " bytes are shown, of each list "

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Cases that changed most, for each scorer.
-pub(crate) const MOST_CHANGES: usize = 5;
+pub(crate) const MAX_CHANGES: usize = 5;
 
 /// Verdicts or a scorer, by name.
 struct Named<'a> {

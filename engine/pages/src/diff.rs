@@ -12,9 +12,9 @@ use similar::{Algorithm, ChangeTag, InlineChange, TextDiff};
 use crate::{alike::look, said::Said};
 
 /// Bytes of a text that is still compared.
-const MOST_BYTES: usize = 96 << 10;
+const MAX_BYTES: usize = 96 << 10;
 /// Lines of both texts that are still compared.
-const MOST_LINES: usize = 4000;
+const MAX_LINES: usize = 4000;
 /// How long a comparison may take; what is left then is shown as changed.
 const PATIENCE: Duration = Duration::from_millis(150);
 /// Lines around a change that are shown.
@@ -23,7 +23,7 @@ const AROUND: usize = 4;
 /// The lines of two texts that differ, those that do marked; `None` if they are too large to be compared.
 pub(crate) fn diff(expected: &str, output: &str) -> Option<Markup> {
     let lines = expected.lines().count() + output.lines().count();
-    if expected.len() > MOST_BYTES || output.len() > MOST_BYTES || lines > MOST_LINES {
+    if expected.len() > MAX_BYTES || output.len() > MAX_BYTES || lines > MAX_LINES {
         return None;
     }
     let ends = Ends::of(expected, output);
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn large_texts_are_not_compared() {
-        assert!(diff(&"a".repeat(MOST_BYTES + 1), "b").is_none());
-        assert!(diff(&"\n".repeat(MOST_LINES), "b\n").is_none());
+        assert!(diff(&"a".repeat(MAX_BYTES + 1), "b").is_none());
+        assert!(diff(&"\n".repeat(MAX_LINES), "b\n").is_none());
     }
 
     fn changed(expected: &str, output: &str) -> Vec<String> {

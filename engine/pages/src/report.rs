@@ -17,8 +17,8 @@ use scorebox::{
 use crate::{
     agreement::{Agreed, agreements},
     case::Decided,
-    chosen::{Chosen, Fitted, Lowest, MOST_BAD, MOST_GOOD, Room},
-    comparison::{self as compared, MOST_CHANGES},
+    chosen::{Chosen, Fitted, Lowest, MAX_BAD, MAX_GOOD, Room},
+    comparison::{self as compared, MAX_CHANGES},
     figure,
     figures::Figures,
     frame::{self, REPORT_SCRIPT, STYLE},
@@ -27,10 +27,10 @@ use crate::{
 };
 
 /// Bytes of all cases of a report; what stands around them is some ten kilobytes a run.
-const MOST_CASES_BYTES: usize = 4 << 20;
+const MAX_CASES_BYTES: usize = 4 << 20;
 
 /// Runs of one report.
-const MOST_RUNS: usize = 8;
+const MAX_RUNS: usize = 8;
 
 /// Why a report was not written.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum ReportError {
     #[error(transparent)]
     Write(#[from] io::Error),
     /// More runs than a report shows.
-    #[error("a report shows at most {MOST_RUNS} runs, these are {0}")]
+    #[error("a report shows at most {MAX_RUNS} runs, these are {0}")]
     TooManyRuns(usize),
     /// No scorer of a run can be compared with the labels that were asked for.
     #[error(transparent)]
@@ -66,7 +66,7 @@ pub struct HtmlReport<'a> {
 
 impl<'a> HtmlReport<'a> {
     /// Runs of one report.
-    pub const MOST_RUNS: usize = MOST_RUNS;
+    pub const MAX_RUNS: usize = MAX_RUNS;
 
     /// A report of these runs, 1 to 8. Two runs are compared case by case, the second with the first.
     pub fn new(runs: &'a [String]) -> HtmlReport<'a> {
@@ -104,11 +104,11 @@ impl<'a> HtmlReport<'a> {
     /// [`StoreError::NoSuchRun`]; more than 8 runs; labels of which no scorer of a run can be compared with any; troubles of
     /// reading and writing. What was written by then is not a whole report.
     pub fn write(&self, store: &Store, out: &mut dyn io::Write) -> Result<(), ReportError> {
-        if self.runs.len() > MOST_RUNS {
+        if self.runs.len() > MAX_RUNS {
             return Err(ReportError::TooManyRuns(self.runs.len()));
         }
         store.snapshot(|store| {
-            let share = MOST_CASES_BYTES / self.runs.len().max(1);
+            let share = MAX_CASES_BYTES / self.runs.len().max(1);
             let mut runs = Vec::new();
             for run in self.runs {
                 runs.push(Reported::read(store, run, self, share)?);
@@ -124,7 +124,7 @@ impl<'a> HtmlReport<'a> {
     fn compared(&self, store: &Store) -> Result<Option<Result<Comparison, String>>, StoreError> {
         let [one, other] = self.runs else { return Ok(None) };
         let options =
-            ComparisonOptions::default().with_strict(self.strict).with_changes(MOST_CHANGES);
+            ComparisonOptions::default().with_strict(self.strict).with_changes(MAX_CHANGES);
         match comparison(RunIn::new(store, one), RunIn::new(store, other), options) {
             Ok(found) => Ok(Some(Ok(found))),
             Err(ComparisonError::Store(error)) => Err(error),
@@ -262,7 +262,7 @@ impl Reported {
         store: &Store,
         run: &str,
         report: &HtmlReport<'_>,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Result<Reported, ReportError> {
         let run = store.run(run)?;
         let scorers = store.scorers(run.key)?;
@@ -285,7 +285,7 @@ impl Reported {
             match it.verdict.verdict {
                 Verdict::Failed | Verdict::Errored => {
                     all_bad += 1;
-                    if bad.len() < MOST_BAD {
+                    if bad.len() < MAX_BAD {
                         bad.push(chosen());
                     }
                 }
@@ -296,7 +296,7 @@ impl Reported {
         })?;
         let figures = Figures::of(store, &run, &scorers, &decided, options)?;
         let summaries = store.summaries(run.key)?;
-        let mut room = Room::new(most_bytes, bad.len() + good.0.len());
+        let mut room = Room::new(max_bytes, bad.len() + good.0.len());
         let mut fitted = |all: &[Chosen]| room.take(all, store, &run, &scorers);
         let (bad, good) = (fitted(&bad)?, fitted(&good.0)?);
         let anchors = room.into_anchors();
@@ -366,10 +366,10 @@ fn cases(reported: &Reported, index: usize) -> Markup {
             section {
                 @if reported.figures.decides {
                     h2 { "Closest to not passing" }
-                    p.aside { "The cases that passed with the lowest scores, at most " (MOST_GOOD) "." (good.cut_down()) }
+                    p.aside { "The cases that passed with the lowest scores, at most " (MAX_GOOD) "." (good.cut_down()) }
                 } @else {
                     h2 { "Lowest scores" }
-                    p.aside { "The cases with the lowest scores, at most " (MOST_GOOD) "." (good.cut_down()) }
+                    p.aside { "The cases with the lowest scores, at most " (MAX_GOOD) "." (good.cut_down()) }
                 }
                 div.cases { @for case in &good.shown { (case) } }
             }

@@ -92,13 +92,13 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
 /// these would be mostly spaces.
 pub(crate) fn readable(json: &str) -> (String, bool) {
     // Setting JSON over lines makes it larger; a document of this size is shown as it is.
-    const MOST_SET: usize = 4 << 20;
+    const MAX_SET: usize = 4 << 20;
     if json.starts_with('"')
         && let Ok(text) = serde_json::from_str::<String>(json)
     {
         return (text, false);
     }
-    let set = (json.len() <= MOST_SET).then(|| indented_json(json)).flatten();
+    let set = (json.len() <= MAX_SET).then(|| indented_json(json)).flatten();
     (set.unwrap_or_else(|| json.to_owned()), true)
 }
 

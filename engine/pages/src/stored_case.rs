@@ -14,7 +14,7 @@ use crate::{
 
 /// What decided against a case, in a line.
 pub(crate) fn why(case: &CaseInFull) -> Markup {
-    const MOST_REASON: usize = 240;
+    const MAX_REASON: usize = 240;
     html! {
         @if case.against.is_empty() { (its_scores(case)) }
         @for (index, decided) in case.against.iter().enumerate() {
@@ -24,8 +24,8 @@ pub(crate) fn why(case: &CaseInFull) -> Markup {
                 @let answer = &record.row.answer;
                 @if let Some(score) = answer.score { " " (figure::score_beside(score, record.threshold)) }
                 @match (&answer.error, &answer.reason) {
-                    (Some(error), _) => { ": " (Said::line(&error.message, MOST_REASON)) },
-                    (None, Some(reason)) => { ": " (Said::line(reason, MOST_REASON)) },
+                    (Some(error), _) => { ": " (Said::line(&error.message, MAX_REASON)) },
+                    (None, Some(reason)) => { ": " (Said::line(reason, MAX_REASON)) },
                     _ => {},
                 }
             }
@@ -36,10 +36,10 @@ pub(crate) fn why(case: &CaseInFull) -> Markup {
 
 /// The scores of a case that nothing decided against, in a line.
 fn its_scores(case: &CaseInFull) -> Markup {
-    const MOST_SCORES: usize = 6;
+    const MAX_SCORES: usize = 6;
     let scores = case.scores.iter().filter_map(|it| Some((it, it.row.answer.score?)));
     html! {
-        @for (index, (record, score)) in scores.take(MOST_SCORES).enumerate() {
+        @for (index, (record, score)) in scores.take(MAX_SCORES).enumerate() {
             @if index > 0 { ", " }
             (Said::line(&record.row.scorer_id, 80)) " " (figure::score(score))
         }

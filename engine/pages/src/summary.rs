@@ -17,11 +17,11 @@ use crate::{
 };
 
 /// Bytes of a document (a suite, a configuration) that are shown.
-const MOST_DOCUMENT: usize = 32 << 10;
+const MAX_DOCUMENT: usize = 32 << 10;
 /// Bytes of the configurations and of the descriptions of all scorers of a run that are shown.
-const MOST_OF_SCORERS: usize = 512 << 10;
+const MAX_OF_SCORERS: usize = 512 << 10;
 /// Bytes of a description that are shown.
-const MOST_DESCRIPTION: usize = 4000;
+const MAX_DESCRIPTION: usize = 4000;
 
 /// The suite's name, or the run's id where an older scorebox stored none.
 pub(crate) fn suite(run: &RunRecord) -> &str {
@@ -289,7 +289,7 @@ pub(crate) fn what_ran(
     figures: &[ScorerFigures],
 ) -> Markup {
     let spec = &run.spec;
-    let share = MOST_OF_SCORERS / scorers.len().max(1);
+    let share = MAX_OF_SCORERS / scorers.len().max(1);
     html! {
         dl.list {
             dt { "run" } dd { (spec.id.as_str()) " " (word::state(run.state)) }
@@ -308,7 +308,7 @@ pub(crate) fn what_ran(
                         span.small.aside { (Said::line(&spec.component_id, 100)) " " (Said::line(&spec.component_version, 40)) ", " code { (spec.component_digest.short()) } }
                     }
                     div {
-                        @if let Some(about) = description(&spec.info_json) { p { (Said::most(&about, MOST_DESCRIPTION.min(share))) } }
+                        @if let Some(about) = description(&spec.info_json) { p { (Said::most(&about, MAX_DESCRIPTION.min(share))) } }
                         dl.list {
                             dt { "component" } dd { code { (spec.component_digest) } " from " (Said::line(&spec.component_origin, 400)) }
                             dt { "configuration" } dd { code { (spec.config_digest) } }
@@ -321,13 +321,13 @@ pub(crate) fn what_ran(
                             @if let Some(fuel) = figures.and_then(|it| it.mean_fuel) { dt { "fuel" } dd { (figure::fuel(fuel)) " a score" } }
                             @if let Some(took) = figures.and_then(|it| it.mean_duration_ms) { dt { "time" } dd { (figure::duration(took)) " a score" } }
                         }
-                        pre.block tabindex="0" aria-label="configuration" { (Said::most(&readable(&spec.config_json).0, MOST_DOCUMENT.min(share))) }
+                        pre.block tabindex="0" aria-label="configuration" { (Said::most(&readable(&spec.config_json).0, MAX_DOCUMENT.min(share))) }
                     }
                 }
             }
             details.fold {
                 summary { "The suite as it was resolved" }
-                div { pre.block tabindex="0" { (Said::most(&readable(&spec.suite_json).0, MOST_DOCUMENT)) } }
+                div { pre.block tabindex="0" { (Said::most(&readable(&spec.suite_json).0, MAX_DOCUMENT)) } }
             }
         }
     }
@@ -339,7 +339,7 @@ pub(crate) fn of_the_run(summaries: &[SummaryRecord]) -> Markup {
         @for record in summaries {
             h3 { (Said::line(&record.scorer_id, 200)) }
             @match &record.summary_json {
-                Some(json) => pre.block tabindex="0" { (Said::most(&readable(json).0, MOST_DOCUMENT)) },
+                Some(json) => pre.block tabindex="0" { (Said::most(&readable(json).0, MAX_DOCUMENT)) },
                 None => p.note.strong {
                     (Said::line(record.error_kind.as_deref().unwrap_or_default(), 40)) ": "
                     (Said::most(record.error_message.as_deref().unwrap_or_default(), 4000))

@@ -11,15 +11,15 @@ use crate::{
 };
 
 /// Bytes of a trace that is read. Steps take several times as much memory.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 /// Steps that are shown where there is room.
-pub(crate) const MOST_STEPS: usize = 500;
+pub(crate) const MAX_STEPS: usize = 500;
 /// Steps of other steps are set inwards, to this depth.
-const MOST_DEPTH: usize = 1;
+const MAX_DEPTH: usize = 1;
 
 /// The timeline of a trace, so many steps of it, each text cut to so many bytes; the trace as it is if it cannot be read.
 pub(crate) fn timeline(json: &str, most: usize, steps: usize) -> Markup {
-    if json.len() > MOST_BYTES {
+    if json.len() > MAX_BYTES {
         return html! {
             p.note { "The trace has " (figure::count(json.len() as u64)) " bytes, which is too much for a timeline." }
             pre.block tabindex="0" { (Said::most(json, most)) }
@@ -36,7 +36,7 @@ pub(crate) fn timeline(json: &str, most: usize, steps: usize) -> Markup {
 
 /// The timeline of an output that is itself a trace; `None` if it is not.
 pub(crate) fn of_output(json: &str, most: usize, steps: usize) -> Option<Markup> {
-    if json.len() > MOST_BYTES || !json.trim_start().starts_with(['[', '{']) {
+    if json.len() > MAX_BYTES || !json.trim_start().starts_with(['[', '{']) {
         return None;
     }
     let trace = Trace::parse(json).ok().filter(|trace| trace.tool_calls().next().is_some())?;
@@ -119,7 +119,7 @@ fn depth(trace: &Trace, step: &Step) -> usize {
     let mut parent = step.parent;
     while let Some(inside) = parent.and_then(|index| trace.steps().get(index)) {
         depth += 1;
-        if depth == MOST_DEPTH {
+        if depth == MAX_DEPTH {
             break;
         }
         parent = inside.parent;
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn messages_calls_and_results_come_in_their_order() {
-        let html = timeline(CHAT, 1000, MOST_STEPS).into_string();
+        let html = timeline(CHAT, 1000, MAX_STEPS).into_string();
         let offsets = [
             "Cancel &lt;b&gt;it",
             "cancel",
@@ -239,26 +239,26 @@ mod tests {
         let trace = CHAT
             .replace("\"cancel\"", "\"Task\"")
             .replace(r#"{\"order\": 7}"#, r#"{\"subagent_type\": \"explore\"}"#);
-        let html = timeline(&trace, 1000, MOST_STEPS).into_string();
+        let html = timeline(&trace, 1000, MAX_STEPS).into_string();
         let agent = html.split("agent <b>explore</b>").nth(1).unwrap_or_else(|| panic!("{html}"));
         assert!(agent.split("</p>").next().unwrap().contains("failed"), "{html}");
     }
 
     #[test]
     fn text_that_is_not_a_trace_is_shown_as_it_is() {
-        let html = timeline(r#"{"what": "<i>"}"#, 1000, MOST_STEPS).into_string();
+        let html = timeline(r#"{"what": "<i>"}"#, 1000, MAX_STEPS).into_string();
         assert!(html.contains("the trace is in an unknown format"), "{html}");
         assert!(html.contains("&lt;i&gt;"), "{html}");
-        assert!(of_output(r#""a text""#, 1000, MOST_STEPS).is_none());
-        assert!(of_output(r#"{"what": 1}"#, 1000, MOST_STEPS).is_none());
-        assert!(of_output(CHAT, 1000, MOST_STEPS).is_some());
+        assert!(of_output(r#""a text""#, 1000, MAX_STEPS).is_none());
+        assert!(of_output(r#"{"what": 1}"#, 1000, MAX_STEPS).is_none());
+        assert!(of_output(CHAT, 1000, MAX_STEPS).is_some());
     }
 
     #[test]
     fn a_long_trace_shows_its_first_steps_and_says_so() {
-        let turns = vec![r#"{"role": "user", "content": "x"}"#; MOST_STEPS + 1].join(",");
-        let html = timeline(&format!("[{turns}]"), 10, MOST_STEPS).into_string();
-        assert_eq!(html.matches("<li class=\"user\"").count(), MOST_STEPS);
+        let turns = vec![r#"{"role": "user", "content": "x"}"#; MAX_STEPS + 1].join(",");
+        let html = timeline(&format!("[{turns}]"), 10, MAX_STEPS).into_string();
+        assert_eq!(html.matches("<li class=\"user\"").count(), MAX_STEPS);
         assert!(html.contains("the first 500 of 501 steps"), "{html}");
     }
 }

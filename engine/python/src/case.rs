@@ -17,7 +17,7 @@ use crate::{
 /// What the stream of a caller's cases is called.
 const CASES: &str = "<cases>";
 /// Characters of an id that a message shows.
-const MOST_ID: usize = 80;
+const MAX_ID: usize = 80;
 
 /// The parts of a case, as `Scorer.score` takes them.
 pub(crate) const PARTS: [(Key, &str); 11] = [
@@ -86,7 +86,7 @@ pub(crate) fn at(number: u64, id: Option<String>, why: &str) -> String {
 
 fn id_of(members: &Bound<'_, PyDict>) -> Option<String> {
     let id: String = members.get_item("id").ok()??.extract().ok()?;
-    Some(id.escape_debug().take(MOST_ID).collect())
+    Some(id.escape_debug().take(MAX_ID).collect())
 }
 
 /// Whether an item of a stream is an empty line, which a file of lines may have.

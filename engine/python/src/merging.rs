@@ -6,7 +6,7 @@ use pyo3::{prelude::*, types::PyDict};
 use scorebox::store::Store;
 use scorebox_cli::{Outcome, Required};
 use scorebox_shards::{
-    Difference, MOST_EXPECTED_SHARDS, Merge, MergedRun, Named, ShardError, Shards,
+    Difference, MAX_EXPECTED_SHARDS, Merge, MergedRun, Named, ShardError, Shards,
     merge_into_database, merge_into_new_file, must_be_all, shard_files,
 };
 
@@ -130,9 +130,9 @@ fn stored(
 /// A number of shards that a run can have.
 fn number_of_shards(py: Python<'_>, passed: i64) -> PyResult<u64> {
     let number = u64::try_from(passed).ok();
-    number.filter(|number| (1..=MOST_EXPECTED_SHARDS).contains(number)).ok_or_else(|| {
+    number.filter(|number| (1..=MAX_EXPECTED_SHARDS).contains(number)).ok_or_else(|| {
         let message =
-            format!("`expect_shards` is {passed}: not a number from 1 to {MOST_EXPECTED_SHARDS}");
+            format!("`expect_shards` is {passed}: not a number from 1 to {MAX_EXPECTED_SHARDS}");
         error::new(py, Kind::InvalidArgument, message)
     })
 }

@@ -336,8 +336,8 @@ fn limits(
     }
     if let Some(size) = memory {
         let bytes = bytes_of(size, "memory")?;
-        if bytes > Limits::MOST_MEMORY_BYTES {
-            let message = format!("`memory` is at most {} bytes", Limits::MOST_MEMORY_BYTES);
+        if bytes > Limits::MAX_MEMORY_BYTES {
+            let message = format!("`memory` is at most {} bytes", Limits::MAX_MEMORY_BYTES);
             return Err(error::new(py, Kind::InvalidArgument, message));
         }
         limits = limits.with_memory_bytes(bytes);

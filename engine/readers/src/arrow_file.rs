@@ -16,9 +16,9 @@ use arrow_schema::ArrowError;
 use crate::problem::Problem;
 
 /// The most bytes of a batch, which must be whole in memory: 1 GiB.
-pub(crate) const MOST_BATCH_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_BATCH_BYTES: u64 = 1 << 30;
 /// The most bytes of a table of contents: 32 MiB, as of Parquet.
-const MOST_FOOTER_BYTES: u64 = 32 << 20;
+const MAX_FOOTER_BYTES: u64 = 32 << 20;
 /// The mark of a file.
 pub(crate) const MARK: &[u8] = b"ARROW1";
 /// Bytes before the first message: the mark, padded.
@@ -93,8 +93,8 @@ fn footer_of(file: &mut File) -> Result<(Vec<u8>, u64), Problem> {
         Some((bytes, MARK)) => u64::from(u32::from_le_bytes(*bytes)),
         _ => return Err(cut_off()),
     };
-    if bytes > MOST_FOOTER_BYTES {
-        return Err(damaged(&format!("it has {bytes} bytes, and {MOST_FOOTER_BYTES} are read")));
+    if bytes > MAX_FOOTER_BYTES {
+        return Err(damaged(&format!("it has {bytes} bytes, and {MAX_FOOTER_BYTES} are read")));
     }
     let start = end.checked_sub(bytes).filter(|start| *start >= BEGINNING_BYTES);
     let start = start.ok_or_else(|| damaged("it begins before the file does"))?;
@@ -127,7 +127,7 @@ fn extent_of(block: &Block) -> Result<(u64, u64), Problem> {
     match (offset, head, body) {
         (Ok(offset), Ok(head @ LENGTH_BYTES..), Ok(body)) => {
             let bytes = head.saturating_add(body);
-            if bytes > MOST_BATCH_BYTES { Err(batch_too_large()) } else { Ok((offset, bytes)) }
+            if bytes > MAX_BATCH_BYTES { Err(batch_too_large()) } else { Ok((offset, bytes)) }
         }
         _ => Err(damaged("it names a batch that cannot be one")),
     }

@@ -7,7 +7,7 @@ const CHOICES: [u64; 7] = [4096, 1024, 256, 64, 16, 4, 1];
 const USUAL_BYTES: u64 = 64 << 20;
 /// The most bytes of the pages and dictionaries of all columns in memory at once: 2 GiB. Writers end pages and dictionaries at about
 /// 1 MiB each, so these are some five hundred columns of texts that have a full one of both.
-pub(crate) const MOST_BYTES: u64 = 2 << 30;
+pub(crate) const MAX_BYTES: u64 = 2 << 30;
 /// What a value takes beside the bytes of its page: a view of them, or a number.
 const VALUE_BYTES: u64 = 16;
 
@@ -108,7 +108,7 @@ impl ColumnBytes {
     }
 
     /// What so many rows take if each is as long as the longest that is known.
-    fn most_bytes(&self, choice: usize) -> u64 {
+    fn max_bytes(&self, choice: usize) -> u64 {
         let of_longest = CHOICES[choice].saturating_mul(self.row_bytes);
         self.bytes_with(choice, self.blocks[choice].most.max(of_longest))
     }
@@ -123,19 +123,19 @@ impl ColumnBytes {
 /// How many rows of a file with these columns are read at once.
 ///
 /// # Errors
-/// The bytes that already a single row takes, if they are more than [`MOST_BYTES`].
+/// The bytes that already a single row takes, if they are more than [`MAX_BYTES`].
 pub(crate) fn rows_at_once(columns: &[ColumnBytes]) -> Result<usize, u64> {
     let sum = |bytes: &dyn Fn(&ColumnBytes) -> u64| {
         columns.iter().map(bytes).fold(0_u64, u64::saturating_add)
     };
     let usual = |choice: usize| sum(&|column| column.usual_bytes(choice));
-    let most = |choice: usize| sum(&|column| column.most_bytes(choice));
+    let most = |choice: usize| sum(&|column| column.max_bytes(choice));
     let single = CHOICES.len() - 1;
-    if most(single) > MOST_BYTES {
+    if most(single) > MAX_BYTES {
         return Err(most(single));
     }
     let aim = usual(single).saturating_mul(2).max(USUAL_BYTES);
-    let fits = |choice: &usize| usual(*choice) <= aim && most(*choice) <= MOST_BYTES;
+    let fits = |choice: &usize| usual(*choice) <= aim && most(*choice) <= MAX_BYTES;
     let chosen = (0..CHOICES.len()).find(fits).unwrap_or(single);
     Ok(usize::try_from(CHOICES[chosen]).unwrap_or(1))
 }

@@ -19,7 +19,7 @@ use arrow_array::{
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, writer::NullableEncoder};
 use arrow_schema::{ArrowError, DataType, FieldRef, TimeUnit};
 
-use crate::{nested_cells::nested, record::MOST_RECORD_BYTES};
+use crate::{nested_cells::nested, record::MAX_RECORD_BYTES};
 
 /// As Arrow's writer, except for what [`OwnCells`] makes.
 static OPTIONS: LazyLock<EncoderOptions> =
@@ -36,7 +36,7 @@ const NO_TEXT: u8 = 0xff;
 #[non_exhaustive]
 pub enum CellError {
     /// Its row has more bytes as JSON than are read.
-    #[error("it has more than {} MiB, the most that is read", MOST_RECORD_BYTES >> 20)]
+    #[error("it has more than {} MiB, the most that is read", MAX_RECORD_BYTES >> 20)]
     RowTooLarge,
     /// There are bytes in it that are not UTF-8. They are written as `null`.
     #[error("it has bytes that are not UTF-8 text")]
@@ -70,7 +70,7 @@ impl<'a> Cells<'a> {
             true => out.extend_from_slice(b"null"),
             false => self.0.encode(row, out),
         }
-        if out.len() > MOST_RECORD_BYTES {
+        if out.len() > MAX_RECORD_BYTES {
             return Err(CellError::RowTooLarge);
         }
         if !out[start..].contains(&NO_TEXT) {
@@ -148,7 +148,7 @@ impl EncoderFactory for OwnCells {
 
 /// Goes past the bound by a byte where the value would go past it.
 fn overflow(out: &mut Vec<u8>) {
-    out.resize(out.len().max(MOST_RECORD_BYTES + 1), b' ');
+    out.resize(out.len().max(MAX_RECORD_BYTES + 1), b' ');
 }
 
 /// Values that are written while the row is within its bound.
@@ -159,7 +159,7 @@ struct Bounded<'a, L> {
 
 impl<L: Fn(usize) -> usize> Encoder for Bounded<'_, L> {
     fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
-        match out.len().saturating_add((self.length)(row)) > MOST_RECORD_BYTES {
+        match out.len().saturating_add((self.length)(row)) > MAX_RECORD_BYTES {
             true => overflow(out),
             false => self.encoder.encode(row, out),
         }
@@ -172,7 +172,7 @@ struct BytesAsText<B>(B);
 impl<'a, B: Fn(usize) -> &'a [u8]> Encoder for BytesAsText<B> {
     fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
         let bytes = (self.0)(row);
-        if out.len().saturating_add(bytes.len()) > MOST_RECORD_BYTES {
+        if out.len().saturating_add(bytes.len()) > MAX_RECORD_BYTES {
             return overflow(out);
         }
         let text = std::str::from_utf8(bytes).ok();
@@ -269,7 +269,7 @@ impl<'a> DictionaryCells<'a> {
 impl Encoder for DictionaryCells<'_> {
     fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
         match self.keys.get(row) {
-            _ if out.len() > MOST_RECORD_BYTES => {}
+            _ if out.len() > MAX_RECORD_BYTES => {}
             Some(key) if !self.values.is_null(*key) => self.values.encode(*key, out),
             _ => out.extend_from_slice(b"null"),
         }
@@ -419,6 +419,6 @@ mod tests {
         assert_eq!(cells.write(&mut out, 0), Ok(()));
         out.clear();
         assert_eq!(cells.write(&mut out, 1), Err(CellError::RowTooLarge));
-        assert!(out.len() < MOST_RECORD_BYTES + 2000, "{}", out.len());
+        assert!(out.len() < MAX_RECORD_BYTES + 2000, "{}", out.len());
     }
 }

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::{
     arrow_file::{
-        self, ArrowFile, BROTLI, MOST_BATCH_BYTES, arrow_problem, batch_too_large, is_of_brotli,
+        self, ArrowFile, BROTLI, MAX_BATCH_BYTES, arrow_problem, batch_too_large, is_of_brotli,
     },
     cells::{CellError, Cells},
     emit::{Emit, next_is_too_large},
@@ -174,7 +174,7 @@ impl<'a> Rows<'a> {
                 waiting = 0;
                 self.put(&batch, emit)?;
             }
-            if waiting > MOST_BATCH_BYTES {
+            if waiting > MAX_BATCH_BYTES {
                 return Err(batch_too_large());
             }
         }

@@ -14,8 +14,8 @@ use serde::{Deserialize, de::IgnoredAny};
 use crate::{columns::Rows, emit::Emit, format::Format, problem::Problem, source_file::SourceFile};
 
 /// The most files of a dataset, and bytes of a file that lists them.
-const MOST_FILES: usize = 100_000;
-const MOST_LIST_BYTES: u64 = 16 << 20;
+const MAX_FILES: usize = 100_000;
+const MAX_LIST_BYTES: u64 = 16 << 20;
 
 /// A file of a dataset.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,8 +124,8 @@ fn saved(folder: &Path, split: Option<String>) -> Result<Vec<Part>, Problem> {
             "the dataset is a choice of the rows in its files (`_indices_data_files`), which is not read: call `flatten_indices()` before `save_to_disk`",
         ));
     }
-    if files.len() > MOST_FILES {
-        return Err(Problem::content(format!("the dataset has more than {MOST_FILES} files")));
+    if files.len() > MAX_FILES {
+        return Err(Problem::content(format!("the dataset has more than {MAX_FILES} files")));
     }
     let part = |file: DataFile| {
         Ok(Part { split: split.clone(), path: folder.join(inner(&file.filename)?) })
@@ -148,7 +148,7 @@ fn inner(name: &str) -> Result<&Path, Problem> {
 fn read_list<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Problem> {
     let name = path.display().to_string();
     let text = opened(path)
-        .and_then(|file| text_of(file, MOST_LIST_BYTES).map_err(|error| error.to_string()));
+        .and_then(|file| text_of(file, MAX_LIST_BYTES).map_err(|error| error.to_string()));
     let text = text.map_err(|why| Problem::content(format!("{name}: {why}")))?;
     serde_json::from_str(&text).map_err(|error| Problem::json(&name, &error))
 }
@@ -167,8 +167,8 @@ fn hub_files(folder: &Path) -> io::Result<Vec<Part>> {
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();
                 parts.push(Part { split: split_of(&stem), path });
             }
-            if parts.len() > MOST_FILES {
-                return Err(io::Error::other(format!("more than {MOST_FILES} files")));
+            if parts.len() > MAX_FILES {
+                return Err(io::Error::other(format!("more than {MAX_FILES} files")));
             }
         }
     }

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// How much of a text is looked at, in bytes.
-const MOST_LOOKED_AT: u64 = 1 << 20;
+const MAX_LOOKED_AT: u64 = 1 << 20;
 
 /// The format of the file or folder at `path`. A text that is nothing else is [`Format::Cases`], so that
 /// the reader of cases says what is wrong with it; so is JSON of any kind if `mapping` says where the output is, because
@@ -106,7 +106,7 @@ fn is_workbook(path: &Path) -> bool {
 /// The format of a text, or those that it may have.
 fn of_text(text: impl BufRead, path: &Path, mapping: &Mapping) -> Result<Format, Unclear> {
     let mut beginning = Vec::new();
-    let mut text = text.take(MOST_LOOKED_AT);
+    let mut text = text.take(MAX_LOOKED_AT);
     // What cannot be read is for the reader of cases to report.
     let _ = text.read_to_end(&mut beginning);
     match beginning.trim_ascii_start().first() {
@@ -160,7 +160,7 @@ fn of_keys(keys: &BTreeSet<String>) -> Vec<Format> {
 /// The keys of the first JSON object in the text at `path`, as far as it is looked at.
 pub(crate) fn first_keys(path: &Path) -> io::Result<BTreeSet<String>> {
     let mut beginning = Vec::new();
-    text::text(path)?.take(MOST_LOOKED_AT).read_to_end(&mut beginning)?;
+    text::text(path)?.take(MAX_LOOKED_AT).read_to_end(&mut beginning)?;
     Ok(keys(&beginning))
 }
 
@@ -179,7 +179,7 @@ fn keys(beginning: &[u8]) -> BTreeSet<String> {
 struct Keys(BTreeSet<String>);
 
 /// More keys than any of these formats has at its beginning.
-const MOST_KEYS: usize = 10_000;
+const MAX_KEYS: usize = 10_000;
 
 struct Search<'a> {
     found: &'a mut Keys,
@@ -203,7 +203,7 @@ impl<'de> Visitor<'de> for Search<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<(), M::Error> {
         while let Some(key) = members.next_key::<String>()? {
-            if self.found.0.len() > MOST_KEYS {
+            if self.found.0.len() > MAX_KEYS {
                 return Err(M::Error::custom("enough"));
             }
             let name = match &self.prefix {

@@ -9,13 +9,13 @@ use crate::{
     left_out::LeftOut,
     lenient_json::LenientJson,
     problem::{Problem, without_place},
-    record::MOST_RECORD_BYTES,
+    record::MAX_RECORD_BYTES,
     table::line_of_no_case,
 };
 
 /// The next case is larger than what is read.
 pub(crate) fn next_is_too_large() -> Problem {
-    Problem::content(format!("the next case would have more than {} MiB", MOST_RECORD_BYTES >> 20))
+    Problem::content(format!("the next case would have more than {} MiB", MAX_RECORD_BYTES >> 20))
 }
 
 /// Bytes of lines that are handed over at once: enough that the threads seldom wait for each other.
@@ -84,7 +84,7 @@ impl Emit {
     }
 
     fn end_line(&mut self, before: usize) -> Result<(), Problem> {
-        if self.chunk.len() - before > MOST_RECORD_BYTES {
+        if self.chunk.len() - before > MAX_RECORD_BYTES {
             // The lines before it are whole, and are read first.
             self.chunk.truncate(before);
             return Err(next_is_too_large());

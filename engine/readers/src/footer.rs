@@ -9,7 +9,7 @@ use std::{
 use crate::thrift::Walk;
 
 /// The most bytes of a footer: 32 MiB.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// Refuses a Parquet file whose footer is larger than 32 MiB, or claims to hold more than it does.
 ///
@@ -34,9 +34,9 @@ pub(crate) fn check_footer(mut file: &File) -> Result<(), String> {
     if bytes > length - 12 {
         return Err("its footer is longer than the file".to_owned());
     }
-    if bytes > MOST_BYTES {
+    if bytes > MAX_BYTES {
         return Err(format!(
-            "its footer has {bytes} bytes, and {MOST_BYTES} are read: write fewer, larger groups of rows"
+            "its footer has {bytes} bytes, and {MAX_BYTES} are read: write fewer, larger groups of rows"
         ));
     }
     let mut footer = Vec::new();

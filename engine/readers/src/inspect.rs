@@ -12,13 +12,13 @@ use crate::{
     inspect_events::Events,
     problem::Problem,
     record::{
-        MOST_RECORD_BYTES, NO_ANSWER, Origin, Part, Record, because, error_of_sample, single, usage,
+        MAX_RECORD_BYTES, NO_ANSWER, Origin, Part, Record, because, error_of_sample, single, usage,
     },
     source_file::SourceFile,
 };
 
 /// The most bytes of a sample in its log, with its events, few of which are kept: 256 MiB.
-pub(crate) const MOST_SAMPLE_BYTES: usize = 256 << 20;
+pub(crate) const MAX_SAMPLE_BYTES: usize = 256 << 20;
 
 /// What a log says about all of its samples.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -141,7 +141,7 @@ impl Sample {
             other => other.to_string(),
         };
         let in_sample = |problem: &str| Problem::content(format!("sample `{id}`: {problem}"));
-        if self.kept_bytes() > MOST_RECORD_BYTES {
+        if self.kept_bytes() > MAX_RECORD_BYTES {
             return Err(in_sample("it has more than 64 MiB without its events"));
         }
         let events = self.events.take().unwrap_or_default();
@@ -345,7 +345,7 @@ fn attach(
     }
     let mut value: Value =
         serde_json::from_str(raw.get()).map_err(|error| Problem::json("a sample", &error))?;
-    match put_in(&mut value, attachments, &mut Room(MOST_RECORD_BYTES)) {
+    match put_in(&mut value, attachments, &mut Room(MAX_RECORD_BYTES)) {
         true => self::raw(&value),
         false => Err(Problem::content("a sample has more than 64 MiB with its attachments")),
     }

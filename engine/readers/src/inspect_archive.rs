@@ -16,7 +16,7 @@ use zip::{CompressionMethod, ZipArchive, read::ZipFile};
 use crate::{
     emit::Emit,
     format::Format,
-    inspect::{Header, MOST_SAMPLE_BYTES, Sample},
+    inspect::{Header, MAX_SAMPLE_BYTES, Sample},
     left_out::LeftOut,
     lenient_json::LenientJson,
     problem::Problem,
@@ -134,7 +134,7 @@ fn member<T: serde::de::DeserializeOwned>(
     name: &str,
     left_out: LeftOut,
 ) -> Result<T, Problem> {
-    member_within(MOST_SAMPLE_BYTES, archive, index, name, left_out)
+    member_within(MAX_SAMPLE_BYTES, archive, index, name, left_out)
 }
 
 /// The JSON of a member, of at most `most` bytes and what is read ahead.

@@ -5,7 +5,7 @@ use serde::de::{Deserialize as _, Deserializer, IgnoredAny};
 use crate::{
     emit::Emit,
     format::Format,
-    inspect::{Header, MOST_SAMPLE_BYTES, Sample},
+    inspect::{Header, MAX_SAMPLE_BYTES, Sample},
     left_out::LeftOut,
     lenient_json::LenientJson,
     problem::Problem,
@@ -55,7 +55,7 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     }
 
     let header = header(source)?;
-    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
+    let allowance = Allowance::of(MAX_SAMPLE_BYTES);
     let text = allowance.on(LenientJson::new(text(&source.path)?, emit.left_out()));
     let mut log = Log { header, record: 0, source, allowance, emit, problem: None };
     walk(text, PATHS, &mut log, "the log")?;
@@ -96,7 +96,7 @@ fn header(source: &SourceFile) -> Result<Option<Header>, Problem> {
         }
     }
 
-    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
+    let allowance = Allowance::of(MAX_SAMPLE_BYTES);
     // What of it is no JSON is counted by who reads it again.
     let text = allowance.on(LenientJson::new(text(&source.path)?, LeftOut::default()));
     let mut find = Find { header: None, allowance, found: None };

@@ -12,7 +12,7 @@ use serde::{
 };
 use serde_json::{Number, Value, value::RawValue};
 
-use crate::record::MOST_RECORD_BYTES;
+use crate::record::MAX_RECORD_BYTES;
 
 /// Events of a sample. The others, models' above all, repeat the conversation so far, and are never in memory as a whole.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ impl Event {
 impl Events {
     /// Whether they are too large to be part of a record; there are more than these then.
     pub(crate) fn are_too_large(&self) -> bool {
-        self.bytes > MOST_RECORD_BYTES
+        self.bytes > MAX_RECORD_BYTES
     }
 
     /// Whether the messages lack something: a call inside a sub-agent's tool or to submit an answer, a hand-off, a question to a person.

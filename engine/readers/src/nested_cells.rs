@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_json::{Encoder, EncoderOptions, writer::NullableEncoder};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 
-use crate::record::MOST_RECORD_BYTES;
+use crate::record::MAX_RECORD_BYTES;
 
 /// What writes these cells, and with `options` what is in them; `None` if each is one value.
 pub(crate) fn nested<'a>(
@@ -57,7 +57,7 @@ fn write_each(
 ) {
     let start = elements.start;
     for element in elements {
-        if out.len() > MOST_RECORD_BYTES {
+        if out.len() > MAX_RECORD_BYTES {
             return;
         }
         if element != start {
@@ -217,7 +217,7 @@ mod tests {
         let lists = ListArray::new(element, OffsetBuffer::from_lengths([1 << 30]), values, None);
         let (out, ended) = written(lists);
         assert_eq!(ended, Err(CellError::RowTooLarge));
-        assert!(out.len() < MOST_RECORD_BYTES + 100, "{}", out.len());
+        assert!(out.len() < MAX_RECORD_BYTES + 100, "{}", out.len());
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let offsets = OffsetBuffer::from_lengths([rows]);
         let (out, ended) = written(ListArray::new(element, offsets, Arc::new(structs), None));
         assert_eq!(ended, Err(CellError::RowTooLarge));
-        assert!(out.len() < MOST_RECORD_BYTES + 100, "{}", out.len());
+        assert!(out.len() < MAX_RECORD_BYTES + 100, "{}", out.len());
     }
 
     #[test]

@@ -12,17 +12,17 @@ use parquet::{
 };
 
 use crate::{
-    batch_rows::{ColumnBytes, MOST_BYTES, Page, rows_at_once},
-    record::MOST_RECORD_BYTES,
+    batch_rows::{ColumnBytes, MAX_BYTES, Page, rows_at_once},
+    record::MAX_RECORD_BYTES,
     row_values::longest_row,
     thrift::Walk,
 };
 
 /// The most bytes of a page, decompressed: 256 MiB. Writers end a page at about 1 MiB, or after its first value.
-const MOST_PAGE_BYTES: i64 = 256 << 20;
+const MAX_PAGE_BYTES: i64 = 256 << 20;
 /// Bytes of a header that are read at first, and the most of one. It may have values of its page, which tell its range.
 const HEADER_BYTES: u64 = 1 << 10;
-const MOST_HEADER_BYTES: u64 = 16 << 20;
+const MAX_HEADER_BYTES: u64 = 16 << 20;
 /// The encoding of values of which only the end is written that differs from the value before.
 const DELTA_BYTE_ARRAY: i64 = 7;
 
@@ -68,7 +68,7 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
             })?;
         }
         // With fewer, no row has too many.
-        if bytes_of_lists > MOST_RECORD_BYTES as u64 {
+        if bytes_of_lists > MAX_RECORD_BYTES as u64 {
             check_longest_row(file, group, &mut taken)?;
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
              pages (with pyarrow, `write_batch_size=1`), or only the columns that are needed",
             bytes.div_ceil(1 << 20),
             taken.len(),
-            MOST_BYTES >> 20
+            MAX_BYTES >> 20
         )
     })
 }
@@ -91,7 +91,7 @@ fn check_longest_row(
     taken: &mut [ColumnBytes],
 ) -> Result<(), String> {
     let rows = usize::try_from(group.num_rows()).unwrap_or_default();
-    let mut left = MOST_RECORD_BYTES as u64;
+    let mut left = MAX_RECORD_BYTES as u64;
     for (column, taken) in group.columns().iter().zip(taken) {
         if column.column_descr().max_rep_level() == 0 {
             continue;
@@ -102,7 +102,7 @@ fn check_longest_row(
             format!(
                 "a row has {} values in a list, which are more than {} MiB, the most that is read of a row",
                 longest.values,
-                MOST_RECORD_BYTES >> 20
+                MAX_RECORD_BYTES >> 20
             )
         })?;
     }
@@ -178,9 +178,9 @@ impl Headers<'_> {
         while left > 0 {
             let header = self.header(start, left).map_err(|error| error.to_string())?;
             let header = header.ok_or("the header of a page is damaged")?;
-            if header.decompressed > MOST_PAGE_BYTES {
+            if header.decompressed > MAX_PAGE_BYTES {
                 return Err(format!(
-                    "a page claims to have {} bytes, and {MOST_PAGE_BYTES} are read: write smaller pages",
+                    "a page claims to have {} bytes, and {MAX_PAGE_BYTES} are read: write smaller pages",
                     header.decompressed
                 ));
             }
@@ -205,7 +205,7 @@ impl Headers<'_> {
             if let Some(header) = Header::read(&self.bytes) {
                 return Ok(Some(header));
             }
-            if most >= left.min(MOST_HEADER_BYTES) {
+            if most >= left.min(MAX_HEADER_BYTES) {
                 return Ok(None);
             }
             most *= 16;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Results that are looked at, a few bytes each; those behind them keep their own numbers.
-const MOST_RESULTS: usize = 1 << 20;
+const MAX_RESULTS: usize = 1 << 20;
 
 /// Where the configuration's tests are in a document.
 const CONFIGURED: Path = &["config", "tests", EACH];
@@ -148,7 +148,7 @@ struct Seen {
 
 impl Seen {
     fn note(&mut self, tested: Tested) {
-        if self.results.len() < MOST_RESULTS {
+        if self.results.len() < MAX_RESULTS {
             let number = tested.test_idx.unwrap_or(self.results.len() as u64);
             self.results.push((number, tested.name()));
         }
@@ -157,7 +157,7 @@ impl Seen {
     /// A test of the configuration. Each is one of the results at least, unless it stands for a file of tests.
     fn configure(&mut self, test: &Value) {
         let is_file = test.get("path").is_some();
-        if test.is_object() && !is_file && self.configured.len() < MOST_RESULTS {
+        if test.is_object() && !is_file && self.configured.len() < MAX_RESULTS {
             self.configured.extend(short(&Digest::of_parts([test.to_string().as_bytes()])));
         }
     }
@@ -165,7 +165,7 @@ impl Seen {
     fn repeats(self) -> Repeats {
         let placed = placed(&self.results);
         let tests: HashSet<u64> = placed.values().map(|it| it.test).collect();
-        let missing = match self.results.len() < MOST_RESULTS {
+        let missing = match self.results.len() < MAX_RESULTS {
             true => self.configured.len().saturating_sub(tests.len()) as u64,
             false => 0,
         };

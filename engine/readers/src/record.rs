@@ -6,7 +6,7 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::format::Format;
 
 /// The most bytes of one record and of the line that is made of it: 64 MiB, as of a line of cases.
-pub(crate) const MOST_RECORD_BYTES: usize = 64 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// The key of a case's metadata that says where it came from.
 pub(crate) const ORIGIN: &str = "origin";
@@ -188,9 +188,9 @@ pub(crate) fn error_of_sample(message: &str) -> String {
 
 /// The first line of an error, at most so long that it can be read in a table.
 fn first_line(message: &str) -> String {
-    const MOST_CHARACTERS: usize = 200;
+    const MAX_CHARACTERS: usize = 200;
     let line = message.trim().lines().next().unwrap_or_default();
-    line.chars().filter(|it| !it.is_control()).take(MOST_CHARACTERS).collect()
+    line.chars().filter(|it| !it.is_control()).take(MAX_CHARACTERS).collect()
 }
 
 #[cfg(test)]

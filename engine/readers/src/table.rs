@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Characters of why a row is no case.
-const MOST_REASON: usize = 200;
+const MAX_REASON: usize = 200;
 
 /// Keys whose values are numbers, objects or lists, and are in a text column as JSON.
 const JSON_KEYS: [Key; 8] = [
@@ -231,7 +231,7 @@ pub(crate) fn line_of_texts<'a>(
 pub(crate) fn line_of_no_case(why: &str) -> Vec<u8> {
     // The name of a column may have any length, and line ends.
     let why =
-        why.chars().take(MOST_REASON).map(|it| if matches!(it, '\r' | '\n') { ' ' } else { it });
+        why.chars().take(MAX_REASON).map(|it| if matches!(it, '\r' | '\n') { ' ' } else { it });
     std::iter::once(NO_CASE).chain(why).collect::<String>().into_bytes()
 }
 

@@ -14,7 +14,7 @@ use scorebox::{
     input_file::{Encoding, InputFileError},
 };
 
-use crate::{problem::Problem, record::MOST_RECORD_BYTES};
+use crate::{problem::Problem, record::MAX_RECORD_BYTES};
 
 /// How much is read at a time, in bytes.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -78,7 +78,7 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// Records of at most 64 MiB.
     pub(crate) fn new() -> Allowance {
-        Allowance::of(MOST_RECORD_BYTES)
+        Allowance::of(MAX_RECORD_BYTES)
     }
 
     /// Records of at most so many bytes.
@@ -135,15 +135,12 @@ pub(crate) fn next_line(
 ) -> Result<bool, Problem> {
     loop {
         line.clear();
-        if text.take(MOST_RECORD_BYTES as u64 + 1).read_until(b'\n', line)? == 0 {
+        if text.take(MAX_RECORD_BYTES as u64 + 1).read_until(b'\n', line)? == 0 {
             return Ok(false);
         }
         *number += 1;
-        if line.len() > MOST_RECORD_BYTES {
-            return Err(Problem::content(format!(
-                "line {number}: {}",
-                too_long(MOST_RECORD_BYTES)
-            )));
+        if line.len() > MAX_RECORD_BYTES {
+            return Err(Problem::content(format!("line {number}: {}", too_long(MAX_RECORD_BYTES))));
         }
         if !line.trim_ascii().is_empty() {
             return Ok(true);

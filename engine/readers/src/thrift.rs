@@ -2,7 +2,7 @@
 //! ends and what numbers it has. Makes room for nothing.
 
 /// Nesting of a structure; that of a footer has 6.
-const MOST_DEPTH: usize = 24;
+const MAX_DEPTH: usize = 24;
 /// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures: those of the order of a
 /// column, of which a footer has one for each column, are a field without anything in it, and two ends.
 const FEW: usize = 1024;
@@ -31,7 +31,7 @@ impl<'a> Walk<'a> {
     }
 
     fn fields(&mut self, depth: usize, number: &mut dyn FnMut(&[u64], i64)) -> Option<()> {
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         let mut field = 0_u64;
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
     }
 
     fn list(&mut self, depth: usize) -> Option<()> {
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         let header = self.byte()?;

@@ -6,12 +6,12 @@ use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
 
-use crate::record::MOST_RECORD_BYTES;
+use crate::record::MAX_RECORD_BYTES;
 
 /// Cases that are open at once. Tools work on far fewer at a time.
-const MOST_OPEN: usize = 4096;
+const MAX_OPEN: usize = 4096;
 /// Completed cases that are remembered.
-const MOST_REMEMBERED: usize = 1 << 20;
+const MAX_REMEMBERED: usize = 1 << 20;
 
 /// Open cases, in the order in which they began.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl<T: Default> Window<T> {
 
     /// The oldest case, if there is no more room for it.
     pub(crate) fn overflow(&mut self) -> Option<(String, T)> {
-        let full = self.order.len() > MOST_OPEN || self.bytes > MOST_RECORD_BYTES;
+        let full = self.order.len() > MAX_OPEN || self.bytes > MAX_RECORD_BYTES;
         full.then(|| self.oldest()).flatten()
     }
 
@@ -72,7 +72,7 @@ impl<T: Default> Window<T> {
         let hash = hash(&name);
         self.complete.insert(hash);
         self.completed.push_back(hash);
-        if self.completed.len() > MOST_REMEMBERED
+        if self.completed.len() > MAX_REMEMBERED
             && let Some(forgotten) = self.completed.pop_front()
         {
             self.complete.remove(&forgotten);
@@ -107,12 +107,12 @@ mod tests {
     #[test]
     fn a_full_window_gives_up_its_oldest() {
         let mut window = Window::<Vec<u32>>::new();
-        for name in 0..=MOST_OPEN {
+        for name in 0..=MAX_OPEN {
             window.case(&name.to_string(), 1).unwrap();
         }
         assert_eq!(window.overflow().unwrap().0, "0");
         assert_eq!(window.overflow(), None);
-        window.case("large", MOST_RECORD_BYTES).unwrap();
+        window.case("large", MAX_RECORD_BYTES).unwrap();
         assert_eq!(window.overflow().unwrap().0, "1");
     }
 }

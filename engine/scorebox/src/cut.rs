@@ -1,10 +1,10 @@
 //! Text within a number of bytes. Makes nothing safe for a terminal.
 
 /// The text, or what of it fits in so many bytes, with a sign that it is cut.
-pub(crate) fn cut(text: &str, most_bytes: usize) -> String {
-    match text.len() <= most_bytes {
+pub(crate) fn cut(text: &str, max_bytes: usize) -> String {
+    match text.len() <= max_bytes {
         true => text.to_owned(),
-        false => format!("{}… (cut)", &text[..text.floor_char_boundary(most_bytes)]),
+        false => format!("{}… (cut)", &text[..text.floor_char_boundary(max_bytes)]),
     }
 }
 

@@ -12,9 +12,9 @@ use crate::advice::{Advice, Advised, Conversion, Form, Thing};
 
 /// Bytes of a case, or of a part of one, in a separate file: 64 MiB, as of a line. A receipt has
 /// the same bound.
-pub const MOST_CASE_BYTES: u64 = 64 << 20;
+pub const MAX_CASE_BYTES: u64 = 64 << 20;
 /// Bytes of a configuration or a suite that stands in a file: 16 MiB.
-pub const MOST_CONFIGURATION_BYTES: u64 = 16 << 20;
+pub const MAX_CONFIGURATION_BYTES: u64 = 16 << 20;
 
 /// Why a file cannot be read. The message does not name the file: the caller does.
 #[derive(Debug, thiserror::Error)]
@@ -33,10 +33,10 @@ pub enum InputFileError {
     #[error("no permission to read it")]
     PermissionDenied,
     /// It is larger than what is read.
-    #[error("it has more than {} MiB, the most that is read here", most_bytes >> 20)]
+    #[error("it has more than {} MiB, the most that is read here", max_bytes >> 20)]
     TooLarge {
         /// The most that is read, in bytes.
-        most_bytes: u64,
+        max_bytes: u64,
     },
     /// It is text in another encoding of Unicode, by its first bytes.
     #[error("it is {encoding} text, not UTF-8")]
@@ -141,17 +141,17 @@ pub fn open_regular(path: &Path) -> Result<File, InputFileError> {
 /// The bytes of the regular file at `path`: see [`open_regular`].
 ///
 /// # Errors
-/// If it is not a regular file, cannot be read, or has more than `most_bytes`.
-pub fn read_regular(path: &Path, most_bytes: u64) -> Result<Vec<u8>, InputFileError> {
-    bounded(open_regular(path)?, most_bytes)
+/// If it is not a regular file, cannot be read, or has more than `max_bytes`.
+pub fn read_regular(path: &Path, max_bytes: u64) -> Result<Vec<u8>, InputFileError> {
+    bounded(open_regular(path)?, max_bytes)
 }
 
-fn bounded(reader: impl Read, most_bytes: u64) -> Result<Vec<u8>, InputFileError> {
+fn bounded(reader: impl Read, max_bytes: u64) -> Result<Vec<u8>, InputFileError> {
     let mut bytes = Vec::new();
-    reader.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 <= most_bytes {
+    reader.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 <= max_bytes {
         true => Ok(bytes),
-        false => Err(InputFileError::TooLarge { most_bytes }),
+        false => Err(InputFileError::TooLarge { max_bytes }),
     }
 }
 
@@ -196,18 +196,18 @@ fn options(_waits: bool) -> fs::OpenOptions {
 /// The text of the file at `path`.
 ///
 /// # Errors
-/// If it cannot be read, has more than `most_bytes`, or is not text.
-pub fn read_text(path: &Path, most_bytes: u64) -> Result<String, InputFileError> {
+/// If it cannot be read, has more than `max_bytes`, or is not text.
+pub fn read_text(path: &Path, max_bytes: u64) -> Result<String, InputFileError> {
     let (file, _) = open(path)?;
-    text_of(file, most_bytes)
+    text_of(file, max_bytes)
 }
 
 /// The text that `reader` gives, to its end.
 ///
 /// # Errors
-/// If it cannot be read, has more than `most_bytes`, or is not text.
-pub fn text_of(reader: impl Read, most_bytes: u64) -> Result<String, InputFileError> {
-    utf8(bounded(reader, most_bytes)?)
+/// If it cannot be read, has more than `max_bytes`, or is not text.
+pub fn text_of(reader: impl Read, max_bytes: u64) -> Result<String, InputFileError> {
+    utf8(bounded(reader, max_bytes)?)
 }
 
 /// These bytes as text.
@@ -337,7 +337,7 @@ mod tests {
         fs::write(&path, [0xff; 4]).unwrap();
         assert_eq!(read_regular(&path, 4).unwrap(), [0xff; 4]);
         let refused = |path: &Path| read_regular(path, 3).unwrap_err();
-        assert!(matches!(refused(&path), InputFileError::TooLarge { most_bytes: 3 }));
+        assert!(matches!(refused(&path), InputFileError::TooLarge { max_bytes: 3 }));
         assert!(matches!(refused(folder.path()), InputFileError::Folder));
         // No writer is waited for.
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();

@@ -112,12 +112,12 @@ fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128 levels, and if the
 /// lines would be many times as long as what they show: deep in a document, two bytes are a line of spaces.
 pub fn indented_json(json: &str) -> Option<String> {
-    const MOST_DEPTH: usize = 128;
+    const MAX_DEPTH: usize = 128;
     /// Bytes that it may have beside those of the JSON: a few times as many, and some for a small one.
     const TIMES: usize = 8;
     const FEW_BYTES: usize = 64 << 10;
-    const MOST_BYTES: usize = 32 << 20;
-    let more = json.len().saturating_mul(TIMES).saturating_add(FEW_BYTES).min(MOST_BYTES);
+    const MAX_BYTES: usize = 32 << 20;
+    let more = json.len().saturating_mul(TIMES).saturating_add(FEW_BYTES).min(MAX_BYTES);
     let most = json.len().saturating_add(more);
     serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
     let mut set = String::with_capacity(json.len() + json.len() / 4);
@@ -138,7 +138,7 @@ pub fn indented_json(json: &str) -> Option<String> {
             }
             '{' | '[' => {
                 depth += 1;
-                if depth > MOST_DEPTH {
+                if depth > MAX_DEPTH {
                     return None;
                 }
                 set.push(first);

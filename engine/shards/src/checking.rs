@@ -8,7 +8,7 @@ use scorebox::{
 };
 
 /// Bytes of a label.
-const MOST_LABEL_BYTES: usize = 200;
+const MAX_LABEL_BYTES: usize = 200;
 
 /// Bytes up to which a text is within the limits of every scorer, unless its suite lowers them: these need not be looked up.
 const FEW_BYTES: usize = 1 << 10;
@@ -46,9 +46,9 @@ fn possible(answer: &Answer, scale: Scale) -> Result<(), String> {
     if let Some(score) = answer.score.filter(|_| answer.status == Status::Scored) {
         on_scale("the score", score, scale)?;
     }
-    if let Some(label) = answer.label.as_ref().filter(|label| label.len() > MOST_LABEL_BYTES) {
+    if let Some(label) = answer.label.as_ref().filter(|label| label.len() > MAX_LABEL_BYTES) {
         let bytes = label.len();
-        return Err(format!("the label has {bytes} bytes, and the most is {MOST_LABEL_BYTES}"));
+        return Err(format!("the label has {bytes} bytes, and the most is {MAX_LABEL_BYTES}"));
     }
     if let Some(meta) = &answer.meta {
         must_be_json(meta)?;

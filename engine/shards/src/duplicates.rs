@@ -21,9 +21,9 @@ use crate::{
 };
 
 /// Cases with rows that are not equal that are looked at: they are in memory.
-const MOST_LOOKED_AT: usize = 10_000;
+const MAX_LOOKED_AT: usize = 10_000;
 /// Differences that are handed on; all are counted.
-const MOST_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// A result that is not the same in two shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,8 +104,8 @@ impl Duplicates {
             self.left_out.entry(entry.at.0).or_default().push(entry.at.1);
         }
         if group.iter().any(|entry| entry.content != group[0].content) {
-            if unequal.len() == MOST_LOOKED_AT {
-                return Err(ShardError::TooDifferent { most: MOST_LOOKED_AT });
+            if unequal.len() == MAX_LOOKED_AT {
+                return Err(ShardError::TooDifferent { most: MAX_LOOKED_AT });
             }
             // Of equal ones, one is enough.
             let mut seen = HashSet::new();
@@ -190,7 +190,7 @@ impl Duplicates {
     ) {
         self.different += 1;
         self.different_within += u64::from(at[0].0 == at[1].0);
-        if self.differences.len() < MOST_SHOWN {
+        if self.differences.len() < MAX_SHOWN {
             let case_id = row.id.clone();
             let shards = at.map(|at| shards.path(at.0).display().to_string());
             self.differences.push(Difference { case_id, scorer, results, shards });

@@ -8,11 +8,11 @@ use std::{
 use crate::error::ShardError;
 
 /// Missing shards that are named.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// The most shards that can be expected.
-pub const MOST_EXPECTED_SHARDS: u64 = 10_000_000;
+pub const MAX_EXPECTED_SHARDS: u64 = 10_000_000;
 
-/// Refuses another number of shards than `expected`, which is at most [`MOST_EXPECTED_SHARDS`], and names those that are missing if
+/// Refuses another number of shards than `expected`, which is at most [`MAX_EXPECTED_SHARDS`], and names those that are missing if
 /// their names have numbers.
 ///
 /// # Errors
@@ -22,8 +22,8 @@ pub fn must_be_all(shards: &[PathBuf], expected: u64) -> Result<(), ShardError> 
     if there == expected {
         return Ok(());
     }
-    let all = missing(shards, expected.min(MOST_EXPECTED_SHARDS));
-    let named = all.get(..MOST_NAMED.min(all.len())).filter(|named| !named.is_empty());
+    let all = missing(shards, expected.min(MAX_EXPECTED_SHARDS));
+    let named = all.get(..MAX_NAMED.min(all.len())).filter(|named| !named.is_empty());
     let missing = named.map(|named| match all.len() - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),

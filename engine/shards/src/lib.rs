@@ -50,7 +50,7 @@ pub use columns::{Columns, RowCase, TableError};
 pub use database::{MergedRun, merge_into_database, sample_of_shards};
 pub use duplicates::{Difference, Duplicates};
 pub use error::ShardError;
-pub use expected::{MOST_EXPECTED_SHARDS, must_be_all};
+pub use expected::{MAX_EXPECTED_SHARDS, must_be_all};
 pub use files::shard_files;
 pub use input::Input;
 pub use merging::{Merge, merge_into_file, merge_into_new_file};

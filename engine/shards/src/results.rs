@@ -17,7 +17,7 @@ use scorebox::{
 use crate::schema::{Kind, ResultField, RowColumn, element, result_fields};
 
 /// Bytes of cases and results after which a batch ends. A single case may have more.
-const MOST_BATCH_BYTES: usize = 64 << 20;
+const MAX_BATCH_BYTES: usize = 64 << 20;
 
 /// A case with what all scorers of the suite say about it, in the suite's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub(crate) fn batches(
     let (mut batches, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (end, row) in rows.iter().enumerate() {
         let more = row.bytes();
-        if end > start && bytes + more > MOST_BATCH_BYTES {
+        if end > start && bytes + more > MAX_BATCH_BYTES {
             batches.push(batch(schema, plan, &rows[start..end])?);
             (start, bytes) = (end, 0);
         }

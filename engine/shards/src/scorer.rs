@@ -22,8 +22,8 @@ use crate::{
 };
 
 /// Rows, and bytes of cases, that are scored at a time: enough to keep all jobs busy, few enough that they are small.
-const MOST_ROWS: usize = 4096;
-const MOST_BYTES: usize = 16 << 20;
+const MAX_ROWS: usize = 4096;
+const MAX_BYTES: usize = 16 << 20;
 
 /// A suite that scores batches. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ impl Scoring<'_> {
 
     /// The next cases.
     fn cases(&mut self) -> Result<Vec<Case>, ShardError> {
-        let rows = MOST_ROWS.min(self.batch.num_rows() - self.next_row);
+        let rows = MAX_ROWS.min(self.batch.num_rows() - self.next_row);
         let rows = self.batch.slice(self.next_row, rows);
         let before = self.before + self.next_row as u64;
         let (mut cases, mut bytes) = (Vec::new(), 0);
@@ -169,7 +169,7 @@ impl Scoring<'_> {
             let case = row.case.map_err(|error| bad_row(&at, error))?;
             bytes += case.json().len();
             cases.push(case);
-            if bytes >= MOST_BYTES {
+            if bytes >= MAX_BYTES {
                 break;
             }
         }

@@ -20,7 +20,7 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 /// about a kilobyte.
 const DEFAULT_ROOM: u64 = 16_384;
 /// The most that wait, whatever a variable says: room for them is made at the beginning.
-const MOST_ROOM: u64 = 1_000_000;
+const MAX_ROOM: u64 = 1_000_000;
 /// Score events that go in one export, unless a variable says another number.
 const DEFAULT_BATCH: u64 = 512;
 /// The time between exports of scores, unless a variable says another.
@@ -285,15 +285,15 @@ impl Settings {
         let written = written.trim();
         let is_whole = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
         match written.parse() {
-            Ok(number @ 1..=MOST_ROOM) => number,
+            Ok(number @ 1..=MAX_ROOM) => number,
             Ok(0) => {
                 self.warn(format!("{name} must be more than 0"));
                 default
             }
             // A number that is larger than any here has only digits, too.
             _ if is_whole => {
-                self.warn(format!("{name} is more than {MOST_ROOM}, which is used in its place"));
-                MOST_ROOM
+                self.warn(format!("{name} is more than {MAX_ROOM}, which is used in its place"));
+                MAX_ROOM
             }
             _ => {
                 self.warn(format!("{name} is not a number of events"));

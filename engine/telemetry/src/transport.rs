@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Bytes of a file of certificates: the authorities that a whole system trusts have a quarter of a megabyte.
-const MOST_CERTIFICATE_BYTES: u64 = 16 << 20;
+const MAX_CERTIFICATE_BYTES: u64 = 16 << 20;
 
 /// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same methods and
 /// share no trait.
@@ -215,7 +215,7 @@ fn pem(route: &Route) -> Result<Option<Pem>, TelemetryError> {
     if !route.is_encrypted {
         return Ok(None);
     }
-    match read_regular(Path::new(&path), MOST_CERTIFICATE_BYTES) {
+    match read_regular(Path::new(&path), MAX_CERTIFICATE_BYTES) {
         Ok(bytes) => Ok(Some(Pem { path, variable, bytes })),
         Err(error) => {
             Err(TelemetryError::Certificate { path, variable, reason: error.to_string() })

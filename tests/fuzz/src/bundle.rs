@@ -12,7 +12,7 @@ const FILE: &str = "== ";
 /// In place of a name: the blob's own.
 const BLOB: &str = "=";
 /// The most files: more are no other bundle.
-const MOST_FILES: usize = 50;
+const MAX_FILES: usize = 50;
 
 /// Reads the bytes as a bundle, and checks that what is read is written as a bundle that is read as the same, and whose suite is one
 /// or has mistakes.
@@ -49,7 +49,7 @@ fn tar_of(data: &[u8]) -> Vec<u8> {
 fn packed(text: &str) -> Vec<u8> {
     let mut files: Vec<(&str, String)> = Vec::new();
     for line in text.split_inclusive('\n') {
-        match line.strip_prefix(FILE).filter(|_| files.len() < MOST_FILES) {
+        match line.strip_prefix(FILE).filter(|_| files.len() < MAX_FILES) {
             Some(name) => files.push((name.trim_end(), String::new())),
             None => files.last_mut().into_iter().for_each(|(_, content)| content.push_str(line)),
         }

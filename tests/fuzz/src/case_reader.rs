@@ -14,7 +14,7 @@ use scorebox::contract::{Field, Fields};
 use serde_json::value::RawValue;
 
 /// Cases of one input that are looked at; a few compressed bytes can hold very many.
-const MOST_CASES: usize = 2000;
+const MAX_CASES: usize = 2000;
 /// The longest line unless the input says otherwise.
 const LINE_BYTES: usize = 1 << 20;
 /// The longest message about a bad case where the mapping adds nothing to it: twelve keys of forty
@@ -37,7 +37,7 @@ pub fn case_reader(data: &[u8]) {
         // How much a decoder gives before it meets the damage depends on how much it was fed at once; but it
         // meets it, unless so much comes before that nobody looks on.
         for (before, all) in readings {
-            assert!(before.len() < all.len() || all.len() == MOST_CASES);
+            assert!(before.len() < all.len() || all.len() == MAX_CASES);
         }
         let [(whole, _), (dribbled, _)] = readings;
         let common = whole.len().min(dribbled.len());
@@ -141,7 +141,7 @@ impl Settings {
     fn read_all(&self, bytes: Box<dyn Read + Send>) -> Vec<Result<Case, ReadError>> {
         let sources = vec![Source::reader("cases.jsonl", bytes)];
         let reader = CaseReader::open(sources, self.mapping.clone()).unwrap();
-        reader.with_max_line_bytes(self.limit).take(MOST_CASES).collect()
+        reader.with_max_line_bytes(self.limit).take(MAX_CASES).collect()
     }
 
     /// The same cases by the plainest reading of the rules: lines split off, each parsed alone.
@@ -159,7 +159,7 @@ impl Settings {
             if !too_long && line.trim_ascii().is_empty() {
                 continue;
             }
-            if items.len() == MOST_CASES {
+            if items.len() == MAX_CASES {
                 break;
             }
             let ordinal = items.len() as u64;

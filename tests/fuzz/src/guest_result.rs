@@ -22,9 +22,9 @@ use crate::guest;
 /// Where the guest puts the image.
 const BASE: u32 = 65536;
 /// The most bytes of an image; what the guest keeps beyond it is the case.
-const MOST_BYTES: usize = 60_000;
+const MAX_BYTES: usize = 60_000;
 /// Assertions, and log messages, that are more than enough.
-const MOST_RECORDS: usize = 40;
+const MAX_RECORDS: usize = 40;
 /// Bytes of a label.
 const LABEL_BYTES: usize = 200;
 /// Bytes of an error's message: a crash's 8 KiB.
@@ -32,7 +32,7 @@ const MESSAGE_BYTES: usize = 8 << 10;
 
 /// Has a guest say what the bytes tell it to, and checks what comes out of the sandbox.
 pub fn guest_result(data: &[u8]) {
-    let data = &data[..data.len().min(MOST_BYTES / 8)];
+    let data = &data[..data.len().min(MAX_BYTES / 8)];
     match data.strip_prefix(b"raw\n") {
         Some(image) => drop(checked(Scale::Unit, image)),
         None => {
@@ -179,10 +179,10 @@ impl<'a> Said<'a> {
                 b"label" => said.label = Some(content),
                 b"reason" => said.reason = Some(content),
                 b"meta" => said.meta = Some(content),
-                b"assert" if said.assertions.len() < MOST_RECORDS => {
+                b"assert" if said.assertions.len() < MAX_RECORDS => {
                     said.assertions.push(SaidAssertion::read(content));
                 }
-                b"log" if said.log.len() < MOST_RECORDS => said.log.push(log_record(content)),
+                b"log" if said.log.len() < MAX_RECORDS => said.log.push(log_record(content)),
                 b"failed" => said.error = Some((ErrorKind::Failed, content)),
                 b"invalid" => said.error = Some((ErrorKind::InvalidInput, content)),
                 _ => {}

@@ -11,7 +11,7 @@ use scorebox_readers::{Format, Settings, detect, open};
 use tempfile::TempDir;
 
 /// Cases that are read of one input.
-const MOST_CASES: usize = 2000;
+const MAX_CASES: usize = 2000;
 /// What a reader that panicked says. Those of tables and archives are other people's, and may.
 const GAVE_UP: &str = "the file is damaged";
 
@@ -57,7 +57,7 @@ fn read(path: &Path, settings: &Settings) -> (Option<Format>, Vec<Result<String,
         Ok(reader) => reader,
         Err(error) => return (Some(format), vec![Err(error.to_string())]),
     };
-    let told = reader.take(MOST_CASES).map(|read| match read {
+    let told = reader.take(MAX_CASES).map(|read| match read {
         Ok(case) => {
             assert!(!case.id().is_empty());
             Ok(case.json().to_owned())

@@ -35,7 +35,7 @@ fn check(suite: &Suite) {
         assert!((1..=64).contains(&id.len()) && id.is_ascii());
         let config: serde_json::Value = serde_json::from_str(scorer.config.as_str()).unwrap();
         assert_eq!(config.to_string(), scorer.config.as_str(), "canonical");
-        assert!(scorer.limits.memory_bytes <= Limits::MOST_MEMORY_BYTES);
+        assert!(scorer.limits.memory_bytes <= Limits::MAX_MEMORY_BYTES);
         assert!(!scorer.limits.timeout.is_zero());
         let subject = scorer.subject.as_ref();
         assert!(

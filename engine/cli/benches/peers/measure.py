@@ -78,7 +78,7 @@ def _watch(child, started):
 
 def _memory_of_the_tree():
     """Bytes that are resident now in all descendants together, or at some time in one of them, if that is more."""
-    now_bytes = most_bytes = 0
+    now_bytes = max_bytes = 0
     found = _children(os.getpid())
     while found:
         process = found.pop()
@@ -87,12 +87,12 @@ def _memory_of_the_tree():
                 now_bytes += int(numbers.read().split()[1]) * PAGE_BYTES
             with open(f"/proc/{process}/status", "rb") as lines:
                 kib = next((int(line.split()[1]) for line in lines if line.startswith(b"VmHWM:")), 0)
-            most_bytes = max(most_bytes, kib * 1024)
+            max_bytes = max(max_bytes, kib * 1024)
             found += _children(process)
         except (OSError, IndexError):
             # It ended meanwhile.
             continue
-    return max(now_bytes, most_bytes)
+    return max(now_bytes, max_bytes)
 
 
 def _children(process):

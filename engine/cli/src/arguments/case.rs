@@ -7,7 +7,7 @@ use scorebox::{
     advice::{Advice, Advised},
     case::{Case, Key},
     contract::Field,
-    input_file::MOST_CASE_BYTES,
+    input_file::MAX_CASE_BYTES,
     sandbox::{Capabilities, Sandbox},
     workspace::TaskFolder,
 };
@@ -98,13 +98,13 @@ impl CaseArguments {
     /// The case, if one is given.
     pub(crate) fn case(&self) -> Result<Option<Case>, Failure> {
         if let Some(file) = &self.file {
-            let text = input::read_file_or_stdin(file, MOST_CASE_BYTES)?;
+            let text = input::read_file_or_stdin(file, MAX_CASE_BYTES)?;
             return Case::from_json(text).map(Some).map_err(|error| not_a_case(&error));
         }
         let mut builder = Case::builder();
         let mut any = false;
         for (key, written) in &self.parts.0 {
-            let document = read_if_file(written, MOST_CASE_BYTES)?;
+            let document = read_if_file(written, MAX_CASE_BYTES)?;
             serde_json::from_str::<&RawValue>(&document)
                 .map_err(|error| not_json(*key, &document, &error))?;
             builder = builder.json(*key, document);

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt};
 
-use scorebox::{input_file::MOST_CONFIGURATION_BYTES, sandbox::ScorerConfig};
+use scorebox::{input_file::MAX_CONFIGURATION_BYTES, sandbox::ScorerConfig};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::text_or_file::read_if_file;
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 /// A configuration as it is typed: a JSON object, or `@FILE`.
 pub(crate) fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
-    let text = read_if_file(written, MOST_CONFIGURATION_BYTES)?;
+    let text = read_if_file(written, MAX_CONFIGURATION_BYTES)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         Failure::new(format!("the configuration is not JSON: {error}"))
             .hint("a configuration is a JSON object, such as '{\"ignoreCase\": true}'")

@@ -50,7 +50,7 @@ impl Format {
     /// How many runs one document has at most.
     fn most_runs(self) -> usize {
         match self {
-            Format::Html => HtmlReport::MOST_RUNS,
+            Format::Html => HtmlReport::MAX_RUNS,
             Format::Other(ReportFormat::Markdown) => usize::MAX,
             Format::Other(_) => 1,
         }

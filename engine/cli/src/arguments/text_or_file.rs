@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::{failure::Failure, input};
 
 /// The text itself, or the content of the file named after `@`, of at most so many bytes.
-pub(crate) fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
+pub(crate) fn read_if_file(written: &str, max_bytes: u64) -> Result<String, Failure> {
     match written.strip_prefix('@') {
         None => Ok(written.to_owned()),
-        Some(path) => input::read_file(Path::new(path), most_bytes),
+        Some(path) => input::read_file(Path::new(path), max_bytes),
     }
 }

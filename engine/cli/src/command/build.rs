@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// The longest list of imports that is shown, in columns.
-const MOST_SHOWN_IMPORTS: usize = 200;
+const MAX_SHOWN_IMPORTS: usize = 200;
 /// What a component and a core module begin with.
 const WASM_MAGIC: &[u8; 4] = b"\0asm";
 
@@ -366,6 +366,6 @@ fn imports(component: &[u8]) -> Result<String, Failure> {
     let imports = Anatomy::read(component)?.imports;
     Ok(match imports.is_empty() {
         true => "imports nothing".to_owned(),
-        false => format!("imports {}", report::one_line(&imports.join(", "), MOST_SHOWN_IMPORTS)),
+        false => format!("imports {}", report::one_line(&imports.join(", "), MAX_SHOWN_IMPORTS)),
     })
 }

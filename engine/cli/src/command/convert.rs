@@ -31,7 +31,7 @@ use crate::{
 use mapped::mapped_line;
 
 /// Bad records that are shown; all are counted.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 /// Extensions of files that are not lines of JSON.
 const OTHER_EXTENSIONS: [&str; 10] =
     ["arrow", "csv", "db", "eval", "feather", "gz", "parquet", "tsv", "zip", "zst"];
@@ -184,7 +184,7 @@ impl Counts {
 
     fn note_bad(&mut self, bad: String, advice: Option<Advice>) {
         self.bad += 1;
-        if self.first_bad.len() == MOST_SHOWN {
+        if self.first_bad.len() == MAX_SHOWN {
             return;
         }
         self.first_bad.push(bad);

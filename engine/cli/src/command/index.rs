@@ -12,7 +12,7 @@ use scorebox::{
 };
 use scorebox_community::{
     Address, CommunityError, InPlaceOf, Index as Document, IndexEntry, IndexError, IndexFailed,
-    MOST_INDEX_BYTES, Signature, SignedIndex, Signer, newest, publish_index, pull,
+    MAX_INDEX_BYTES, Signature, SignedIndex, Signer, newest, publish_index, pull,
 };
 
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The most bytes of a file with a signature.
-const MOST_SIGNATURE_BYTES: u64 = 1024;
+const MAX_SIGNATURE_BYTES: u64 = 1024;
 
 /// Make an index of published scorers, in which `scorebox search` finds them
 ///
@@ -97,7 +97,7 @@ impl Index {
         let index = self.made(name, entries, before.as_ref())?;
         let stays = before.as_ref() == Some(&index);
         let text = match stays {
-            true => input::read_file(&self.output, MOST_INDEX_BYTES as u64)?,
+            true => input::read_file(&self.output, MAX_INDEX_BYTES as u64)?,
             false => report::printable_json(&index.text()).into_owned(),
         };
         // A key that cannot sign leaves both files as they are.
@@ -149,7 +149,7 @@ impl Index {
         if is_missing {
             return Ok(None);
         }
-        let text = input::read_file(&self.output, MOST_INDEX_BYTES as u64)?;
+        let text = input::read_file(&self.output, MAX_INDEX_BYTES as u64)?;
         let document = Document::parse(text.as_bytes()).map_err(|error| {
             let message =
                 format!("`{}` exists and is not an index: {error}", self.output.display());
@@ -271,7 +271,7 @@ impl Index {
     }
 
     fn signature_there(&self) -> Option<String> {
-        input::read_file(&self.beside(), MOST_SIGNATURE_BYTES).ok()
+        input::read_file(&self.beside(), MAX_SIGNATURE_BYTES).ok()
     }
 
     /// Puts the signature beside the file, unless it is there.

@@ -372,11 +372,11 @@ fn list_or_nothing(names: &[String]) -> String {
 /// A schema over lines, or the beginning of it.
 fn shown_schema(schema: &str) -> String {
     /// Bytes that are shown: a hundred times as many as most scorers have.
-    const MOST_BYTES: usize = 64 << 10;
+    const MAX_BYTES: usize = 64 << 10;
     let mut shown = report::pretty(schema);
-    if shown.len() > MOST_BYTES {
+    if shown.len() > MAX_BYTES {
         let bytes = report::bytes(schema.len() as u64);
-        shown.truncate(shown.floor_char_boundary(MOST_BYTES));
+        shown.truncate(shown.floor_char_boundary(MAX_BYTES));
         shown.push_str(&format!("…\n(cut: the schema has {bytes}; all of it with --format json)"));
     }
     shown

@@ -10,7 +10,7 @@ use scorebox::{
     verdict::Requirements,
 };
 use scorebox_shards::{
-    BatchScorer, Difference, Duplicates, MOST_EXPECTED_SHARDS, Merge as Merged, Named, Plan,
+    BatchScorer, Difference, Duplicates, MAX_EXPECTED_SHARDS, Merge as Merged, Named, Plan,
     ShardError, Shards, merge_into_database, merge_into_file, must_be_all, shard_files,
 };
 
@@ -41,7 +41,7 @@ pub(crate) struct Merge {
     shards: Vec<PathBuf>,
 
     /// Refuse to merge unless there are N shards; a shard does not know how many others there are
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_EXPECTED_SHARDS), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_EXPECTED_SHARDS), help_heading = "Run")]
     expect_shards: Option<u64>,
 
     /// Store the run in this database, as if one machine had scored it

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use scorebox::{
-    input_file::MOST_CONFIGURATION_BYTES, run::RunError, sandbox::ErrorKind, suite::Suite,
+    input_file::MAX_CONFIGURATION_BYTES, run::RunError, sandbox::ErrorKind, suite::Suite,
 };
 
 use crate::{
@@ -37,7 +37,7 @@ pub(crate) struct Migrate {
 impl Migrate {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         self.output.must_be_apart([self.file.as_path()])?;
-        let text = read_file_or_stdin(&self.file, MOST_CONFIGURATION_BYTES)?;
+        let text = read_file_or_stdin(&self.file, MAX_CONFIGURATION_BYTES)?;
         let name = self.file.display().to_string();
         let config = read(&text).map_err(|error| {
             Failure::new(format!("{name}: {error}"))
@@ -64,10 +64,10 @@ impl Migrate {
         if migration.scorers.is_empty() {
             return Ok(migration);
         }
-        if migration.scorers.len() > MOST_SCORERS {
+        if migration.scorers.len() > MAX_SCORERS {
             let scorers = migration.scorers.len();
             let message = format!(
-                "{file}: its assertions are {scorers} scorers, and a suite has at most {MOST_SCORERS}"
+                "{file}: its assertions are {scorers} scorers, and a suite has at most {MAX_SCORERS}"
             );
             return Err(Failure::new(message).hint("a value that is one variable and nothing else, `{{name}}`, is one scorer for all tests; a variable in other text makes one for each test"));
         }
@@ -82,7 +82,7 @@ impl Migrate {
 }
 
 /// The most scorers of a suite, which reading one checks, too; here the reason is known.
-const MOST_SCORERS: usize = 1000;
+const MAX_SCORERS: usize = 1000;
 
 /// What is wrong with a configuration, and not with this machine: with another one the scorer would load.
 const IN_CONFIGURATIONS: [ErrorKind; 3] =

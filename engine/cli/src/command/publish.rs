@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Bytes of a description that are published. It is a line in a list of scorers; the scorer itself has all of it.
-const MOST_DESCRIPTION_BYTES: usize = 1000;
+const MAX_DESCRIPTION_BYTES: usize = 1000;
 
 /// Publish a scorer in an OCI registry, where scorebox and `wkg` find it
 ///
@@ -173,7 +173,7 @@ impl Publish {
     }
 
     fn annotations(&self, info: &ScorerInfo) -> BTreeMap<String, String> {
-        let end = info.description.floor_char_boundary(MOST_DESCRIPTION_BYTES);
+        let end = info.description.floor_char_boundary(MAX_DESCRIPTION_BYTES);
         let texts = [
             ("org.opencontainers.image.title", Some(info.id.as_str())),
             ("org.opencontainers.image.version", Some(&info.version)),

@@ -22,8 +22,8 @@ use crate::{
 };
 
 /// Runs of which it is known whether they are whole, if the scores of all are pooled; and how many it is said of.
-const MOST_RUNS: usize = 10_000;
-const MOST_SAID: usize = 5;
+const MAX_RUNS: usize = 10_000;
+const MAX_SAID: usize = 5;
 
 /// Show count, mean, min, max, p50 and standard deviation of stored scores, by scorer
 ///
@@ -203,9 +203,9 @@ impl<'a> OfScorer<'a> {
 /// Which of all runs are not whole.
 fn warn_of_runs(store: &Store) -> Result<(), Failure> {
     let said: Vec<String> =
-        store.runs(MOST_RUNS)?.iter().flat_map(report::not_whole).take(MOST_SAID + 1).collect();
-    said.iter().take(MOST_SAID).for_each(|line| words::warn(line));
-    if said.len() > MOST_SAID {
+        store.runs(MAX_RUNS)?.iter().flat_map(report::not_whole).take(MAX_SAID + 1).collect();
+    said.iter().take(MAX_SAID).for_each(|line| words::warn(line));
+    if said.len() > MAX_SAID {
         words::say("and more runs are not whole: `scorebox runs` lists the states of all");
     }
     Ok(())

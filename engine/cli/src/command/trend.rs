@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// The most runs that are read.
-const MOST_RUNS: u64 = 1000;
+const MAX_RUNS: u64 = 1000;
 /// Runs of which it is said that they lack lines.
-const MOST_SAID: usize = 5;
+const MAX_SAID: usize = 5;
 
 /// Show the mean of each scorer over the runs in the database, the oldest run first
 ///
@@ -59,7 +59,7 @@ impl Trend {
         let filter =
             ScoreFilter::default().with_node(self.node.clone()).with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
-        let most = self.format.most(self.limit, 20).min(MOST_RUNS) as usize;
+        let most = self.format.most(self.limit, 20).min(MAX_RUNS) as usize;
         let options = TrendOptions::default()
             .with_scorer(self.scorer.as_deref())
             .with_node(self.node.as_deref())
@@ -96,7 +96,7 @@ impl Trend {
         let scorer = self.scorer.as_ref();
         let scorer = scorer.map(|it| format!("has a scorer `{}`", report::one_line(it, 64)));
         let asked: Vec<String> = suite.into_iter().chain(scorer).collect();
-        let (newest, path) = (report::count(MOST_RUNS), self.database.path.display());
+        let (newest, path) = (report::count(MAX_RUNS), self.database.path.display());
         Failure::new(format!(
             "none of the newest {newest} runs of `{path}` {}",
             asked.join(" and ")
@@ -116,8 +116,8 @@ fn warn_of_skipped_lines(store: &Store, trends: &[ScorerTrend]) -> Result<(), Fa
     for (_, run) in runs {
         said.extend(report::without_lines(&store.run(run)?));
     }
-    said.iter().take(MOST_SAID).for_each(|line| words::warn(line));
-    if said.len() > MOST_SAID {
+    said.iter().take(MAX_SAID).for_each(|line| words::warn(line));
+    if said.len() > MAX_SAID {
         words::say("and lines of more runs were skipped: `scorebox runs` lists all runs");
     }
     Ok(())

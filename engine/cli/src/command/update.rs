@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// The most versions that an error names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Update published scorers of a suite, after a look at what changes
 ///
@@ -336,7 +336,7 @@ impl Update {
         releases: &Releases,
         to: &str,
     ) -> Result<String, Failure> {
-        let versions = releases.not_out_yet(to, MOST_NAMED);
+        let versions = releases.not_out_yet(to, MAX_NAMED);
         if !versions.is_empty() && !releases.has(to) {
             let (name, line) = (locked.address.name().to_owned(), to.to_owned());
             let failed = Failed::NotOutYet { name, line, versions };

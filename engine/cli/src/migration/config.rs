@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     LeftOut,
-    numbers::{MOST_TESTS, Numbers, Test, object},
+    numbers::{MAX_TESTS, Numbers, Test, object},
     references::{self, reference, resolved},
     template, yaml,
 };
@@ -184,7 +184,7 @@ impl Reading {
             return Vec::new();
         }
         let Some(tests) = self.numbers.of(test, default, combinations) else {
-            self.leave_out(place, "", &format!("only {MOST_TESTS} tests are read"));
+            self.leave_out(place, "", &format!("only {MAX_TESTS} tests are read"));
             return Vec::new();
         };
         self.assertions(&place_of_assertions, &assertions, &tests, false);
@@ -402,7 +402,7 @@ fn combinations(variables: &Map<String, Value>) -> Vec<Map<String, Value>> {
         all = all
             .iter()
             .flat_map(|combination| values.iter().map(move |value| with(combination, value)))
-            .take(MOST_TESTS + 1)
+            .take(MAX_TESTS + 1)
             .collect();
     }
     all

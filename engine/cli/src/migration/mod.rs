@@ -290,12 +290,12 @@ fn nodes(tests: impl Iterator<Item = usize>, of_all: bool) -> Vec<String> {
 
 /// A text as the name of a scorer: letters, digits, `-`, `_` and `.`.
 fn scorer_name(text: &str) -> String {
-    const MOST_CHARACTERS: usize = 48;
+    const MAX_CHARACTERS: usize = 48;
     let legal = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
     let name: String = text.chars().map(|it| if legal(it) { it } else { '-' }).collect();
     let name = name.trim_matches('-');
     match name.is_empty() {
         true => "assertion".to_owned(),
-        false => name.chars().take(MOST_CHARACTERS).collect(),
+        false => name.chars().take(MAX_CHARACTERS).collect(),
     }
 }

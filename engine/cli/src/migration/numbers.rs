@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 /// The most tests with one that has lists of variables spread out; promptfoo numbers them in this order.
-pub(super) const MOST_TESTS: usize = 10_000;
+pub(super) const MAX_TESTS: usize = 10_000;
 
 /// A test with one value for each variable.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Numbers {
             let next = self.known.len();
             let written = as_in_results(&json!([said, variables, place])).to_string();
             let number = *self.known.entry(written).or_insert(next);
-            if number >= MOST_TESTS {
+            if number >= MAX_TESTS {
                 return None;
             }
             if tests.iter().all(|test| test.number != number) {

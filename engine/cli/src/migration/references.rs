@@ -3,15 +3,15 @@
 use serde_json::{Map, Value};
 
 /// How deep references may lead, so that the call stack stays bounded.
-const MOST_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// The most bytes that all references put in together, so that a few lines do not fill the memory.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// The document with what `$ref` names in its place. A reference to another file, to nothing, to what it stands in, or
 /// beyond the bounds stays.
 pub(super) fn resolved(document: Map<String, Value>) -> Map<String, Value> {
     let root = Value::Object(document);
-    let mut resolving = Resolving { root: &root, left: MOST_BYTES, within: Vec::new() };
+    let mut resolving = Resolving { root: &root, left: MAX_BYTES, within: Vec::new() };
     match resolving.value(&root, 0) {
         Value::Object(document) => document,
         // A configuration that stands for something else altogether.
@@ -71,7 +71,7 @@ impl<'a> Resolving<'a> {
     fn put_in(&mut self, value: &'a Value, depth: usize) -> Option<Value> {
         let name = reference(value)?;
         let named = self.root.pointer(name.strip_prefix('#')?)?;
-        if self.within.contains(&name) || depth > MOST_DEPTH || self.left == 0 {
+        if self.within.contains(&name) || depth > MAX_DEPTH || self.left == 0 {
             return None;
         }
         self.within.push(name);
@@ -119,6 +119,6 @@ mod tests {
         for level in 1..60 {
             document[level.to_string()] = double(level - 1);
         }
-        assert!(of(document).to_string().len() < 4 * MOST_BYTES);
+        assert!(of(document).to_string().len() < 4 * MAX_BYTES);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 use serde_saphyr::{Spanned, options::NonFiniteFloatPolicy};
 
 /// Whole numbers that have fewer digits than this are the same in JavaScript.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The document that this text is.
 pub(super) fn read(text: &str) -> Result<Value, String> {
@@ -103,7 +103,7 @@ impl Node {
 
 /// A number as JSON has it that JavaScript writes: a whole one without a fraction, none that is not finite.
 fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() <= MOST_EXACT {
+    if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
         return Value::from(value as i64);
     }
     Number::from_f64(value).map_or(Value::Null, Value::Number)

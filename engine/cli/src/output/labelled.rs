@@ -22,9 +22,9 @@ const INDENT: &str = "  ";
 /// The least columns for texts, on a terminal that is narrower than any.
 const LEAST: usize = 10;
 /// Lines of one text that are shown.
-const MOST_LINES: usize = 60;
+const MAX_LINES: usize = 60;
 /// Characters of one text that are shown: a few times as many as the longest description of a built-in scorer has.
-const MOST_CHARACTERS: usize = 6000;
+const MAX_CHARACTERS: usize = 6000;
 
 /// Text behind labels, on its way to standard output.
 pub(crate) struct Labelled<'l, 'o> {
@@ -64,19 +64,19 @@ impl<'l, 'o> Labelled<'l, 'o> {
 
     /// Prose that somebody else wrote: its spaces and empty lines are collapsed, and it is cut if it is too long.
     pub(crate) fn prose(&mut self, label: &str, prose: &str) -> io::Result<()> {
-        let end = prose.char_indices().nth(MOST_CHARACTERS).map_or(prose.len(), |(end, _)| end);
+        let end = prose.char_indices().nth(MAX_CHARACTERS).map_or(prose.len(), |(end, _)| end);
         let mut lines: Vec<String> = Vec::new();
         for line in printable(&prose[..end]).lines() {
             let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
             if !words.is_empty() || lines.last().is_some_and(|last| !last.is_empty()) {
                 lines.extend(self.wrapped(&words));
             }
-            if lines.len() > MOST_LINES {
+            if lines.len() > MAX_LINES {
                 break;
             }
         }
-        if end < prose.len() || lines.len() > MOST_LINES {
-            lines.truncate(MOST_LINES);
+        if end < prose.len() || lines.len() > MAX_LINES {
+            lines.truncate(MAX_LINES);
             let all = counted(prose.lines().count() as u64, "line", "lines");
             lines.push(format!("… (cut: the whole text has {all}, {})", bytes(prose.len() as u64)));
         }
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_and_says_how_much_of_it_is_not_shown() {
         let lines = shown(Some(80), |it| it.prose("scorer", &"line\n".repeat(1000)).unwrap());
-        assert_eq!(lines.lines().count(), MOST_LINES + 1);
+        assert_eq!(lines.lines().count(), MAX_LINES + 1);
         let cut = "\n              … (cut: the whole text has 1,000 lines, 4.9 KiB)\n";
         assert!(lines.ends_with(cut), "{lines}");
         let long = shown(None, |it| it.prose("scorer", &"é".repeat(20_000)).unwrap());

@@ -41,11 +41,11 @@ pub(super) fn publishers_word(annotations: &BTreeMap<String, String>, key: &str)
 }
 
 /// Keys of a configuration that are shown.
-const MOST_KEYS: usize = 60;
+const MAX_KEYS: usize = 60;
 /// Characters of a name, a kind or a default value that are shown.
-const MOST_WORD: usize = 200;
+const MAX_WORD: usize = 200;
 /// Characters of what a key means that are shown.
-const MOST_MEANING: usize = 500;
+const MAX_MEANING: usize = 500;
 
 /// What is known of a scorer that was fetched.
 #[derive(Debug)]
@@ -227,7 +227,7 @@ impl Candidate {
 
 /// `Word Count (word-count)`.
 fn named(name: &str, id: &str) -> String {
-    format!("{} ({id})", report::one_line(name, MOST_WORD))
+    format!("{} ({id})", report::one_line(name, MAX_WORD))
 }
 
 /// The keys of a configuration, a line each.
@@ -241,8 +241,8 @@ fn configuration(info: &ScorerInfo) -> String {
 
 /// The first of these lines, and how many there are more.
 pub(super) fn first_lines(lines: impl ExactSizeIterator<Item = String>) -> String {
-    let more = lines.len().saturating_sub(MOST_KEYS);
-    let mut shown: Vec<String> = lines.take(MOST_KEYS).collect();
+    let more = lines.len().saturating_sub(MAX_KEYS);
+    let mut shown: Vec<String> = lines.take(MAX_KEYS).collect();
     if more > 0 {
         shown.push(format!("… and {} more", report::count(more as u64)));
     }
@@ -266,7 +266,7 @@ fn signature_of(address: &Address, pulled: &Pulled) -> Result<Option<Signature>,
 
 /// `max: whole number, required: the most words`. All of it comes from a stranger, and is one line of some length.
 pub(super) fn key_words(key: &ConfigKey) -> String {
-    let word = |text: &str| report::one_line(text, MOST_WORD);
+    let word = |text: &str| report::one_line(text, MAX_WORD);
     let default = match key.default.as_str() {
         "" => String::new(),
         "required" => ", required".to_owned(),
@@ -274,7 +274,7 @@ pub(super) fn key_words(key: &ConfigKey) -> String {
     };
     let description = match key.description.as_str() {
         "" => String::new(),
-        description => format!(": {}", report::one_line(description, MOST_MEANING)),
+        description => format!(": {}", report::one_line(description, MAX_MEANING)),
     };
     format!("{}: {}{default}{description}", word(&key.name), word(&key.kind))
 }

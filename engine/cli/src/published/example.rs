@@ -10,7 +10,7 @@ use scorebox::{
 use crate::report;
 
 /// Characters that are shown of what a scorer says about an error.
-const MOST_REASON: usize = 500;
+const MAX_REASON: usize = 500;
 
 /// What a scorer's example showed.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl ExampleRun {
                 "not scored: it needs a grant, and is tried without one".to_owned()
             }
             ExampleRun::Unusable(reason) => {
-                format!("it cannot be scored: {}", report::one_line(reason, MOST_REASON))
+                format!("it cannot be scored: {}", report::one_line(reason, MAX_REASON))
             }
             ExampleRun::Scored { example, outcomes } => {
                 let [first, second] = &**outcomes;
@@ -73,7 +73,7 @@ impl ExampleRun {
                         score(example.score)
                     ),
                     Err(error) => {
-                        format!("error: {}", report::one_line(&error.to_string(), MOST_REASON))
+                        format!("error: {}", report::one_line(&error.to_string(), MAX_REASON))
                     }
                 };
                 let fuel =

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The most versions that are named.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Refuses releases by which nothing can be said about the version at `address`: that it is the newest is no answer then.
 pub(crate) fn newest_must_be_known(
@@ -26,7 +26,7 @@ pub(crate) fn newest_must_be_known(
     if releases.has(tag) || releases.newer(tag).is_some() {
         return Ok(());
     }
-    let there = releases.newest_of_all(MOST_NAMED);
+    let there = releases.newest_of_all(MAX_NAMED);
     if !there.is_empty() {
         let place = format!("{}/{}", address.registry(), address.name());
         return Err(Failure::new(format!("{tag} is no longer published at {place}")).hint(

@@ -12,7 +12,7 @@ use scorebox::{
 use crate::{failure::Failure, report, waiting::Waiting};
 
 /// Runs that are looked at, the newest first.
-const MOST_RUNS: usize = 100;
+const MAX_RUNS: usize = 100;
 /// Changed scores that are shown one by one.
 const SHOWN: usize = 5;
 
@@ -46,7 +46,7 @@ impl ScoredBefore {
         component: Digest,
         name: &str,
     ) -> Result<Option<ScoredBefore>, Failure> {
-        for run in store.runs(MOST_RUNS)? {
+        for run in store.runs(MAX_RUNS)? {
             let scorers = store.scorers(run.key)?;
             let of_it = scorers.iter().filter(|it| it.spec.component_digest == component);
             let scorer = of_it.min_by_key(|scorer| scorer.spec.scorer_id != name);

@@ -12,16 +12,16 @@ const DEPTH: usize = 8;
 const KEY_DEPTH: usize = 3;
 
 /// The most keys that are listed.
-const MOST_KEYS: usize = 500;
+const MAX_KEYS: usize = 500;
 
 /// Schemas that are looked at, and choices that are listed, for all keys together: schemas that refer to one another have endlessly
 /// many.
-const MOST_STEPS: usize = 5000;
+const MAX_STEPS: usize = 5000;
 
 /// Bytes of what may be at a key, of its name, and of each value. Many keys may have the same long text.
-const MOST_KIND: usize = 2000;
+const MAX_KIND: usize = 2000;
 /// Bytes of what a key or a value means.
-const MOST_MEANING: usize = 4000;
+const MAX_MEANING: usize = 4000;
 
 /// One key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) struct Choice {
 pub(crate) fn config_keys(schema: &str) -> Vec<ConfigKey> {
     let Ok(root) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
     let mut keys = Vec::new();
-    let steps = Cell::new(MOST_STEPS);
+    let steps = Cell::new(MAX_STEPS);
     collect(&Schema { root: &root, steps: &steps }, &root, "", KEY_DEPTH, &mut keys);
     keys
 }
@@ -80,11 +80,11 @@ fn collect(
     let required =
         |name: &str| required.is_some_and(|all| all.iter().any(|it| it.as_str() == Some(name)));
     for (key, property) in object["properties"].as_object().into_iter().flatten() {
-        if keys.len() >= MOST_KEYS {
+        if keys.len() >= MAX_KEYS {
             return;
         }
         let name = format!("{before}{key}");
-        let name = shortened(name, MOST_KIND);
+        let name = shortened(name, MAX_KIND);
         let (kind, choices) = kind_and_choices(whole, property);
         keys.push(ConfigKey {
             kind,
@@ -151,7 +151,7 @@ fn description(root: &Value, property: &Value) -> String {
     let own = property["description"].as_str();
     let text = own.or_else(|| resolved(root, property)["description"].as_str());
     let text = text.unwrap_or_default();
-    let cut = &text[..text.floor_char_boundary(MOST_MEANING)];
+    let cut = &text[..text.floor_char_boundary(MAX_MEANING)];
     let mut line = cut.split_whitespace().collect::<Vec<_>>().join(" ");
     if cut.len() < text.len() {
         line.push('…');
@@ -173,10 +173,10 @@ fn value_text(value: &Value) -> String {
     struct Beginning(Vec<u8>);
     impl io::Write for Beginning {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.0.len() > MOST_KIND {
+            if self.0.len() > MAX_KIND {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            let taken = bytes.len().min(MOST_KIND + 1);
+            let taken = bytes.len().min(MAX_KIND + 1);
             self.0.extend_from_slice(&bytes[..taken]);
             Ok(taken)
         }
@@ -187,7 +187,7 @@ fn value_text(value: &Value) -> String {
     let mut beginning = Beginning(Vec::new());
     // It ends early where there is more.
     let _ = serde_json::to_writer(&mut beginning, value);
-    shortened(String::from_utf8_lossy(&beginning.0).into_owned(), MOST_KIND)
+    shortened(String::from_utf8_lossy(&beginning.0).into_owned(), MAX_KIND)
 }
 
 /// What may be there, or the beginning of it.
@@ -197,7 +197,7 @@ fn kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
         return "…".into();
     }
     whole.steps.set(steps - 1);
-    shortened(whole_kind(whole, resolved(whole.root, schema), depth - 1), MOST_KIND)
+    shortened(whole_kind(whole, resolved(whole.root, schema), depth - 1), MAX_KIND)
 }
 
 /// The first texts, joined, as far as they are shown.
@@ -208,7 +208,7 @@ fn joined(texts: impl IntoIterator<Item = String>, between: &str) -> String {
             all.push_str(between);
         }
         all.push_str(&text);
-        if all.len() > MOST_KIND {
+        if all.len() > MAX_KIND {
             break;
         }
     }
@@ -408,7 +408,7 @@ mod tests {
         let properties: Vec<_> =
             (0..100).map(|n| format!(r##""k{n}": {{"$ref": "#"}}"##)).collect();
         let many = format!(r#"{{"properties": {{{}}}}}"#, properties.join(", "));
-        assert_eq!(config_keys(&many).len(), MOST_KEYS);
+        assert_eq!(config_keys(&many).len(), MAX_KEYS);
         assert_eq!(config_keys("no schema"), []);
         // Each of these has a hundred times as many as the one before.
         let branches = vec![r##"{"$ref": "#/$defs/A"}"##; 100].join(", ");
@@ -420,8 +420,8 @@ mod tests {
             members.join(", ")
         );
         let keys = config_keys(&endless);
-        assert!(keys.iter().all(|key| key.kind.len() <= MOST_KIND + "…".len()));
-        assert_eq!(keys.len(), MOST_KEYS, "with those inside `b`");
+        assert!(keys.iter().all(|key| key.kind.len() <= MAX_KIND + "…".len()));
+        assert_eq!(keys.len(), MAX_KEYS, "with those inside `b`");
     }
 
     #[test]
@@ -440,8 +440,8 @@ mod tests {
             "$defs": {"Choices": {"oneOf": choices}},
         });
         let keys = config_keys(&schema.to_string());
-        assert_eq!(keys.len(), MOST_KEYS);
-        assert_eq!(keys.iter().map(|key| key.choices.len()).sum::<usize>(), MOST_STEPS);
+        assert_eq!(keys.len(), MAX_KEYS);
+        assert_eq!(keys.iter().map(|key| key.choices.len()).sum::<usize>(), MAX_STEPS);
         let bytes = |key: &ConfigKey| {
             let choices = key.choices.iter().map(|it| it.value.len() + it.meaning.len());
             let own = [&key.name, &key.kind, &key.default, &key.description];

@@ -13,9 +13,9 @@ pub(crate) fn reads(info: &ScorerInfo) -> String {
 
 /// These keys in a list of scorers, where many are counted: `8 parts of the case`.
 pub(crate) fn reads_briefly(fields: Fields, keys: &str) -> String {
-    const MOST_NAMED: usize = 5;
+    const MAX_NAMED: usize = 5;
     let parts = 1 + fields.iter().count();
-    match fields != Fields::ALL && parts > MOST_NAMED {
+    match fields != Fields::ALL && parts > MAX_NAMED {
         true => format!("{parts} parts of the case"),
         false => keys.to_owned(),
     }

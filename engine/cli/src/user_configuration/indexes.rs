@@ -8,7 +8,7 @@ use super::reading::{Reading, Value};
 /// The keys of an index.
 const KEYS: [&str; 3] = ["url", "signer", "plain-http"];
 /// The most characters of a name.
-const MOST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// An index that the user has configured.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ fn key_of(reading: &mut Reading<'_>, value: &Value<'_>) -> Option<Signer> {
 
 fn is_name(name: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric();
-    name.len() <= MOST_NAME
+    name.len() <= MAX_NAME
         && name.bytes().next().is_some_and(is_word)
         && name.bytes().all(|byte| is_word(byte) || b"-_.".contains(&byte))
 }

@@ -22,7 +22,7 @@ use reading::Reading;
 /// The version of the format.
 const VERSION: i64 = 1;
 /// The most bytes of the file that are read: 1 MiB.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// Bytes of stack for parsing: tables in each other, each with a key of many parts, are some thousand levels of recursion.
 const DEEP_STACK_BYTES: usize = 256 << 20;
 /// The keys of the file.
@@ -47,7 +47,7 @@ impl UserConfiguration {
         if is_missing && !is_named {
             return Ok(UserConfiguration::default());
         }
-        let text = input::read_file(&path, MOST_BYTES).map_err(|failure| match is_named {
+        let text = input::read_file(&path, MAX_BYTES).map_err(|failure| match is_named {
             true => failure.hint("SCOREBOX_CONFIG names this file: name another one, or unset it"),
             false => failure,
         })?;

@@ -19,21 +19,21 @@ use std::{
 use bytes::Bytes;
 use scorebox::{
     digest::Digest,
-    input_file::{InputFileError, MOST_CONFIGURATION_BYTES},
+    input_file::{InputFileError, MAX_CONFIGURATION_BYTES},
     suite::SuiteFiles,
 };
 use tar::{EntryType, Header};
 
 use crate::{
-    artifact::{Blob, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES},
-    lock::MOST_LOCK_BYTES,
+    artifact::{Blob, MAX_COMPONENT_BYTES, MAX_MANIFEST_BYTES},
+    lock::MAX_LOCK_BYTES,
 };
 use layout::{INDEX, LAYOUT, Part, blob_path};
 
 pub use reading::NotABundle;
 
 /// The most bytes of all that is in a bundle.
-pub const MOST_BUNDLE_BYTES: u64 = 1 << 30;
+pub const MAX_BUNDLE_BYTES: u64 = 1 << 30;
 
 /// What a bundle has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,18 +71,18 @@ pub enum Carried {
 #[non_exhaustive]
 pub enum NotBundled {
     /// A part has more bytes than such a part can have.
-    #[error("`{name}` has more than {} MiB, the most that a bundle takes of it", most_bytes >> 20)]
+    #[error("`{name}` has more than {} MiB, the most that a bundle takes of it", max_bytes >> 20)]
     TooLarge {
         /// What the suite calls the part.
         name: String,
         /// The most bytes of such a part.
-        most_bytes: u64,
+        max_bytes: u64,
     },
-    /// All of it has more than [`MOST_BUNDLE_BYTES`].
-    #[error("all parts together have more than {} MiB, the most of a bundle", MOST_BUNDLE_BYTES >> 20)]
+    /// All of it has more than [`MAX_BUNDLE_BYTES`].
+    #[error("all parts together have more than {} MiB, the most of a bundle", MAX_BUNDLE_BYTES >> 20)]
     AllTooLarge,
-    /// Names and variables have more than [`MOST_MANIFEST_BYTES`].
-    #[error("names and values of variables have more than {} MiB, the most that a bundle has of them", MOST_MANIFEST_BYTES >> 20)]
+    /// Names and variables have more than [`MAX_MANIFEST_BYTES`].
+    #[error("names and values of variables have more than {} MiB, the most that a bundle has of them", MAX_MANIFEST_BYTES >> 20)]
     TooManyNames,
 }
 
@@ -109,25 +109,25 @@ impl Bundle {
     /// What is larger than a bundle takes.
     pub fn file(&self) -> Result<BundleFile, NotBundled> {
         let mut all_bytes = 0;
-        let mut must_fit = |name: &str, bytes: usize, most_bytes: u64| {
+        let mut must_fit = |name: &str, bytes: usize, max_bytes: u64| {
             all_bytes += bytes as u64;
-            match bytes as u64 > most_bytes {
-                true => Err(NotBundled::TooLarge { name: name.to_owned(), most_bytes }),
+            match bytes as u64 > max_bytes {
+                true => Err(NotBundled::TooLarge { name: name.to_owned(), max_bytes }),
                 false => Ok(()),
             }
         };
         for (path, text) in &self.files {
-            must_fit(path, text.len(), MOST_CONFIGURATION_BYTES)?;
+            must_fit(path, text.len(), MAX_CONFIGURATION_BYTES)?;
         }
         if let Some(lock) = &self.lock {
-            must_fit(crate::lock::LOCK_FILE, lock.len(), MOST_LOCK_BYTES)?;
+            must_fit(crate::lock::LOCK_FILE, lock.len(), MAX_LOCK_BYTES)?;
         }
         for (name, component) in &self.components {
             if let Carried::Here(bytes) = component {
-                must_fit(name, bytes.len(), MOST_COMPONENT_BYTES as u64)?;
+                must_fit(name, bytes.len(), MAX_COMPONENT_BYTES as u64)?;
             }
         }
-        if all_bytes > MOST_BUNDLE_BYTES {
+        if all_bytes > MAX_BUNDLE_BYTES {
             return Err(NotBundled::AllTooLarge);
         }
         let parts = layout::parts(self);
@@ -135,7 +135,7 @@ impl Bundle {
         let manifest = layout::manifest(self, &config, &parts);
         let index = layout::index(&manifest);
         let documents = [&config.bytes, &manifest.bytes, &index];
-        match documents.iter().all(|document| document.len() <= MOST_MANIFEST_BYTES) {
+        match documents.iter().all(|document| document.len() <= MAX_MANIFEST_BYTES) {
             true => Ok(BundleFile { index, manifest, config, parts }),
             false => Err(NotBundled::TooManyNames),
         }

@@ -8,17 +8,17 @@ use std::{
 };
 
 use bytes::Bytes;
-use scorebox::{digest::Digest, input_file::MOST_CONFIGURATION_BYTES};
+use scorebox::{digest::Digest, input_file::MAX_CONFIGURATION_BYTES};
 use serde::de::DeserializeOwned;
 use tar::{Archive, EntryType};
 
 use crate::{
-    artifact::{MANIFEST_TYPE, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES, TITLE},
-    lock::MOST_LOCK_BYTES,
+    artifact::{MANIFEST_TYPE, MAX_COMPONENT_BYTES, MAX_MANIFEST_BYTES, TITLE},
+    lock::MAX_LOCK_BYTES,
 };
 
 use super::{
-    Bundle, Carried, MOST_BUNDLE_BYTES,
+    Bundle, Carried, MAX_BUNDLE_BYTES,
     layout::{
         BLOBS, BUNDLE_TYPE, Config, Descriptor, INDEX, Index, LAYOUT, Manifest, Mark, VERSION,
         Versioned, blob_path,
@@ -26,7 +26,7 @@ use super::{
 };
 
 /// The most entries of a bundle: far more than a suite has parts.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 /// The most characters of a name from a bundle that an error shows.
 const SHOWN: usize = 100;
 
@@ -78,7 +78,7 @@ struct Extent {
 }
 
 impl Bundle {
-    /// Reads a bundle. Holds what is in it: at most [`MOST_BUNDLE_BYTES`].
+    /// Reads a bundle. Holds what is in it: at most [`MAX_BUNDLE_BYTES`].
     ///
     /// # Errors
     /// Why it is not one.
@@ -102,7 +102,7 @@ impl Bundle {
         let manifest: Manifest = layout.json(manifest, "the manifest")?;
         must_be(&manifest.config.media_type, BUNDLE_TYPE)?;
         let config =
-            layout.blob(&manifest.config, MOST_MANIFEST_BYTES as u64, "the configuration")?;
+            layout.blob(&manifest.config, MAX_MANIFEST_BYTES as u64, "the configuration")?;
         let Versioned { version } = parsed(&config, "the configuration")?;
         if version != VERSION {
             return Err(NotABundle::OtherVersion(version));
@@ -131,8 +131,8 @@ impl<R: Read + Seek> Layout<R> {
                     return Err(invalid(format!("it is damaged: {}", shown(&error))));
                 }
             };
-            if count == MOST_ENTRIES {
-                return Err(invalid(format!("it has more than {MOST_ENTRIES} entries")));
+            if count == MAX_ENTRIES {
+                return Err(invalid(format!("it has more than {MAX_ENTRIES} entries")));
             }
             let path = entry.path_bytes();
             let path = String::from_utf8_lossy(&path);
@@ -161,7 +161,7 @@ impl<R: Read + Seek> Layout<R> {
         }
         match extents.is_empty() {
             true => Err(NotABundle::NotATar),
-            false => Ok(Layout { file: tar.into_inner(), extents, left: MOST_BUNDLE_BYTES }),
+            false => Ok(Layout { file: tar.into_inner(), extents, left: MAX_BUNDLE_BYTES }),
         }
     }
 
@@ -176,7 +176,7 @@ impl<R: Read + Seek> Layout<R> {
             return Err(invalid(format!("{what} has more than {most} MiB")));
         }
         self.left = self.left.checked_sub(bytes).ok_or_else(|| {
-            invalid(format!("its parts have more than {} MiB", MOST_BUNDLE_BYTES >> 20))
+            invalid(format!("its parts have more than {} MiB", MAX_BUNDLE_BYTES >> 20))
         })?;
         self.file.seek(SeekFrom::Start(at))?;
         let mut read = Vec::new();
@@ -189,7 +189,7 @@ impl<R: Read + Seek> Layout<R> {
 
     fn document<T: DeserializeOwned>(&mut self, path: &str) -> Result<T, NotABundle> {
         let what = format!("`{path}`");
-        let bytes = self.bytes(path, MOST_MANIFEST_BYTES as u64, &what)?;
+        let bytes = self.bytes(path, MAX_MANIFEST_BYTES as u64, &what)?;
         parsed(&bytes, &what)
     }
 
@@ -198,7 +198,7 @@ impl<R: Read + Seek> Layout<R> {
         descriptor: &Descriptor,
         what: &str,
     ) -> Result<T, NotABundle> {
-        let bytes = self.blob(descriptor, MOST_MANIFEST_BYTES as u64, what)?;
+        let bytes = self.blob(descriptor, MAX_MANIFEST_BYTES as u64, what)?;
         parsed(&bytes, what)
     }
 
@@ -247,7 +247,7 @@ impl<R: Read + Seek> Layout<R> {
         let mut files = BTreeMap::new();
         for (path, named) in config.files {
             let what = format!("the file `{}`", shown(&path));
-            let bytes = self.blob(layer(named.0, &what)?, MOST_CONFIGURATION_BYTES, &what)?;
+            let bytes = self.blob(layer(named.0, &what)?, MAX_CONFIGURATION_BYTES, &what)?;
             files.insert(path, text(&bytes, &what)?);
         }
         if !files.contains_key(&config.suite) {
@@ -257,7 +257,7 @@ impl<R: Read + Seek> Layout<R> {
         let lock = match config.lock {
             None => None,
             Some(named) => {
-                let bytes = self.blob(layer(named.0, "the lock")?, MOST_LOCK_BYTES, "the lock")?;
+                let bytes = self.blob(layer(named.0, "the lock")?, MAX_LOCK_BYTES, "the lock")?;
                 Some(text(&bytes, "the lock")?)
             }
         };
@@ -269,7 +269,7 @@ impl<R: Read + Seek> Layout<R> {
             let bytes = match read.get(&named.0) {
                 Some(bytes) => bytes.clone(),
                 None => {
-                    let most = MOST_COMPONENT_BYTES as u64;
+                    let most = MAX_COMPONENT_BYTES as u64;
                     self.blob(layer(named.0, &what)?, most, &what)?
                 }
             };

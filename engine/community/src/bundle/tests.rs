@@ -393,7 +393,7 @@ fn a_configuration_that_does_not_fit_its_manifest_is_refused() {
 #[test]
 fn more_than_a_bundle_can_have_is_not_written_and_not_read() {
     let mut bundle = bundle();
-    bundle.variables.insert("LONG".to_owned(), "x".repeat(MOST_MANIFEST_BYTES));
+    bundle.variables.insert("LONG".to_owned(), "x".repeat(MAX_MANIFEST_BYTES));
     assert_eq!(bundle.file().unwrap_err(), NotBundled::TooManyNames);
     bundle.variables.clear();
     bundle.files.insert("large.toml".to_owned(), " ".repeat(16 << 20));

@@ -8,7 +8,7 @@ use scorebox::digest::Digest;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{document::MOST_INDEX_BYTES, signed::SignedIndex};
+use super::{document::MAX_INDEX_BYTES, signed::SignedIndex};
 use crate::{
     artifact::{Blob, MANIFEST_TYPE, TITLE},
     signing::Signature,
@@ -92,7 +92,7 @@ impl DescribedIndex {
         }
         let document = layer.digest.strip_prefix("sha256:").and_then(|it| it.parse().ok());
         let document = document.ok_or("its document has no SHA-256 digest")?;
-        let bytes = usize::try_from(layer.size).ok().filter(|bytes| *bytes <= MOST_INDEX_BYTES);
+        let bytes = usize::try_from(layer.size).ok().filter(|bytes| *bytes <= MAX_INDEX_BYTES);
         let bytes = bytes.ok_or("its document is larger than 32 MiB")?;
         let signature = Signature::text_of_annotations(&manifest.annotations).map(str::to_owned);
         Ok(DescribedIndex { document, bytes, signature })

@@ -12,11 +12,11 @@ use super::entry::{IndexEntry, Written};
 /// The version of the format.
 const VERSION: u32 = 1;
 /// The most bytes of a document that are read or written: 32 MiB.
-pub const MOST_INDEX_BYTES: usize = 32 << 20;
+pub const MAX_INDEX_BYTES: usize = 32 << 20;
 /// The most scorers in a document.
-pub const MOST_ENTRIES: usize = 50_000;
+pub const MAX_ENTRIES: usize = 50_000;
 /// The most characters of a name.
-const MOST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// An index of published scorers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum NotAnIndex {
     #[error("it has version {0} of the format; this scorebox reads version {VERSION}")]
     OtherVersion(u64),
     /// It has more bytes than are read.
-    #[error("it has more than {} MiB", MOST_INDEX_BYTES >> 20)]
+    #[error("it has more than {} MiB", MAX_INDEX_BYTES >> 20)]
     TooLarge,
 }
 
@@ -65,7 +65,7 @@ struct WrittenDocument<'a> {
     scorers: Vec<Written>,
 }
 
-/// The entries, while no more than [`MOST_ENTRIES`] have come.
+/// The entries, while no more than [`MAX_ENTRIES`] have come.
 struct Entries(Vec<IndexEntry>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -88,8 +88,8 @@ impl<'de> Visitor<'de> for Reader {
         let mut addresses = HashSet::new();
         while let Some(written) = list.next_element::<Written>()? {
             let number = entries.len() + 1;
-            if number > MOST_ENTRIES {
-                return Err(A::Error::custom(format!("it has more than {MOST_ENTRIES} scorers")));
+            if number > MAX_ENTRIES {
+                return Err(A::Error::custom(format!("it has more than {MAX_ENTRIES} scorers")));
             }
             let wrong = |reason| A::Error::custom(format!("scorer {number}: {reason}"));
             let entry = IndexEntry::try_from(written).map_err(wrong)?;
@@ -120,7 +120,7 @@ impl Index {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn parse(document: &[u8]) -> Result<Index, NotAnIndex> {
-        if document.len() > MOST_INDEX_BYTES {
+        if document.len() > MAX_INDEX_BYTES {
             return Err(NotAnIndex::TooLarge);
         }
         let invalid = |error: serde_json::Error| NotAnIndex::Invalid(error.to_string());
@@ -155,7 +155,7 @@ impl Index {
 
 fn is_name(name: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    !name.is_empty() && name.len() <= MOST_NAME && name.bytes().all(is_word)
+    !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_word)
 }
 
 #[cfg(test)]
@@ -274,7 +274,7 @@ mod tests {
         assert!(refused(b"<html>").contains("line 1 column 1"));
         assert!(refused(b"{\"version\": 1, \"name\": \"\xff\"").contains("line 1"));
         assert!(refused(&vec![b'['; 1 << 20]).contains("line 1"));
-        assert_eq!(refused(&vec![b' '; MOST_INDEX_BYTES + 1]), "it has more than 32 MiB");
+        assert_eq!(refused(&vec![b' '; MAX_INDEX_BYTES + 1]), "it has more than 32 MiB");
         let twice = vec![entry("a.test/grade:1.2.0"), entry("a.test/grade:1.2.0")];
         assert!(Index::new("team", 1, twice).is_err());
     }
@@ -293,8 +293,8 @@ mod tests {
             let entries: Vec<String> = (0..count).map(entry).collect();
             Index::parse(format!("{head}{}]}}", entries.join(",")).as_bytes())
         };
-        assert_eq!(of(MOST_ENTRIES).unwrap().scorers.len(), MOST_ENTRIES);
-        let error = of(MOST_ENTRIES + 1).unwrap_err().to_string();
+        assert_eq!(of(MAX_ENTRIES).unwrap().scorers.len(), MAX_ENTRIES);
+        let error = of(MAX_ENTRIES + 1).unwrap_err().to_string();
         assert!(error.starts_with("it has more than 50000 scorers"), "{error}");
         // A million of the least that can be an element is refused at the first.
         let million = format!("{head}{}{{}}]}}", "{},".repeat(1_000_000));

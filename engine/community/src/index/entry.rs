@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::{address::Address, signing::Signer};
 
 /// The most bytes of a title.
-const MOST_TITLE_BYTES: usize = 200;
+const MAX_TITLE_BYTES: usize = 200;
 /// The most bytes of a description.
-const MOST_DESCRIPTION_BYTES: usize = 1000;
+const MAX_DESCRIPTION_BYTES: usize = 1000;
 /// The most bytes of a licence, a source, or a name in a list.
-const MOST_TEXT_BYTES: usize = 500;
+const MAX_TEXT_BYTES: usize = 500;
 /// The most names in a list.
-const MOST_NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 /// The most characters of a scorer's id, as the contract has it.
-const MOST_ID_BYTES: usize = 64;
+const MAX_ID_BYTES: usize = 64;
 
 /// A published scorer, as an index describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,8 +101,8 @@ impl IndexEntry {
     /// The same, with a title and a description, cut to what an index has room for.
     #[must_use]
     pub fn described(mut self, title: &str, description: &str) -> IndexEntry {
-        self.title = title[..title.floor_char_boundary(MOST_TITLE_BYTES)].to_owned();
-        let end = description.floor_char_boundary(MOST_DESCRIPTION_BYTES);
+        self.title = title[..title.floor_char_boundary(MAX_TITLE_BYTES)].to_owned();
+        let end = description.floor_char_boundary(MAX_DESCRIPTION_BYTES);
         self.description = description[..end].to_owned();
         self
     }
@@ -110,7 +110,7 @@ impl IndexEntry {
     /// The same, with what its publisher says about it; texts that are too long are left out.
     #[must_use]
     pub fn published_with(mut self, license: Option<&str>, source: Option<&str>) -> IndexEntry {
-        let short = |text: &&str| text.len() <= MOST_TEXT_BYTES;
+        let short = |text: &&str| text.len() <= MAX_TEXT_BYTES;
         self.license = license.filter(short).map(str::to_owned);
         self.source = source.filter(short).map(str::to_owned);
         self
@@ -139,26 +139,26 @@ impl IndexEntry {
     pub(super) fn mistake(&self) -> Option<String> {
         let is_id = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let id = &self.scorer_id;
-        if id.is_empty() || id.len() > MOST_ID_BYTES || !id.bytes().all(is_id) {
+        if id.is_empty() || id.len() > MAX_ID_BYTES || !id.bytes().all(is_id) {
             return Some("its `scorerId` must have 1 to 64 of `a-z`, `0-9` and `-`".to_owned());
         }
         let texts = [
-            ("title", self.title.len(), MOST_TITLE_BYTES),
-            ("description", self.description.len(), MOST_DESCRIPTION_BYTES),
-            ("contract", self.contract.len(), MOST_TEXT_BYTES),
-            ("license", self.license.as_ref().map_or(0, String::len), MOST_TEXT_BYTES),
-            ("source", self.source.as_ref().map_or(0, String::len), MOST_TEXT_BYTES),
+            ("title", self.title.len(), MAX_TITLE_BYTES),
+            ("description", self.description.len(), MAX_DESCRIPTION_BYTES),
+            ("contract", self.contract.len(), MAX_TEXT_BYTES),
+            ("license", self.license.as_ref().map_or(0, String::len), MAX_TEXT_BYTES),
+            ("source", self.source.as_ref().map_or(0, String::len), MAX_TEXT_BYTES),
         ];
         if let Some((key, _, most)) = texts.into_iter().find(|(_, bytes, most)| bytes > most) {
             return Some(format!("its `{key}` has more than {most} bytes"));
         }
         let lists = [("reads", &self.reads), ("imports", &self.imports), ("grants", &self.grants)];
         lists.into_iter().find_map(|(key, names)| {
-            let is_long = names.iter().any(|name| name.len() > MOST_TEXT_BYTES);
-            if names.len() > MOST_NAMES {
-                return Some(format!("its `{key}` has more than {MOST_NAMES} names"));
+            let is_long = names.iter().any(|name| name.len() > MAX_TEXT_BYTES);
+            if names.len() > MAX_NAMES {
+                return Some(format!("its `{key}` has more than {MAX_NAMES} names"));
             }
-            is_long.then(|| format!("a name in its `{key}` has more than {MOST_TEXT_BYTES} bytes"))
+            is_long.then(|| format!("a name in its `{key}` has more than {MAX_TEXT_BYTES} bytes"))
         })
     }
 }

@@ -5,7 +5,7 @@ use reqwest::{Url, header::LOCATION};
 
 use super::{
     artifact::DescribedIndex,
-    document::MOST_INDEX_BYTES,
+    document::MAX_INDEX_BYTES,
     error::{IndexError, IndexFailed},
     place::{IndexPlace, WebPlace},
     signed::SignedIndex,
@@ -15,8 +15,8 @@ use crate::{
     error::Failed,
     exchange::Exchange,
     login::must_be_safe,
-    registry::{Access, MOST_REDIRECTS, Registry, Transport, is_this_machine},
-    signing::{MOST_SIGNATURE_BYTES, Signer},
+    registry::{Access, MAX_REDIRECTS, Registry, Transport, is_this_machine},
+    signing::{MAX_SIGNATURE_BYTES, Signer},
 };
 
 /// What is asked for, in words.
@@ -50,9 +50,9 @@ pub async fn fetch_index(
 async fn from_web(place: &WebPlace, signer: &Signer) -> Result<SignedIndex, IndexFailed> {
     let url = place.url();
     let exchange = Exchange::new(url.scheme() == "https", is_this_machine(url))?;
-    let document = get(&exchange, url, AN_INDEX, MOST_INDEX_BYTES).await?;
+    let document = get(&exchange, url, AN_INDEX, MAX_INDEX_BYTES).await?;
     let document = document.ok_or(IndexFailed::Missing)?;
-    let signature = get(&exchange, &place.signature(), "a signature", MOST_SIGNATURE_BYTES).await?;
+    let signature = get(&exchange, &place.signature(), "a signature", MAX_SIGNATURE_BYTES).await?;
     let signature = signature.ok_or(IndexFailed::NotSigned)?;
     let signature = std::str::from_utf8(&signature).map_err(|_| IndexFailed::BadSignature)?;
     SignedIndex::open(document, signature, signer)
@@ -63,12 +63,12 @@ async fn get(
     exchange: &Exchange,
     url: &Url,
     what: &'static str,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Result<Option<Bytes>, Failed> {
     let mut place = url.clone();
-    for _ in 0..=MOST_REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let request = exchange.client().get(place.clone());
-        let reply = exchange.send(request, what, most_bytes).await?;
+        let reply = exchange.send(request, what, max_bytes).await?;
         match reply.status.as_u16() {
             200 => return Ok(Some(reply.body)),
             404 | 410 => return Ok(None),
@@ -82,7 +82,7 @@ async fn get(
             _ => return Err(reply.refusal()),
         }
     }
-    Err(Failed::RedirectsTooOften(MOST_REDIRECTS))
+    Err(Failed::RedirectsTooOften(MAX_REDIRECTS))
 }
 
 async fn from_registry(registry: &Registry, signer: &Signer) -> Result<SignedIndex, IndexFailed> {

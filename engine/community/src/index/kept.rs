@@ -13,12 +13,12 @@ use scorebox::digest::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    document::MOST_INDEX_BYTES, error::IndexFailed, place::IndexPlace, signed::SignedIndex,
+    document::MAX_INDEX_BYTES, error::IndexFailed, place::IndexPlace, signed::SignedIndex,
 };
-use crate::signing::{MOST_SIGNATURE_BYTES, Signer};
+use crate::signing::{MAX_SIGNATURE_BYTES, Signer};
 
 /// The most bytes of the line before the document: times and numbers, and a signature, in which each byte may be written as six.
-const MOST_HEAD_BYTES: u64 = 1024 + 6 * MOST_SIGNATURE_BYTES as u64;
+const MAX_HEAD_BYTES: u64 = 1024 + 6 * MAX_SIGNATURE_BYTES as u64;
 
 /// A folder of indexes.
 #[derive(Clone, Debug)]
@@ -164,10 +164,10 @@ fn read(path: &Path, signer: &Signer) -> Option<KeptIndex> {
     }
     let mut reader = BufReader::new(File::open(path).ok()?);
     let mut head = String::new();
-    reader.by_ref().take(MOST_HEAD_BYTES).read_line(&mut head).ok()?;
+    reader.by_ref().take(MAX_HEAD_BYTES).read_line(&mut head).ok()?;
     let Head { fetched, signature } = serde_json::from_str(&head).ok()?;
     let mut document = Vec::new();
-    reader.take(MOST_INDEX_BYTES as u64 + 1).read_to_end(&mut document).ok()?;
+    reader.take(MAX_INDEX_BYTES as u64 + 1).read_to_end(&mut document).ok()?;
     let signed = SignedIndex::open(document.into(), &signature, signer).ok()?;
     let fetched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(fetched))?;
     Some(KeptIndex { signed, fetched })

@@ -18,7 +18,7 @@ mod place;
 mod publish;
 mod signed;
 
-pub use document::{Index, MOST_ENTRIES, MOST_INDEX_BYTES, NotAnIndex};
+pub use document::{Index, MAX_ENTRIES, MAX_INDEX_BYTES, NotAnIndex};
 pub use entry::IndexEntry;
 pub use error::{IndexError, IndexFailed};
 pub use fetch::fetch_index;

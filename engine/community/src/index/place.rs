@@ -9,7 +9,7 @@ use crate::{address::Address, login::host_of};
 /// What the address of an index in a registry begins with.
 const IN_A_REGISTRY: &str = "oci://";
 /// The longest address that is read, in bytes.
-const MOST_BYTES: usize = 2000;
+const MAX_BYTES: usize = 2000;
 
 /// The place of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl FromStr for IndexPlace {
     type Err = NotAnIndexPlace;
 
     fn from_str(written: &str) -> Result<IndexPlace, NotAnIndexPlace> {
-        if written.len() > MOST_BYTES {
+        if written.len() > MAX_BYTES {
             return Err(NotAnIndexPlace::Unreadable("this is too long"));
         }
         if let Some(address) = written.strip_prefix(IN_A_REGISTRY) {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_place_is_refused_with_the_reason() {
-        let long = format!("https://a.b/{}", "c".repeat(MOST_BYTES));
+        let long = format!("https://a.b/{}", "c".repeat(MAX_BYTES));
         for (written, reason) in [
             ("", "this is neither"),
             ("index.json", "this is neither"),

@@ -11,17 +11,17 @@ use crate::{
 };
 
 /// Bytes of a description.
-const MOST_DESCRIPTION: usize = 8 << 10;
+const MAX_DESCRIPTION: usize = 8 << 10;
 /// Bytes of what a key means.
-const MOST_MEANING: usize = 2 << 10;
+const MAX_MEANING: usize = 2 << 10;
 /// Bytes of a name, a default or what may stand at a key.
-const MOST_VALUE: usize = 400;
+const MAX_VALUE: usize = 400;
 /// Keys that are shown.
-const MOST_KEYS: usize = 100;
+const MAX_KEYS: usize = 100;
 /// Values of one key that are shown with their meanings.
-const MOST_CHOICES: usize = 40;
+const MAX_CHOICES: usize = 40;
 /// Names of imports that are shown.
-const MOST_IMPORTS: usize = 100;
+const MAX_IMPORTS: usize = 100;
 
 /// What it is called and what it scores.
 pub(super) fn heading(info: &ScorerInfo) -> Markup {
@@ -30,7 +30,7 @@ pub(super) fn heading(info: &ScorerInfo) -> Markup {
             h1 { (Said::line(&info.name, 200)) }
             span.aside { (Said::line(&info.id, 100)) " " (Said::line(&info.version, 100)) }
         }
-        p.about { (Said::most(&info.description, MOST_DESCRIPTION)) }
+        p.about { (Said::most(&info.description, MAX_DESCRIPTION)) }
     }
 }
 
@@ -55,14 +55,14 @@ pub(super) fn component(info: &ScorerInfo, component: &CardComponent) -> Markup 
                 }
                 dt { "imports" } dd {
                     @if component.imports.is_empty() { "nothing" }
-                    @for (index, import) in component.imports.iter().take(MOST_IMPORTS).enumerate() {
+                    @for (index, import) in component.imports.iter().take(MAX_IMPORTS).enumerate() {
                         @if index > 0 { br; }
-                        code { (Said::line(import, MOST_VALUE)) }
+                        code { (Said::line(import, MAX_VALUE)) }
                     }
-                    @if component.imports.len() > MOST_IMPORTS { br; "… " (component.imports.len() - MOST_IMPORTS) " more" }
+                    @if component.imports.len() > MAX_IMPORTS { br; "… " (component.imports.len() - MAX_IMPORTS) " more" }
                 }
-                dt { "from" } dd { (Said::line(&component.origin, MOST_VALUE)) }
-                @if let Some(signer) = &component.signer { dt { "signed by" } dd { (Said::line(signer, MOST_VALUE)) } }
+                dt { "from" } dd { (Said::line(&component.origin, MAX_VALUE)) }
+                @if let Some(signer) = &component.signer { dt { "signed by" } dd { (Said::line(signer, MAX_VALUE)) } }
                 dt { "component" } dd { code { "sha256:" (component.digest) } }
                 dt { "size" } dd { (figure::counted(component.bytes, "byte", "bytes")) }
                 dt { "contract" } dd { (Said::line(&component.contract, 40)) }
@@ -87,10 +87,10 @@ pub(super) fn configuration(keys: &[CardKey]) -> Markup {
                             @if has_ranges { th scope="col" { "range" } }
                             th scope="col" { "default" } th scope="col" { "meaning" }
                         } }
-                        tbody { @for key in keys.iter().take(MOST_KEYS) { (row(key, has_ranges)) } }
+                        tbody { @for key in keys.iter().take(MAX_KEYS) { (row(key, has_ranges)) } }
                     }
                 }
-                @if keys.len() > MOST_KEYS { p.small.aside { "… " (keys.len() - MOST_KEYS) " more keys" } }
+                @if keys.len() > MAX_KEYS { p.small.aside { "… " (keys.len() - MAX_KEYS) " more keys" } }
             }
         }
     }
@@ -100,21 +100,21 @@ fn row(key: &CardKey, has_ranges: bool) -> Markup {
     html! {
         tr {
             th.name scope="row" title=(plain(&key.name, 200)) { (Said::line(&key.name, 200)) }
-            td.name { (Said::line(&key.kind, MOST_VALUE)) }
-            @if has_ranges { td { (Said::line(&key.range, MOST_VALUE)) } }
+            td.name { (Said::line(&key.kind, MAX_VALUE)) }
+            @if has_ranges { td { (Said::line(&key.range, MAX_VALUE)) } }
             td.name {
                 @match key.default.as_str() {
                     "" => span.none { "–" },
                     "required" => b { "required" },
-                    default => code { (Said::line(default, MOST_VALUE)) },
+                    default => code { (Said::line(default, MAX_VALUE)) },
                 }
             }
             td.words {
-                (Said::most(&key.description, MOST_MEANING))
-                @for (value, meaning) in key.choices.iter().take(MOST_CHOICES) {
-                    br; code { (Said::line(value, MOST_VALUE)) } ": " (Said::line(meaning, MOST_VALUE))
+                (Said::most(&key.description, MAX_MEANING))
+                @for (value, meaning) in key.choices.iter().take(MAX_CHOICES) {
+                    br; code { (Said::line(value, MAX_VALUE)) } ": " (Said::line(meaning, MAX_VALUE))
                 }
-                @if key.choices.len() > MOST_CHOICES { br; "… " (key.choices.len() - MOST_CHOICES) " more values" }
+                @if key.choices.len() > MAX_CHOICES { br; "… " (key.choices.len() - MAX_CHOICES) " more values" }
             }
         }
     }

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Bytes of a command line.
-const MOST_LINE: usize = 8 << 10;
+const MAX_LINE: usize = 8 << 10;
 /// Bytes of a configuration that is shown.
-const MOST_CONFIG: usize = 32 << 10;
+const MAX_CONFIG: usize = 32 << 10;
 
 /// The figures of this machine; nothing on a page without them.
 pub(super) fn machine(card: &Card<'_>, scores: Option<&Scores>) -> Markup {
@@ -97,7 +97,7 @@ fn of_scores(scores: &Scores) -> Markup {
         }
         div.part {
             h3 { "The configuration" }
-            pre.block tabindex="0" aria-label="The configuration" { (Said::most(config, MOST_CONFIG)) }
+            pre.block tabindex="0" aria-label="The configuration" { (Said::most(config, MAX_CONFIG)) }
         }
     }
 }
@@ -106,7 +106,7 @@ fn line(command: &CardCommand) -> Markup {
     html! {
         div.part {
             h3 { (Said::line(&command.what, 400)) }
-            pre.block tabindex="0" aria-label=(plain(&command.what, 200)) { (Said::most(&command.line, MOST_LINE)) }
+            pre.block tabindex="0" aria-label=(plain(&command.what, 200)) { (Said::most(&command.line, MAX_LINE)) }
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::{
 };
 
 /// Bytes of each text.
-const MOST_TEXT: usize = 16 << 10;
+const MAX_TEXT: usize = 16 << 10;
 /// Bytes of a label or the kind of an error.
-const MOST_WORD: usize = 400;
+const MAX_WORD: usize = 400;
 
 /// The example.
 pub(super) fn example(example: &CardExample) -> Markup {
@@ -51,10 +51,10 @@ fn scored(answers: &CardAnswers) -> Markup {
                 }
                 @if answers.is_twice_the_same { "; scored twice, with the same answer and fuel" }
             }
-            @if let Some(label) = &answer.label { dt { "label" } dd { (Said::line(label, MOST_WORD)) } }
+            @if let Some(label) = &answer.label { dt { "label" } dd { (Said::line(label, MAX_WORD)) } }
             @if let Some(fuel) = answer.fuel { dt { "fuel" } dd { (figure::count(fuel)) } }
             @if let Some(error) = &answer.error {
-                dt { "error" } dd { (Said::line(&error.kind, MOST_WORD)) ": " (Said::most(&error.message, MOST_TEXT)) }
+                dt { "error" } dd { (Said::line(&error.kind, MAX_WORD)) ": " (Said::most(&error.message, MAX_TEXT)) }
             }
         }
         @if let Some(reason) = &answer.reason { (text("reason", reason)) }
@@ -72,7 +72,7 @@ fn text(name: &str, text: &str) -> Markup {
     html! {
         div.part {
             h3 { (name) }
-            pre.block tabindex="0" aria-label=(name) { (Said::most(text, MOST_TEXT)) }
+            pre.block tabindex="0" aria-label=(name) { (Said::most(text, MAX_TEXT)) }
         }
     }
 }

@@ -16,11 +16,11 @@ use crate::{
 };
 
 /// Scores with the lowest and with the highest value that are shown.
-const MOST_SHOWN: usize = 3;
+const MAX_SHOWN: usize = 3;
 /// Kinds of errors that are shown.
-const MOST_KINDS: usize = 30;
+const MAX_KINDS: usize = 30;
 /// Bytes of an id, a reason or a message: more than a page shows of one.
-const MOST_TEXT: usize = 500;
+const MAX_TEXT: usize = 500;
 
 /// What is read of the scores.
 pub(super) struct Scores {
@@ -156,7 +156,7 @@ impl Seen {
     fn note_error(&mut self, record: &ScoreRecord, kind: &str, message: &str) {
         if let Some(errors) = self.errors.iter_mut().find(|errors| errors.kind == kind) {
             errors.count += 1;
-        } else if self.errors.len() < MOST_KINDS {
+        } else if self.errors.len() < MAX_KINDS {
             self.errors.push(Errors {
                 kind: kind.to_owned(),
                 count: 1,
@@ -169,7 +169,7 @@ impl Seen {
 
 /// The beginning of a text.
 fn cut(text: &str) -> String {
-    text[..text.floor_char_boundary(MOST_TEXT)].to_owned()
+    text[..text.floor_char_boundary(MAX_TEXT)].to_owned()
 }
 
 fn name(record: &ScoreRecord) -> String {
@@ -184,8 +184,8 @@ fn insert(
     shown: impl FnOnce() -> Shown,
 ) {
     let index = kept.iter().position(is_before).unwrap_or(kept.len());
-    if index < MOST_SHOWN {
+    if index < MAX_SHOWN {
         kept.insert(index, shown());
-        kept.truncate(MOST_SHOWN);
+        kept.truncate(MAX_SHOWN);
     }
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{agreement, figure, said::Said, summary};
 
 /// Bytes of a name or a text.
-const MOST_TEXT: usize = 400;
+const MAX_TEXT: usize = 400;
 
 /// The data, the figures, and some of the scores.
 pub(super) fn scores(scored: &CardScored<'_>, scores: &Scores) -> Markup {
@@ -63,7 +63,7 @@ fn files(scored: &CardScored<'_>) -> Markup {
                 tbody {
                     @for file in scored.files {
                         tr {
-                            th.name scope="row" { (Said::line(&file.name, MOST_TEXT)) }
+                            th.name scope="row" { (Said::line(&file.name, MAX_TEXT)) }
                             td.number { (figure::count(file.bytes)) }
                             td.words { code { (file.digest) } }
                         }
@@ -83,9 +83,9 @@ fn errors(scores: &Scores) -> Markup {
                 tbody {
                     @for errors in &scores.errors {
                         tr {
-                            th scope="row" { (Said::line(&errors.kind, MOST_TEXT)) }
+                            th scope="row" { (Said::line(&errors.kind, MAX_TEXT)) }
                             td.number { (figure::count(errors.count)) }
-                            td.words { b { (Said::line(&errors.case, MOST_TEXT)) } ": " (Said::line(&errors.message, MOST_TEXT)) }
+                            td.words { b { (Said::line(&errors.case, MAX_TEXT)) } ": " (Said::line(&errors.message, MAX_TEXT)) }
                         }
                     }
                 }
@@ -112,10 +112,10 @@ fn some(scores: &Scores) -> Markup {
 fn row(shown: &Shown) -> Markup {
     html! {
         tr {
-            th.name scope="row" { (Said::line(&shown.case, MOST_TEXT)) }
+            th.name scope="row" { (Said::line(&shown.case, MAX_TEXT)) }
             td.number { (figure::score(shown.score)) }
             td.number { @match shown.fuel { Some(fuel) => (figure::count(fuel)), None => span.none { "–" } } }
-            td.words { (Said::line(&shown.says, MOST_TEXT)) }
+            td.words { (Said::line(&shown.says, MAX_TEXT)) }
             td.words { code { (shown.digest) } }
         }
     }

@@ -13,14 +13,14 @@ use scorebox::{
 use tokio::sync::{Semaphore, watch};
 
 use super::{reading::Readers, trouble::Trouble};
-use crate::comparison::MOST_CHANGES;
+use crate::comparison::MAX_CHANGES;
 
 /// How long a page waits for a comparison: that of some hundred cases is in it at once.
 const PATIENCE: Duration = Duration::from_millis(30);
 /// Comparisons that are computed at once; others wait.
-const MOST_AT_ONCE: usize = 2;
+const MAX_AT_ONCE: usize = 2;
 /// Comparisons that are kept.
-const MOST_KEPT: usize = 32;
+const MAX_KEPT: usize = 32;
 /// A share of the time at most goes to a run in progress, and never more often than every two seconds.
 const SHARE: u32 = 10;
 const PAUSE: Duration = Duration::from_secs(2);
@@ -84,7 +84,7 @@ impl Of {
 impl Comparisons {
     /// `changed` gets another number when a comparison is there, for pages that did not wait for it.
     pub(super) fn new(readers: Arc<Readers>, changed: watch::Sender<u64>) -> Comparisons {
-        let places = Semaphore::new(MOST_AT_ONCE);
+        let places = Semaphore::new(MAX_AT_ONCE);
         Comparisons { readers, kept: Mutex::default(), places, changed }
     }
 
@@ -139,7 +139,7 @@ impl Comparisons {
         let done = it.computing.clone();
         // The one that was asked for last is the last to go.
         kept.push(it);
-        if kept.len() > MOST_KEPT
+        if kept.len() > MAX_KEPT
             && let Some(oldest) = kept.iter().position(|it| it.computing.is_none())
         {
             kept.remove(oldest);
@@ -154,7 +154,7 @@ impl Comparisons {
         let runs = of.runs.clone();
         let found = Arc::clone(&self.readers).read(move |reader| {
             let [one, other] = [&runs[0], &runs[1]].map(|run| RunIn::new(&reader.store, run));
-            let options = ComparisonOptions::default().with_changes(MOST_CHANGES);
+            let options = ComparisonOptions::default().with_changes(MAX_CHANGES);
             match comparison(one, other, options) {
                 Ok(found) => Ok(Known::Found(Arc::new(found))),
                 Err(ComparisonError::Store(error)) => Err(error),

@@ -33,7 +33,7 @@ const READING_CASES: usize = 20_000;
 /// A share of the time at most goes to the figures of a run in progress.
 const FIGURES_SHARE: u32 = 10;
 /// Runs that are indexed: the newest.
-const MOST_RUNS: usize = 10_000;
+const MAX_RUNS: usize = 10_000;
 
 /// How far the index is.
 #[derive(Debug, Default)]
@@ -219,7 +219,7 @@ impl Worker {
             let is_known = self.doubts.is_empty() && lock(&self.state.damaged).is_empty();
             return if is_known { note(index, file) } else { Ok(()) };
         }
-        let runs = store.runs(MOST_RUNS)?;
+        let runs = store.runs(MAX_RUNS)?;
         if is_new {
             self.has_changed(index, &runs)?;
         }

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Requests that read at once; others wait.
-const MOST_AT_ONCE: usize = 8;
+const MAX_AT_ONCE: usize = 8;
 
 /// A database and the index of its cases.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(super) struct Readers {
 
 impl Readers {
     pub(super) fn new(files: Arc<Files>, belief: Arc<Belief>) -> Readers {
-        let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
+        let places = Arc::new(Semaphore::new(MAX_AT_ONCE));
         Readers { files, belief, idle: Mutex::default(), places }
     }
 

@@ -16,7 +16,7 @@ use tokio::{
 use super::trouble::Trouble;
 
 /// Long texts that are on their way at once.
-const MOST_AT_ONCE: usize = 8;
+const MAX_AT_ONCE: usize = 8;
 /// For which an answer waits until another one is taken.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Bytes that are handed over at once; a text of no more needs no place.
@@ -34,7 +34,7 @@ pub(super) struct Place {
 
 impl Texts {
     pub(super) fn new() -> Texts {
-        Texts(Arc::new(Semaphore::new(MOST_AT_ONCE)))
+        Texts(Arc::new(Semaphore::new(MAX_AT_ONCE)))
     }
 
     /// A place, as soon as there is one.
@@ -43,7 +43,7 @@ impl Texts {
         // The semaphore is never closed.
         place.ok().and_then(Result::ok).map(|held| Place { _held: held }).ok_or_else(|| {
             let words = format!(
-                "The server is already sending {MOST_AT_ONCE} long texts to slow clients. Try again in a while."
+                "The server is already sending {MAX_AT_ONCE} long texts to slow clients. Try again in a while."
             );
             Trouble::Busy(words)
         })
@@ -80,11 +80,11 @@ mod tests {
         let free = || texts.0.available_permits();
         let long = "ä".repeat(PIECE);
         let answer = texts.place().await.unwrap().answer(long.clone());
-        assert_eq!(free(), MOST_AT_ONCE - 1);
+        assert_eq!(free(), MAX_AT_ONCE - 1);
         let _short = texts.place().await.unwrap().answer("short".to_owned());
-        assert_eq!(free(), MOST_AT_ONCE - 1);
+        assert_eq!(free(), MAX_AT_ONCE - 1);
         assert_eq!(answer.headers()[header::CONTENT_LENGTH], long.len().to_string());
         assert_eq!(to_bytes(answer.into_body(), usize::MAX).await.unwrap(), long);
-        assert_eq!(free(), MOST_AT_ONCE);
+        assert_eq!(free(), MAX_AT_ONCE);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    agreement::{Agreement, AgreementError, AgreementOptions, MOST_PAIRS},
+    agreement::{Agreement, AgreementError, AgreementOptions, MAX_PAIRS},
     bias::{Bias, BiasUnit, By, Erring, bias},
     binary::Binary,
     bootstrap_intervals::{Compared, InCategories, intervals},
@@ -28,7 +28,7 @@ const FOLDS: usize = 5;
 
 /// Points and labels are on one scale if the largest of one side is at most so many times that of the other. Judges use a narrow part
 /// of a scale, so ranges say little; the common scales, from 0 to 1, from 1 to 5 and from 0 to 100, differ by more.
-const MOST_TIMES_AS_LARGE: f64 = 4.0;
+const MAX_TIMES_AS_LARGE: f64 = 4.0;
 
 /// Computes how well the scores of a run's scorer agree with labels.
 ///
@@ -132,7 +132,7 @@ fn are_as_large(numbers: &[(f64, f64)]) -> bool {
         numbers.iter().map(of).fold(0.0, |largest: f64, it| largest.max(it.abs()))
     };
     let (scores, labels) = (largest(|pair| pair.0), largest(|pair| pair.1));
-    scores.max(labels) <= MOST_TIMES_AS_LARGE * scores.min(labels)
+    scores.max(labels) <= MAX_TIMES_AS_LARGE * scores.min(labels)
 }
 
 impl Reading {
@@ -196,7 +196,7 @@ impl Reading {
 
     /// An error if there is nothing to compare, or too much.
     fn refuse_without_pairs(&self, scorer_id: &str, with: &str) -> Result<(), AgreementError> {
-        if self.pairs.len() > MOST_PAIRS {
+        if self.pairs.len() > MAX_PAIRS {
             return Err(AgreementError::TooManyPairs);
         }
         if !self.pairs.is_empty() {

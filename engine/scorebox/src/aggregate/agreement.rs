@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Cases with a score and a label that are held together.
-pub(super) const MOST_PAIRS: usize = 1_000_000;
+pub(super) const MAX_PAIRS: usize = 1_000_000;
 
 /// Which scores are compared with which labels, and how.
 #[derive(Clone, Copy, Debug)]
@@ -407,7 +407,7 @@ pub enum AgreementError {
         labels: Vec<String>,
     },
     /// So many pairs are not held in memory.
-    #[error("more than {MOST_PAIRS} cases have a score and a label")]
+    #[error("more than {MAX_PAIRS} cases have a score and a label")]
     TooManyPairs,
 }
 

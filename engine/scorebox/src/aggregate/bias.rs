@@ -24,10 +24,10 @@ pub enum By<'a> {
 }
 
 /// Numbers that are more than this many different ones are no groups: four groups of about equal size are made of them.
-pub(super) const MOST_VALUES: usize = 10;
+pub(super) const MAX_VALUES: usize = 10;
 
 /// Groups that are shown; the cases of smaller ones are the last group together.
-const MOST_GROUPS: usize = 20;
+const MAX_GROUPS: usize = 20;
 
 /// What an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,7 +125,7 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
         rank_trend(&of_cases(&|index| numbers[index]), &without_rounding(&errors))
     });
     let groups = match &numbers {
-        Some(numbers) if different(numbers) > MOST_VALUES => quarters(numbers),
+        Some(numbers) if different(numbers) > MAX_VALUES => quarters(numbers),
         _ => by_value(&with, words),
     };
     let differences = differences(&groups, &with, &attempts);
@@ -277,8 +277,8 @@ fn by_value(cases: &[Erring], words: &Words) -> Vec<Group> {
     let mut groups: Vec<Group> =
         named.into_iter().map(|(name, indices)| Group { name, indices }).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.indices.len()));
-    if groups.len() > MOST_GROUPS {
-        let small = groups.split_off(MOST_GROUPS);
+    if groups.len() > MAX_GROUPS {
+        let small = groups.split_off(MAX_GROUPS);
         let name = format!("{} others", small.len());
         let mut indices: Vec<usize> = small.into_iter().flat_map(|group| group.indices).collect();
         indices.sort_unstable();

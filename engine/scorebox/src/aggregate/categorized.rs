@@ -7,7 +7,7 @@ use crate::stats::{
 };
 
 /// Categories of which a table is made.
-pub(super) const MOST_CATEGORIES: usize = 20;
+pub(super) const MAX_CATEGORIES: usize = 20;
 
 /// Cases in categories: those of the label and of the scorer, by their indices among the names.
 pub(super) struct Categorized {
@@ -44,7 +44,7 @@ pub(super) fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorize
         for number in numbers.iter().map(of) {
             if let Err(index) = seen.binary_search_by(|it| it.total_cmp(&(number + 0.0))) {
                 seen.insert(index, number + 0.0);
-                if seen.len() > MOST_CATEGORIES {
+                if seen.len() > MAX_CATEGORIES {
                     return None;
                 }
             }
@@ -56,7 +56,7 @@ pub(super) fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorize
     let mut all = [scores, labels].concat();
     all.sort_unstable_by(f64::total_cmp);
     all.dedup();
-    if !(3..=MOST_CATEGORIES).contains(&all.len()) || shared * 2 < all.len() {
+    if !(3..=MAX_CATEGORIES).contains(&all.len()) || shared * 2 < all.len() {
         return None;
     }
     let index = |number: f64| all.iter().position(|it| *it == number);

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::{
-    agreement::{AgreementError, AgreementOptions, MOST_PAIRS},
-    bias::{By, MOST_VALUES, different},
-    categorized::{Categorized, MOST_CATEGORIES},
+    agreement::{AgreementError, AgreementOptions, MAX_PAIRS},
+    bias::{By, MAX_VALUES, different},
+    categorized::{Categorized, MAX_CATEGORIES},
     labels::{
         Found, LOOKUPS, LabelPlace, Positive, PositiveRule, Value, With, Words, at, is_truth,
         keys_of, number_in, read, score, what_is,
@@ -90,7 +90,7 @@ impl Places {
         for (lookup, labels) in LOOKUPS.iter().zip(&mut self.labels) {
             *labels += usize::from(lookup.finds_readable(pointer, case));
         }
-        self.labels.iter().all(|labels| *labels <= MOST_PAIRS)
+        self.labels.iter().all(|labels| *labels <= MAX_PAIRS)
     }
 
     /// Which of [`LOOKUPS`] finds the most labels, the first of equals; `None` if none finds any. A stray label is in a place that
@@ -142,7 +142,7 @@ impl Reading {
             case: known_by(&case.case_id),
             by,
         });
-        self.pairs.len() <= MOST_PAIRS
+        self.pairs.len() <= MAX_PAIRS
     }
 
     /// The part of the cases that the labels are in, if they are not another scorer's scores.
@@ -224,7 +224,7 @@ impl Reading {
         let values = || self.pairs.iter().filter_map(|pair| pair.by);
         let numbers: Vec<f64> = values().filter_map(|value| self.words.number(value)).collect();
         let are_all = numbers.len() == values().count();
-        let are_many = || self.words.are_numbers(values()) && different(&numbers) > MOST_VALUES;
+        let are_many = || self.words.are_numbers(values()) && different(&numbers) > MAX_VALUES;
         if are_all || are_many() {
             for pair in &mut self.pairs {
                 let number = pair.by.and_then(|value| self.words.number(value));
@@ -327,7 +327,7 @@ impl Reading {
         let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         used.sort_unstable_by_key(|index| self.words.word(*index));
         used.dedup();
-        if used.len() > MOST_CATEGORIES {
+        if used.len() > MAX_CATEGORIES {
             return None;
         }
         let index = |word: usize| used.iter().position(|it| *it == word);

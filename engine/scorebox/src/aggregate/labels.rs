@@ -103,11 +103,11 @@ pub(super) struct Words {
 }
 
 /// How many different words there can be; a label or a group that is one of more is free text.
-const MOST_WORDS: usize = 10_000;
+const MAX_WORDS: usize = 10_000;
 /// Bytes of a word.
-const MOST_BYTES: usize = 256;
+const MAX_BYTES: usize = 256;
 /// Bytes of a list of labels.
-const MOST_LIST_BYTES: usize = 64 << 10;
+const MAX_LIST_BYTES: usize = 64 << 10;
 
 /// Words are slips among numbers if at most one of so many values is a word.
 const ONE_SLIP_IN: usize = 4;
@@ -139,7 +139,7 @@ impl Words {
         if let Some(index) = self.indices.get(word) {
             return Some(*index);
         }
-        if word.len() > MOST_BYTES || self.words.len() >= MOST_WORDS {
+        if word.len() > MAX_BYTES || self.words.len() >= MAX_WORDS {
             return None;
         }
         self.indices.insert(word.to_owned(), self.words.len());
@@ -192,7 +192,7 @@ pub(super) fn all_at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) 
     if !raw.starts_with('[') {
         return vec![read(raw, words)];
     }
-    if raw.len() > MOST_LIST_BYTES {
+    if raw.len() > MAX_LIST_BYTES {
         return vec![Found::Unreadable];
     }
     let items = serde_json::from_str::<Vec<serde_json::Value>>(raw).unwrap_or_default();
@@ -253,7 +253,7 @@ pub(super) fn what_is(raw: &str) -> &'static str {
     match raw.bytes().next() {
         Some(b'[') => "a list",
         Some(b'{') => "an object",
-        Some(b'"') if raw.len() > MOST_BYTES => "a text of more than 256 bytes",
+        Some(b'"') if raw.len() > MAX_BYTES => "a text of more than 256 bytes",
         Some(b'"') => "one text too many",
         _ => "a number that is too large",
     }
@@ -266,7 +266,7 @@ pub(super) fn read(raw: &str, words: &mut Words) -> Found {
         "true" => Found::Value(Value::Number(1.0)),
         "false" => Found::Value(Value::Number(0.0)),
         // Escapes make a word at most six times as long as it is.
-        raw if raw.starts_with('"') && raw.len() <= 6 * MOST_BYTES + 2 => {
+        raw if raw.starts_with('"') && raw.len() <= 6 * MAX_BYTES + 2 => {
             let word = serde_json::from_str::<String>(raw).ok();
             word.and_then(|word| words.index(&word))
                 .map_or(Found::Unreadable, |index| Found::Value(Value::Word(index)))

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Entrants that are ranked: their names and figures are in memory, a kilobyte or two each.
-pub(super) const MOST_ENTRANTS: usize = 50_000;
+pub(super) const MAX_ENTRANTS: usize = 50_000;
 
 /// What decides who is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -201,7 +201,7 @@ pub enum LeaderboardError {
     #[error("the mean of several attempts has no time at which it was first")]
     NoMean,
     /// So many entrants are not held in memory.
-    #[error("the run has more than {MOST_ENTRANTS} entrants")]
+    #[error("the run has more than {MAX_ENTRANTS} entrants")]
     TooManyEntrants,
 }
 

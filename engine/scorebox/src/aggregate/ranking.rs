@@ -7,7 +7,7 @@ use super::{
     deciding::{Decider, decides},
     entry::{Entered, NotEntered},
     leaderboard::{
-        BestAttempt, Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, MOST_ENTRANTS,
+        BestAttempt, Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, MAX_ENTRANTS,
         OfAttempts, Strategy,
     },
     verdicts::VerdictOptions,
@@ -42,7 +42,7 @@ pub fn leaderboard(
     let seen = each(store, run, options, |attempt, direction| {
         best = best_value(options.strategy, direction.unwrap_or(Direction::HigherIsBetter));
         let who = Who::of(&attempt);
-        too_many = standings.len() >= MOST_ENTRANTS && !standings.contains_key(&who);
+        too_many = standings.len() >= MAX_ENTRANTS && !standings.contains_key(&who);
         if !too_many {
             let standing = standings.entry(who).or_default();
             standing.unscored += u64::from(direction.is_some() && attempt.status.is_none());

@@ -9,9 +9,9 @@ use super::labels::{Found, Value, Words, all_at};
 use crate::{case::Pointer, stats::agreement, store::LabelledCase};
 
 /// Labels of one case that are read.
-const MOST_RATINGS: usize = 100;
+const MAX_RATINGS: usize = 100;
 /// Distinct labels; further ones are left out.
-const MOST_CATEGORIES: usize = 1000;
+const MAX_CATEGORIES: usize = 1000;
 
 /// How well several raters agree. A label counts as a category: it is the same or it is not. Numbers as text are numbers, and a word
 /// among them is a category as others are.
@@ -68,7 +68,7 @@ impl<'p> Rating<'p> {
     pub(super) fn add(&mut self, case: &LabelledCase) {
         let mut ratings = Vec::new();
         for pointer in self.at {
-            let room = MOST_RATINGS - ratings.len();
+            let room = MAX_RATINGS - ratings.len();
             let found = all_at(pointer, case, &mut self.words);
             let values = found.into_iter().take(room).filter_map(|found| match found {
                 Found::Value(value) => Some(value),
@@ -91,7 +91,7 @@ impl<'p> Rating<'p> {
             (Value::Word(index), None) => Category::Word(index),
         };
         let next = self.categories.len();
-        if next >= MOST_CATEGORIES {
+        if next >= MAX_CATEGORIES {
             return self.categories.get(&category).copied();
         }
         Some(*self.categories.entry(category).or_insert(next))

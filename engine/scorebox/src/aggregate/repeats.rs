@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Attempts at one case whose scores are reduced. They are in memory together, so there is a bound; 8 bytes for each score.
-const MOST_ATTEMPTS: u64 = 100_000;
+const MAX_ATTEMPTS: u64 = 100_000;
 
 /// Which attempts are taken together, and how.
 #[derive(Clone, Copy, Debug, Default)]
@@ -153,7 +153,7 @@ pub enum RepeatsError {
     },
     /// The scores of so many attempts are not held in memory.
     #[error(
-        "case `{case_id}` has more than {MOST_ATTEMPTS} attempts, too many to reduce their scores"
+        "case `{case_id}` has more than {MAX_ATTEMPTS} attempts, too many to reduce their scores"
     )]
     TooManyAttempts {
         /// The case.
@@ -305,7 +305,7 @@ impl<'a> Repeating<'a> {
 
     /// Whether the scores of one more attempt at the case can be held.
     fn has_room(&self) -> bool {
-        let is_full = |case: &OneCase| case.attempts >= MOST_ATTEMPTS && !self.scorers.is_empty();
+        let is_full = |case: &OneCase| case.attempts >= MAX_ATTEMPTS && !self.scorers.is_empty();
         !self.case.as_ref().is_some_and(is_full)
     }
 

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Attempts at one case. Their scores are in memory together, so there is a bound.
-const MOST_ATTEMPTS: u64 = 100_000;
+const MAX_ATTEMPTS: u64 = 100_000;
 
 /// Why a run cannot be read beside another.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl<'s> Side<'s> {
         while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
             let Some(attempt) = self.page.pop_front() else { break };
             attempts += 1;
-            if attempts > MOST_ATTEMPTS {
+            if attempts > MAX_ATTEMPTS {
                 return Err(ReadError::TooManyAttempts { case_id });
             }
             let damaged = |what| StoreError::Corrupt { path: self.store.path().to_owned(), what };

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Runs that are looked at: the newest ones.
-const MOST_RUNS: usize = 1000;
+const MAX_RUNS: usize = 1000;
 
 /// Which runs and scorers are shown.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +176,7 @@ pub fn trend(store: &Store, options: TrendOptions<'_>) -> Result<Vec<Trend>, Sto
 /// The runs that are shown, the oldest first.
 fn runs(store: &Store, options: TrendOptions<'_>) -> Result<Vec<RunRecord>, StoreError> {
     let mut shown = Vec::new();
-    for run in store.runs(MOST_RUNS)? {
+    for run in store.runs(MAX_RUNS)? {
         if shown.len() == options.limit {
             break;
         }

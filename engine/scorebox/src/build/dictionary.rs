@@ -12,7 +12,7 @@ use std::{collections::HashMap, io};
 use crate::{digest::Digest, packing::pack};
 
 /// Bytes of a dictionary at most: it is uncompressed by every process that wants a component, in some milliseconds.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 /// Bytes of a chunk at least; on average it has [`BOUNDARY`] more.
 const LEAST_CHUNK_BYTES: usize = 8;
 /// One in so many places is a chunk's end. A power of two.
@@ -34,7 +34,7 @@ pub(super) fn dictionary(components: &[&[u8]]) -> io::Result<Vec<u8>> {
 
 /// The first of two components, if the other one takes less than half as much room with it as without.
 fn of_two(one: &[u8], other: &[u8]) -> io::Result<Vec<u8>> {
-    let fits = one.len() <= MOST_BYTES;
+    let fits = one.len() <= MAX_BYTES;
     let saves = fits && 2 * pack(other, one)?.len() < pack(other, b"")?.len();
     Ok(if saves { one.to_vec() } else { Vec::new() })
 }
@@ -43,7 +43,7 @@ fn of_several(components: &[&[u8]]) -> Vec<u8> {
     let chunks: Vec<Chunks> = components.iter().map(|bytes| chunks(bytes)).collect();
     let mut uncovered: Vec<Chunks> = chunks.clone();
     let mut chosen = Vec::new();
-    let mut room = MOST_BYTES;
+    let mut room = MAX_BYTES;
     while let Some(best) = best(components, &chunks, &uncovered, room) {
         room -= components[best].len();
         chosen.push(best);
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_dictionary_has_a_bounded_size() {
-        let large = noise(1, MOST_BYTES + 1);
+        let large = noise(1, MAX_BYTES + 1);
         assert_eq!(dictionary(&[&large, &large]).unwrap(), b"");
         assert_eq!(dictionary(&[&large, &large, &large]).unwrap(), b"");
     }

@@ -36,7 +36,7 @@ use super::{
 /// schema of the configuration, which takes the place of the code that derives it.
 const SCHEMA_VARIABLE: &str = "SCOREBOX_CONFIG_SCHEMA";
 /// Bytes of a schema at most: Linux takes 128 KiB for a variable with its name, its equals sign and a zero.
-const MOST_SCHEMA_BYTES: usize = (128 << 10) - SCHEMA_VARIABLE.len() - 2;
+const MAX_SCHEMA_BYTES: usize = (128 << 10) - SCHEMA_VARIABLE.len() - 2;
 /// How the modules are called that wasm-bindgen imports functions from: those of a page.
 const PAGE_MODULES: &str = "__wbindgen";
 
@@ -261,7 +261,7 @@ fn registry_folders() -> Vec<PathBuf> {
 }
 
 fn must_be_passed(name: &str, schema: &str) -> Result<(), BuildError> {
-    let (name, bytes, most) = (name.to_owned(), schema.len(), MOST_SCHEMA_BYTES);
+    let (name, bytes, most) = (name.to_owned(), schema.len(), MAX_SCHEMA_BYTES);
     if bytes > most { Err(BuildError::LargeSchema { name, bytes, most }) } else { Ok(()) }
 }
 
@@ -308,8 +308,8 @@ mod tests {
 
     #[test]
     fn a_schema_that_no_variable_holds_is_refused_with_its_size() {
-        assert!(must_be_passed("mine", &"x".repeat(MOST_SCHEMA_BYTES)).is_ok());
-        let error = must_be_passed("mine", &"x".repeat(MOST_SCHEMA_BYTES + 1)).unwrap_err();
+        assert!(must_be_passed("mine", &"x".repeat(MAX_SCHEMA_BYTES)).is_ok());
+        let error = must_be_passed("mine", &"x".repeat(MAX_SCHEMA_BYTES + 1)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the schema of the configuration of `mine` has 131049 bytes, and 131048 are the most"
@@ -325,6 +325,6 @@ mod tests {
             let mut command = std::process::Command::new("true");
             command.env(SCHEMA_VARIABLE, "x".repeat(bytes)).status().is_ok()
         };
-        assert!(starts(MOST_SCHEMA_BYTES) && !starts(MOST_SCHEMA_BYTES + 1));
+        assert!(starts(MAX_SCHEMA_BYTES) && !starts(MAX_SCHEMA_BYTES + 1));
     }
 }

@@ -58,19 +58,19 @@ impl Advised for ModuleError {
 }
 
 /// The most names that an error lists.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 /// The longest name that an error shows whole, in bytes.
 const LONGEST_NAME: usize = 100;
 
 /// Names in backquotes, not too many.
 fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(MOST_LISTED).map(|name| {
+    let shown = names.iter().take(MAX_LISTED).map(|name| {
         let end = name.floor_char_boundary(LONGEST_NAME);
         let more = if end < name.len() { "…" } else { "" };
         format!("`{}{more}`", &name[..end])
     });
     let shown: Vec<String> = shown.collect();
-    match names.len().checked_sub(MOST_LISTED) {
+    match names.len().checked_sub(MAX_LISTED) {
         Some(others @ 1..) => format!("{} and {others} more", shown.join(", ")),
         _ => shown.join(", "),
     }

@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// to it until a signal makes it open the new one. Fluent Bit waits as long (`rotate_wait`).
 const QUIET: Duration = Duration::from_secs(5);
 /// Files that are remembered as having been read: more rotations than happen while cases are in flight.
-const MOST_REMEMBERED: usize = 64;
+const MAX_REMEMBERED: usize = 64;
 
 /// A file that is followed.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl State {
         // Between the two steps of a rotation nothing is there.
         let is_another = FileIdentity::at(path).is_some_and(|there| there != newest);
         if is_another
-            && self.replacements.len() < MOST_REMEMBERED
+            && self.replacements.len() < MAX_REMEMBERED
             && let Ok(another) = Waiting::open(path)
         {
             self.replacements.push_back(another);
@@ -310,7 +310,7 @@ impl Followed {
             // What an earlier process read is in the first one.
             let first_ordinal = if state.files.is_empty() { 0 } else { self.ordinal };
             state.files.push_back(OneFile { first_ordinal, identity, head });
-            if state.files.len() > MOST_REMEMBERED {
+            if state.files.len() > MAX_REMEMBERED {
                 state.files.pop_front();
             }
             drop(state);

@@ -28,9 +28,9 @@ pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Blank lines in a row after which nothing more is read. A few kilobytes of compressed data hold a billion of
 /// them, and a caller who waits for a case would not know why none comes.
-const MOST_BLANK_LINES: u64 = 1_000_000;
+const MAX_BLANK_LINES: u64 = 1_000_000;
 /// Bytes of blank lines in a row after which nothing more is read: 1 GiB, for a line of blanks may be long.
-const MOST_BLANK_BYTES: u64 = 1 << 30;
+const MAX_BLANK_BYTES: u64 = 1 << 30;
 
 /// The mark that some editors put at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -83,7 +83,7 @@ impl Blank {
     fn add(&mut self, bytes: usize) -> bool {
         self.lines += 1;
         self.bytes = self.bytes.saturating_add(bytes as u64);
-        self.lines > MOST_BLANK_LINES || self.bytes > MOST_BLANK_BYTES
+        self.lines > MAX_BLANK_LINES || self.bytes > MAX_BLANK_BYTES
     }
 }
 

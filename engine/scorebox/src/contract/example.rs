@@ -9,7 +9,7 @@ use serde_json::{Map, Value, value::RawValue};
 /// The custom section of a component that holds its example.
 pub const EXAMPLE_SECTION: &str = "scorebox:example";
 /// Bytes of an example.
-pub const MOST_EXAMPLE_BYTES: usize = 64 << 10;
+pub const MAX_EXAMPLE_BYTES: usize = 64 << 10;
 
 /// A case that shows what a scorer does.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,9 +30,9 @@ impl Example {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Example, String> {
-        if text.len() > MOST_EXAMPLE_BYTES {
+        if text.len() > MAX_EXAMPLE_BYTES {
             return Err(format!(
-                "the example has {} bytes; the most is {MOST_EXAMPLE_BYTES}",
+                "the example has {} bytes; the most is {MAX_EXAMPLE_BYTES}",
                 text.len()
             ));
         }

@@ -11,7 +11,7 @@ mod example;
 mod fields;
 mod types;
 
-pub use example::{EXAMPLE_SECTION, Example, MOST_EXAMPLE_BYTES};
+pub use example::{EXAMPLE_SECTION, Example, MAX_EXAMPLE_BYTES};
 pub use fields::{Field, Fields, Parts};
 pub use types::*;
 

@@ -15,7 +15,7 @@ use super::{Engine, EngineError};
 /// Sandboxes for each job, so that the scorers of a suite keep theirs from case to case.
 const SLOTS_FOR_EACH_JOB: usize = 8;
 /// The most sandboxes that are kept for scorers that do not wait.
-const MOST_WARM_SLOTS: usize = 256;
+const MAX_WARM_SLOTS: usize = 256;
 
 /// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, no judges, and the
 /// memory budget of [`SandboxOptions`].
@@ -94,7 +94,7 @@ impl EngineBuilder {
         let jobs =
             self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
         let jobs = jobs.max(1);
-        let warm = jobs.saturating_mul(SLOTS_FOR_EACH_JOB).min(MOST_WARM_SLOTS).max(jobs);
+        let warm = jobs.saturating_mul(SLOTS_FOR_EACH_JOB).min(MAX_WARM_SLOTS).max(jobs);
         let slots = u32::try_from(warm.saturating_add(DEFAULT_WAITING)).unwrap_or(u32::MAX);
         let mut options = SandboxOptions::default()
             .with_slots(slots)

@@ -100,15 +100,15 @@ pub struct TokenUsage {
 }
 
 /// The most tokens of one answer that count as stated: a database holds no larger number.
-pub(crate) const MOST_TOKENS: u64 = i64::MAX as u64;
+pub(crate) const MAX_TOKENS: u64 = i64::MAX as u64;
 
 /// The most that one answer can cost, in US dollars. More counts as not stated: sums of it would say nothing of the others.
-pub const MOST_COST_USD: f64 = 1e9;
+pub const MAX_COST_USD: f64 = 1e9;
 
 impl TokenUsage {
     /// The same without counts that no database holds, which are not ones of tokens.
     pub(super) fn credible(self) -> TokenUsage {
-        let credible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MOST_TOKENS);
+        let credible = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MAX_TOKENS);
         TokenUsage {
             input_tokens: credible(self.input_tokens),
             output_tokens: credible(self.output_tokens),

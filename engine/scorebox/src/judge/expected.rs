@@ -8,7 +8,7 @@ use std::{
 use super::{Embedding, Generation, Message, Question};
 
 /// How many kinds of calls are distinguished: a scorer may name any number of models. All others share one kind.
-const MOST_KINDS: usize = 1000;
+const MAX_KINDS: usize = 1000;
 
 /// What is known of the cost of a call before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl Expected {
 
     fn class(&self, size: &Size) -> (u64, u32) {
         let class = size.class();
-        match self.classes.len() < MOST_KINDS || self.classes.contains_key(&class) {
+        match self.classes.len() < MAX_KINDS || self.classes.contains_key(&class) {
             true => class,
             false => (0, class.1),
         }

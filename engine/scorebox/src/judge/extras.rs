@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// The most bytes of all further members together, as JSON.
-const MOST_BODY_BYTES: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 /// The most bytes of all further headers together.
-const MOST_HEADER_BYTES: usize = 16 << 10;
+const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Members that a judge's other settings or its scorers decide, or that would make several answers or parts of one.
 const OWN_MEMBERS: [&str; 13] = [
     "model",
@@ -74,9 +74,9 @@ pub(crate) fn check_extra_body(extra: &BTreeMap<String, Value>) -> Result<(), St
         }
     }
     let bytes: usize = extra.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
-    match bytes <= MOST_BODY_BYTES {
+    match bytes <= MAX_BODY_BYTES {
         true => Ok(()),
-        false => Err(format!("`extra_body` has {bytes} bytes; the limit is {MOST_BODY_BYTES}")),
+        false => Err(format!("`extra_body` has {bytes} bytes; the limit is {MAX_BODY_BYTES}")),
     }
 }
 
@@ -104,10 +104,10 @@ pub(crate) fn check_extra_headers(extra: &BTreeMap<String, String>) -> Result<()
         }
     }
     let bytes: usize = extra.iter().map(|(name, value)| name.len() + value.len()).sum();
-    match bytes <= MOST_HEADER_BYTES {
+    match bytes <= MAX_HEADER_BYTES {
         true => Ok(()),
         false => {
-            Err(format!("`extra_headers` have {bytes} bytes; the limit is {MOST_HEADER_BYTES}"))
+            Err(format!("`extra_headers` have {bytes} bytes; the limit is {MAX_HEADER_BYTES}"))
         }
     }
 }
@@ -185,7 +185,7 @@ mod tests {
             headers(json!({"A": "1", "a": "2"})).unwrap_err(),
             "`extra_headers` has `A` twice"
         );
-        headers(json!({"a": "b".repeat(MOST_HEADER_BYTES)})).unwrap_err();
-        body(json!({"a": "b".repeat(MOST_BODY_BYTES)})).unwrap_err();
+        headers(json!({"a": "b".repeat(MAX_HEADER_BYTES)})).unwrap_err();
+        body(json!({"a": "b".repeat(MAX_BODY_BYTES)})).unwrap_err();
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     Answer, AskError, AskErrorKind, Budget, BudgetOf, Call, Consumed, Halt, JudgeError,
-    JudgeErrorKind, JudgeSettings, Load, MOST_COST_USD, Meter, Provider, Recording, Recordings,
+    JudgeErrorKind, JudgeSettings, Load, MAX_COST_USD, Meter, Provider, Recording, Recordings,
     TokenUsage,
     budget::Beyond,
     expected::Size,
@@ -451,7 +451,7 @@ fn recording_of(call: &Call, answer: Answer, cost_usd: Option<f64>) -> Recording
 /// What was paid, in US dollars: by the judge's price, or else what the provider says. A gateway that says 0 because the
 /// model's own server is paid elsewhere does not lift a budget.
 fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
-    let is_credible = |cost: &f64| (0.0..=MOST_COST_USD).contains(cost);
+    let is_credible = |cost: &f64| (0.0..=MAX_COST_USD).contains(cost);
     let priced = settings.price.and_then(|price| price.of(usage));
     priced.or(stated).filter(is_credible)
 }

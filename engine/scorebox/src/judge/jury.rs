@@ -27,7 +27,7 @@ pub struct Jury {
 
 impl Jury {
     /// The most jurors.
-    pub const MOST_JURORS: u32 = 64;
+    pub const MAX_JURORS: u32 = 64;
 
     /// A jury of one, who is asked `samples` times.
     pub fn of_samples(samples: u32) -> Jury {
@@ -44,7 +44,7 @@ impl Jury {
     pub fn is_valid(&self) -> bool {
         let jurors = self.jurors();
         self.samples > 0
-            && jurors <= Jury::MOST_JURORS
+            && jurors <= Jury::MAX_JURORS
             && (1..=jurors).contains(&self.quorum())
             && (self.judges.is_empty() || self.models.is_empty())
     }

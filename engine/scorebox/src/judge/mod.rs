@@ -45,7 +45,7 @@ mod recording_lines;
 mod request;
 mod settings;
 
-pub use answer::{Answer, MOST_COST_USD, Reply, TokenUsage};
+pub use answer::{Answer, MAX_COST_USD, Reply, TokenUsage};
 pub use asker::Asker;
 pub(crate) use asker::Seat;
 pub use budget::{Consumed, Meter, Spent};

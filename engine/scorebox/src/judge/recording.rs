@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BoxFuture, Question, Reply, TokenUsage,
-    answer::{MOST_COST_USD, MOST_TOKENS},
+    answer::{MAX_COST_USD, MAX_TOKENS},
 };
 use crate::digest::Digest;
 
@@ -160,16 +160,16 @@ impl Recording {
         if let Some(cost) = self.cost_usd.filter(|cost| !is_amount(*cost)) {
             return wrong(format!("`costUsd` must be 0 or more; found {cost}"));
         }
-        if let Some(cost) = self.cost_usd.filter(|cost| *cost > MOST_COST_USD) {
-            return wrong(format!("`costUsd` must be {MOST_COST_USD} or less; found {cost:e}"));
+        if let Some(cost) = self.cost_usd.filter(|cost| *cost > MAX_COST_USD) {
+            return wrong(format!("`costUsd` must be {MAX_COST_USD} or less; found {cost:e}"));
         }
         if !is_amount(self.latency_ms) {
             return wrong(format!("`latencyMs` must be 0 or more; found {}", self.latency_ms));
         }
         let TokenUsage { input_tokens, output_tokens } = self.usage;
         for (name, tokens) in [("inputTokens", input_tokens), ("outputTokens", output_tokens)] {
-            if let Some(tokens) = tokens.filter(|tokens| *tokens > MOST_TOKENS) {
-                return wrong(format!("`{name}` must be {MOST_TOKENS} or less; found {tokens}"));
+            if let Some(tokens) = tokens.filter(|tokens| *tokens > MAX_TOKENS) {
+                return wrong(format!("`{name}` must be {MAX_TOKENS} or less; found {tokens}"));
             }
         }
         if self.answered_at_ms < 0 {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _};
 use super::{Recording, RecordingsError};
 
 /// Bytes of one line, without its end.
-const MOST_LINE_BYTES: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// The recordings of a text with one on each line that is not blank. The first error ends it.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub enum RecordingLineError {
 impl Recording {
     /// The recordings of a text, line by line.
     pub fn lines<R: BufRead>(reader: R) -> RecordingLines<R> {
-        RecordingLines { reader, most: MOST_LINE_BYTES, number: 0, offset: 0, has_failed: false }
+        RecordingLines { reader, most: MAX_LINE_BYTES, number: 0, offset: 0, has_failed: false }
     }
 }
 

@@ -7,15 +7,15 @@ use super::{
 };
 
 /// Bytes of all texts of one question.
-const MOST_TEXT_BYTES: usize = 4 << 20;
+const MAX_TEXT_BYTES: usize = 4 << 20;
 /// Bytes of the schema of an answer.
-const MOST_SCHEMA_BYTES: usize = 256 << 10;
+const MAX_SCHEMA_BYTES: usize = 256 << 10;
 /// Turns of one conversation.
-const MOST_MESSAGES: usize = 1000;
+const MAX_MESSAGES: usize = 1000;
 /// Texts whose vectors are wanted at once.
-const MOST_TEXTS: usize = 2048;
+const MAX_TEXTS: usize = 2048;
 /// Bytes of a model's name.
-const MOST_MODEL_BYTES: usize = 200;
+const MAX_MODEL_BYTES: usize = 200;
 
 /// What a scorer asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Request {
         model: &str,
         settings: &JudgeSettings,
     ) -> Result<Question, JudgeError> {
-        if model.len() > MOST_MODEL_BYTES {
+        if model.len() > MAX_MODEL_BYTES {
             return Err(invalid(format!("the model's name has {} bytes", model.len())));
         }
         let model = model.to_owned();
@@ -70,13 +70,13 @@ impl Request {
                 }))
             }
             Request::Embed { texts, .. } => {
-                if texts.is_empty() || texts.len() > MOST_TEXTS {
+                if texts.is_empty() || texts.len() > MAX_TEXTS {
                     return Err(invalid(format!(
-                        "{} texts; allowed: 1 to {MOST_TEXTS}",
+                        "{} texts; allowed: 1 to {MAX_TEXTS}",
                         texts.len()
                     )));
                 }
-                within(texts.iter().map(String::len).sum(), MOST_TEXT_BYTES, "the texts have")?;
+                within(texts.iter().map(String::len).sum(), MAX_TEXT_BYTES, "the texts have")?;
                 Ok(Question::Embed(Embedding { model, texts: texts.clone() }))
             }
         }
@@ -86,17 +86,17 @@ impl Request {
 fn check(generation: &Generation) -> Result<(), JudgeError> {
     let Generation { system, messages, response_schema, temperature, max_output_tokens, .. } =
         generation;
-    if messages.is_empty() || messages.len() > MOST_MESSAGES {
-        return Err(invalid(format!("{} messages; allowed: 1 to {MOST_MESSAGES}", messages.len())));
+    if messages.is_empty() || messages.len() > MAX_MESSAGES {
+        return Err(invalid(format!("{} messages; allowed: 1 to {MAX_MESSAGES}", messages.len())));
     }
     if messages.last().is_some_and(|last| last.role != Role::User) {
         return Err(invalid("the last message must be the user's"));
     }
     let said: usize = messages.iter().map(|Message { text, .. }| text.len()).sum();
     let bytes = said + system.as_ref().map_or(0, String::len);
-    within(bytes, MOST_TEXT_BYTES, "the messages have")?;
+    within(bytes, MAX_TEXT_BYTES, "the messages have")?;
     if let Some(schema) = response_schema {
-        within(schema.len(), MOST_SCHEMA_BYTES, "the schema of the answer has")?;
+        within(schema.len(), MAX_SCHEMA_BYTES, "the schema of the answer has")?;
         let json: Result<&RawValue, _> = serde_json::from_str(schema);
         if !json.is_ok_and(|json| json.get().starts_with('{')) {
             return Err(invalid("the schema of the answer is not a JSON object"));

@@ -38,14 +38,14 @@ pub enum RegistryError {
     Folder(PathBuf),
     /// The script is larger than a script can be, with all that it imports.
     #[error(
-        "the script `{}` has more than {most_bytes} bytes, with what it imports",
+        "the script `{}` has more than {max_bytes} bytes, with what it imports",
         path.display()
     )]
     ScriptTooLarge {
         /// The file.
         path: PathBuf,
         /// The most that a script has.
-        most_bytes: u64,
+        max_bytes: u64,
     },
     /// The script imports more files than a script can.
     #[error("the script `{}` imports more than {most_files} files", path.display())]

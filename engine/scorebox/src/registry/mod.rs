@@ -46,10 +46,10 @@ pub use script_language::ScriptLanguage;
 
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
 /// too large.
-const MOST_FILE_BYTES: u64 = (128 << 20) + 1;
+const MAX_FILE_BYTES: u64 = (128 << 20) + 1;
 
 /// The most scorers that are proposed in place of a name that none of them has.
-const MOST_MEANT: usize = 3;
+const MAX_MEANT: usize = 3;
 
 /// Where a component's bytes came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,14 +271,14 @@ impl Registry {
         language: ScriptLanguage,
     ) -> Result<Vec<u8>, RegistryError> {
         let too_large =
-            |most_bytes| RegistryError::ScriptTooLarge { path: path.to_owned(), most_bytes };
+            |max_bytes| RegistryError::ScriptTooLarge { path: path.to_owned(), max_bytes };
         let files = ScriptFiles::read(path, language).map_err(|error| match error {
             NotRead::File(path, InputFileError::Folder) => RegistryError::Folder(path),
             NotRead::File(path, source) => RegistryError::Unreadable { path, source },
-            NotRead::TooLarge => too_large(script_files::MOST_BYTES),
+            NotRead::TooLarge => too_large(script_files::MAX_BYTES),
             NotRead::TooMany => RegistryError::ScriptHasTooManyFiles {
                 path: path.to_owned(),
-                most_files: script_files::MOST_FILES,
+                most_files: script_files::MAX_FILES,
             },
             NotRead::LeadsOut(import) => {
                 RegistryError::ScriptImportLeadsOut { path: path.to_owned(), import }
@@ -292,7 +292,7 @@ impl Registry {
         let made = component_of(&engine, language.as_str(), &script, files.may_summarize());
         let engine_file = self.script_engines.get(&(language, asks_judge)).cloned();
         made.map_err(|error| match (error, engine_file) {
-            (NotMade::TooLarge { most_bytes }, _) => too_large(most_bytes as u64),
+            (NotMade::TooLarge { max_bytes }, _) => too_large(max_bytes as u64),
             (NotMade::NoEngine, Some(path)) => RegistryError::NotAScriptEngine { path, language },
             (NotMade::NoEngine, None) => no_engine(),
         })
@@ -336,15 +336,15 @@ impl Registry {
             listing.is_some_and(|listing| listing.info.description.contains(&quoted))
         };
         let mut meant: Vec<String> =
-            self.scorers.keys().filter(stands_for_it).take(MOST_MEANT + 1).cloned().collect();
-        if meant.len() > MOST_MEANT {
+            self.scorers.keys().filter(stands_for_it).take(MAX_MEANT + 1).cloned().collect();
+        if meant.len() > MAX_MEANT {
             meant.clear();
         }
         let closest = crate::suggest::closest(name, self.scorers.keys().map(String::as_str));
         meant.extend(closest);
         let mut seen = HashSet::new();
         meant.retain(|scorer| seen.insert(scorer.clone()));
-        meant.truncate(MOST_MEANT);
+        meant.truncate(MAX_MEANT);
         meant
     }
 }
@@ -366,7 +366,7 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, InputFileError> {
 
 fn bounded(file: &File) -> Result<Vec<u8>, InputFileError> {
     let mut bytes = Vec::new();
-    file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

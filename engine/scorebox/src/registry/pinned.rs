@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{MOST_FILE_BYTES, Origin, RegistryError, ScorerSource, bounded};
+use super::{MAX_FILE_BYTES, Origin, RegistryError, ScorerSource, bounded};
 use crate::{
     component_bytes::ComponentBytes,
     digest::Digest,
@@ -29,7 +29,7 @@ pub fn component_file_name(digest: Digest) -> String {
 
 /// The most bytes that a component can have.
 pub const fn most_component_bytes() -> u64 {
-    MOST_FILE_BYTES - 1
+    MAX_FILE_BYTES - 1
 }
 
 impl Pinned {

@@ -26,7 +26,7 @@ const DATA_COUNT: u8 = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotMade {
     /// The script has more bytes than the engine has room for.
-    TooLarge { most_bytes: usize },
+    TooLarge { max_bytes: usize },
     /// The component is not one that runs scripts.
     NoEngine,
 }
@@ -84,9 +84,9 @@ fn module_with(module: &[u8], script: &[u8]) -> Result<Vec<u8>, NotMade> {
 
 fn data_with(data: &[u8], script: &[u8]) -> Result<Vec<u8>, NotMade> {
     let (address, room) = room(data).ok_or(NotMade::NoEngine)?;
-    let most_bytes = room.saturating_sub(LENGTH_BYTES);
-    let length = u32::try_from(script.len()).ok().filter(|_| script.len() <= most_bytes);
-    let length = length.ok_or(NotMade::TooLarge { most_bytes })?;
+    let max_bytes = room.saturating_sub(LENGTH_BYTES);
+    let length = u32::try_from(script.len()).ok().filter(|_| script.len() <= max_bytes);
+    let length = length.ok_or(NotMade::TooLarge { max_bytes })?;
     let (count, segments) = number(data).ok_or(NotMade::NoEngine)?;
     let mut bytes = encoded(count + 1);
     bytes.extend_from_slice(segments);
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_script_that_is_larger_than_the_room_is_refused() {
         let refused = component_of(&engine(), "logo", b"123456789", true);
-        assert_eq!(refused, Err(NotMade::TooLarge { most_bytes: 8 }));
+        assert_eq!(refused, Err(NotMade::TooLarge { max_bytes: 8 }));
     }
 
     #[test]

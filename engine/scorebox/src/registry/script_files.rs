@@ -14,9 +14,9 @@ use super::{ScriptLanguage, python_imports};
 use crate::input_file::{self, InputFileError};
 
 /// Bytes of a script and all that it imports.
-pub(super) const MOST_BYTES: u64 = 1 << 20;
+pub(super) const MAX_BYTES: u64 = 1 << 20;
 /// Files that a script imports, itself or through others.
-pub(super) const MOST_FILES: usize = 500;
+pub(super) const MAX_FILES: usize = 500;
 /// Endings of files that can be imported.
 const ENDINGS: [&str; 5] = [".js", ".mjs", ".ts", ".mts", ".json"];
 /// Endings that an import may leave out.
@@ -61,7 +61,7 @@ impl ScriptFiles {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let main = name.ok_or_else(|| unreadable(InputFileError::Folder))?;
         let (file, _) = input_file::open(path).map_err(unreadable)?;
-        let mut left = MOST_BYTES;
+        let mut left = MAX_BYTES;
         let text = text_of(file, &mut left, path)?;
         let mut files = ScriptFiles { main: main.clone(), files: BTreeMap::new() };
         let mut waiting = imports_of(&main, &text);
@@ -74,7 +74,7 @@ impl ScriptFiles {
                 continue;
             }
             let Some(text) = files.imported(folder, &name, &mut left)? else { continue };
-            if files.files.len() > MOST_FILES {
+            if files.files.len() > MAX_FILES {
                 return Err(NotRead::TooMany);
             }
             waiting.extend(imports_of(&name, &text));
@@ -115,8 +115,8 @@ impl ScriptFiles {
         let Some(metadata) = opened.metadata(name).ok().filter(|it| it.is_file()) else {
             return Ok(None);
         };
-        if metadata.len() > MOST_BYTES {
-            let error = InputFileError::TooLarge { most_bytes: MOST_BYTES };
+        if metadata.len() > MAX_BYTES {
+            let error = InputFileError::TooLarge { max_bytes: MAX_BYTES };
             return Err(NotRead::File(whole, error));
         }
         let file = opened.open(name).map_err(|error| NotRead::File(whole.clone(), error.into()))?;
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_program_that_has_the_name_of_imported_types_is_not_read_and_one_that_is_imported_is_named()
     {
-        let program = "\0".repeat(MOST_BYTES as usize + 1);
+        let program = "\0".repeat(MAX_BYTES as usize + 1);
         let folder = folder(&[
             ("grade.ts", "import type { Scorer } from './scorebox';"),
             ("types.ts", "import type { T } from './grade'; import { type U } from './grade.js'"),

@@ -40,7 +40,7 @@ const KIND: &str = "scorebox";
 /// What is said of a case that is undecided.
 const NOT_SCORED: &str = "not all scorers have scored it";
 /// Bytes of an assertion's name that are in a message; the text has all of it.
-const MOST_NAME_BYTES: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 pub(super) fn write(
     store: &Store,
@@ -212,9 +212,9 @@ fn decided(reported: &ReportedCase<'_>) -> (String, String) {
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         let assertions = match &against.assertions[..] {
             [] => String::new(),
-            [only] => format!(" ({} {})", cut(&only.name, MOST_NAME_BYTES), only.score),
+            [only] => format!(" ({} {})", cut(&only.name, MAX_NAME_BYTES), only.score),
             [first, rest @ ..] => {
-                let name = cut(&first.name, MOST_NAME_BYTES);
+                let name = cut(&first.name, MAX_NAME_BYTES);
                 format!(" ({name} {}, and {} more)", first.score, rest.len())
             }
         };

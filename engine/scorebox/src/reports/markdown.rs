@@ -22,22 +22,22 @@ use super::{
 };
 
 /// Cases that are listed: what reads a summary has a bound on its size (GitHub: 1 MiB).
-const MOST_CASES: u64 = 100;
+const MAX_CASES: u64 = 100;
 /// Bytes of a case's id and of a reason that are shown.
-const MOST_NAME_BYTES: usize = 120;
-const MOST_REASON_BYTES: usize = 300;
+const MAX_NAME_BYTES: usize = 120;
+const MAX_REASON_BYTES: usize = 300;
 /// Bytes of what a scorer says about the run.
-const MOST_SUMMARY_BYTES: usize = 16 << 10;
+const MAX_SUMMARY_BYTES: usize = 16 << 10;
 /// Bytes of the table of cases: with all else below the 1 MiB of a summary on GitHub.
-const MOST_TABLE_BYTES: usize = 900 << 10;
+const MAX_TABLE_BYTES: usize = 900 << 10;
 /// Thresholds from here on have an exponent.
 const HUGE: f64 = 1e15;
 /// Assertions of a score that are named.
-const MOST_ASSERTIONS: usize = 5;
+const MAX_ASSERTIONS: usize = 5;
 
 /// Digits of a commit that GitHub makes a link of.
 const LEAST_COMMIT: usize = 7;
-const MOST_COMMIT: usize = 40;
+const MAX_COMMIT: usize = 40;
 
 pub(super) fn write(
     store: &Store,
@@ -54,9 +54,9 @@ pub(super) fn write(
     let decided = for_each_case(store, options, |case| {
         if matches!(case.decided.verdict.verdict, Verdict::Failed | Verdict::Errored) {
             bad += 1;
-            if bad <= MOST_CASES && listed + 1 == bad {
+            if bad <= MAX_CASES && listed + 1 == bad {
                 let line = line_of(case);
-                if table.len() + line.len() <= MOST_TABLE_BYTES {
+                if table.len() + line.len() <= MAX_TABLE_BYTES {
                     table.push_str(&line);
                     listed += 1;
                 }
@@ -69,13 +69,13 @@ pub(super) fn write(
         out.write_all(b"Soft scorers with a threshold count as gates.\n\n")?;
     }
     for requirement in options.unseen() {
-        let why = escaped(&requirement.to_string(), MOST_REASON_BYTES);
+        let why = escaped(&requirement.to_string(), MAX_REASON_BYTES);
         out.write_all(format!("**A requirement does not hold**: {why}\n\n").as_bytes())?;
     }
     let stored = store.scorers(run.key)?;
     writeln!(out, "{}", scorers(&aggregates, &stored, &decided, options.intervals))?;
     for (scorer_id, why) in options.idle(&decided) {
-        let name = escaped(scorer_id, MOST_NAME_BYTES);
+        let name = escaped(scorer_id, MAX_NAME_BYTES);
         writeln!(out, "**{name}**, which can fail a case: {why}\n")?;
     }
     for summary in store.summaries(run.key)? {
@@ -106,9 +106,9 @@ fn heading(run: &RunRecord, decided: &DecidedRun) -> String {
         RunState::Finished => String::new(),
         state => format!("{}; ", state.as_str()),
     };
-    let name = escaped(suite_name(run), MOST_NAME_BYTES);
+    let name = escaped(suite_name(run), MAX_NAME_BYTES);
     let why = unfinished(run).map_or_else(String::new, |why| {
-        let why = escaped(&why, MOST_REASON_BYTES);
+        let why = escaped(&why, MAX_REASON_BYTES);
         format!("**This is not the whole run**: {why}\n\n")
     });
     let skipped = skipped_lines(run)
@@ -174,7 +174,7 @@ fn scorers(
         });
         let stored = stored.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
         if let Some(on) = stored.and_then(|it| it.spec.output_from.as_ref()) {
-            let _ = write!(counts_as, ", on {}", escaped(on, MOST_NAME_BYTES));
+            let _ = write!(counts_as, ", on {}", escaped(on, MAX_NAME_BYTES));
         }
         let threshold = decided.and_then(|it| it.threshold);
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -187,7 +187,7 @@ fn scorers(
         let _ = writeln!(
             table,
             "| {} | {counts_as} | {} | {} | {} | {} | {} |{interval} {} | {} | {} | {} |",
-            escaped(&aggregate.scorer_id, MOST_NAME_BYTES),
+            escaped(&aggregate.scorer_id, MAX_NAME_BYTES),
             aggregate.count,
             aggregate.not_applicable,
             aggregate.skipped,
@@ -204,22 +204,22 @@ fn scorers(
 
 /// What a scorer says about all cases together, or about those that are stored so far. In lines of JSON nothing ends the block.
 fn of_the_run(record: &SummaryRecord, state: RunState) -> String {
-    let name = escaped(&record.scorer_id, MOST_NAME_BYTES);
+    let name = escaped(&record.scorer_id, MAX_NAME_BYTES);
     let so_far = if state == RunState::Finished { "" } else { " so far" };
     let title = format!("### {name} of the run{so_far}");
     match &record.summary_json {
         Some(json) => match indented_json(json) {
             Some(lines) => {
                 let lines = visible_json(&lines);
-                let lines = cut(&lines, MOST_SUMMARY_BYTES);
+                let lines = cut(&lines, MAX_SUMMARY_BYTES);
                 format!("{title}\n\n```json\n{lines}\n```\n")
             }
-            None => format!("{title}\n\n{}\n", escaped(json, MOST_SUMMARY_BYTES)),
+            None => format!("{title}\n\n{}\n", escaped(json, MAX_SUMMARY_BYTES)),
         },
         None => {
             let kind = record.error_kind.as_deref().unwrap_or_default();
             let message = record.error_message.as_deref().unwrap_or_default();
-            let why = escaped(&format!("{kind}: {message}"), MOST_REASON_BYTES);
+            let why = escaped(&format!("{kind}: {message}"), MAX_REASON_BYTES);
             format!("{title}\n\nAn error: {why}\n")
         }
     }
@@ -247,7 +247,7 @@ fn attempts(repeats: &Repeats, tries: &Tries) -> String {
 
 /// What the case is called, however long its id is.
 fn name_of(reported: &ReportedCase<'_>) -> String {
-    let id = escaped(&reported.decided.case.case_id, MOST_NAME_BYTES);
+    let id = escaped(&reported.decided.case.case_id, MAX_NAME_BYTES);
     reported.which_attempt().map_or_else(|| id.clone(), |which| format!("{id} {which}"))
 }
 
@@ -266,21 +266,20 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
             let score = against.score.map_or_else(String::new, |score| {
                 format!(" {}", score_beside(score, against.threshold))
             });
-            let said = said.map_or_else(String::new, |said| {
-                format!(": {}", escaped(&said, MOST_REASON_BYTES))
-            });
-            let mut line = format!("{}{score}{said}", escaped(against.scorer_id, MOST_NAME_BYTES));
+            let said = said
+                .map_or_else(String::new, |said| format!(": {}", escaped(&said, MAX_REASON_BYTES)));
+            let mut line = format!("{}{score}{said}", escaped(against.scorer_id, MAX_NAME_BYTES));
             for Decisive { name, score, threshold, reason, .. } in
-                against.assertions.iter().take(MOST_ASSERTIONS)
+                against.assertions.iter().take(MAX_ASSERTIONS)
             {
-                let name = escaped(name, MOST_NAME_BYTES);
+                let name = escaped(name, MAX_NAME_BYTES);
                 let score = score_beside(*score, *threshold);
                 let _ = write!(line, "<br>assertion {name} {score}, threshold {threshold}");
                 if let Some(reason) = reason {
-                    let _ = write!(line, ": {}", escaped(reason, MOST_REASON_BYTES));
+                    let _ = write!(line, ": {}", escaped(reason, MAX_REASON_BYTES));
                 }
             }
-            let more = against.assertions.len().saturating_sub(MOST_ASSERTIONS);
+            let more = against.assertions.len().saturating_sub(MAX_ASSERTIONS);
             if more > 0 {
                 let _ = write!(line, "<br>and {more} more");
             }
@@ -297,8 +296,8 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
 }
 
 /// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML, and each is seen.
-fn escaped(text: &str, most_bytes: usize) -> String {
-    let text = cut(text, most_bytes);
+fn escaped(text: &str, max_bytes: usize) -> String {
+    let text = cut(text, max_bytes);
     let mut escaped = String::with_capacity(text.len());
     let (mut at, mut commit) = (0, 0..0);
     for (character, is_seen) in characters(&text) {
@@ -350,7 +349,7 @@ fn commit_at(text: &str, at: usize) -> Option<usize> {
     let behind = text[at..].find(|it: char| !it.is_ascii_hexdigit());
     let length = behind.unwrap_or(text.len() - at);
     let ends = !text[at + length..].starts_with(char::is_alphanumeric);
-    (is_apart && ends && (LEAST_COMMIT..=MOST_COMMIT).contains(&length)).then_some(length)
+    (is_apart && ends && (LEAST_COMMIT..=MAX_COMMIT).contains(&length)).then_some(length)
 }
 
 #[cfg(test)]

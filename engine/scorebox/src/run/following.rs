@@ -18,7 +18,7 @@ use super::{
 };
 
 /// Bytes of a position's file that are read.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// The position of a followed file, in a file. Clones keep the same position.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl FollowKeeper {
     /// # Errors
     /// It cannot be read, or is not a position.
     pub fn stored(file: &Path) -> io::Result<Option<FollowPosition>> {
-        let text = match read_text(file, MOST_BYTES) {
+        let text = match read_text(file, MAX_BYTES) {
             Ok(text) => text,
             Err(InputFileError::NotFound) => return Ok(None),
             Err(error) => return Err(io::Error::other(error)),

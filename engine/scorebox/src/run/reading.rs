@@ -29,7 +29,7 @@ use super::{
 };
 
 /// The most cases that are handed over at once.
-const MOST_AT_ONCE: usize = 32;
+const MAX_AT_ONCE: usize = 32;
 /// Bytes of the cases in flight.
 const ROOM_FOR_CASES: usize = 8 << 20;
 
@@ -267,8 +267,8 @@ impl Cases {
     /// The cases that can be had without waiting for more input, up to one that is doubtful or a line that is refused;
     /// nothing of all these only if there are no more.
     fn next_tasks(&mut self, control: &Control) -> Result<Vec<Task>, StoreError> {
-        let mut tasks = Vec::with_capacity(MOST_AT_ONCE);
-        while tasks.len() < MOST_AT_ONCE
+        let mut tasks = Vec::with_capacity(MAX_AT_ONCE);
+        while tasks.len() < MAX_AT_ONCE
             && !control.is_reading_ended()
             && (tasks.is_empty() || (self.source.has_next_at_hand() && self.room.is_ample()))
         {

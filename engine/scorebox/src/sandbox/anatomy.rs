@@ -7,7 +7,7 @@ use wasmparser::{CanonicalFunction, Encoding, Parser, Payload};
 use crate::{
     advice::{Advice, Build, Material},
     contract::{
-        CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE, SCRIPT_SECTION,
+        CONTRACT_VERSION, EXAMPLE_SECTION, MAX_EXAMPLE_BYTES, SCORING_INTERFACE, SCRIPT_SECTION,
     },
 };
 
@@ -15,7 +15,7 @@ use super::{ErrorKind, Grants, ScoreError};
 
 const SCORING_NAME: &str = "scorebox:scorer/scoring@";
 /// Imports, and exports, of one component: many times what all of WASI and the contract have.
-const MOST_NAMES: usize = 1000;
+const MAX_NAMES: usize = 1000;
 /// Bytes of the name of an import, an export or a language.
 const NAME_BYTES: usize = 512;
 
@@ -63,7 +63,7 @@ impl Anatomy {
                 Payload::CustomSection(section)
                     if depth == 0 && section.name() == EXAMPLE_SECTION =>
                 {
-                    let text = section.data().get(..section.data().len().min(MOST_EXAMPLE_BYTES));
+                    let text = section.data().get(..section.data().len().min(MAX_EXAMPLE_BYTES));
                     anatomy.example = text.map(|text| String::from_utf8_lossy(text).into_owned());
                 }
                 Payload::CustomSection(section)
@@ -124,8 +124,8 @@ impl Anatomy {
 }
 
 fn add(names: &mut Vec<String>, what: &str, name: &str) -> Result<(), ScoreError> {
-    if names.len() == MOST_NAMES {
-        return Err(invalid(format!("the component has more than {MOST_NAMES} {what}")));
+    if names.len() == MAX_NAMES {
+        return Err(invalid(format!("the component has more than {MAX_NAMES} {what}")));
     }
     if name.len() > NAME_BYTES {
         return Err(invalid(format!(

@@ -13,9 +13,9 @@ use crate::{
 };
 
 /// The questions that one score may ask.
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 /// Bytes of the answers, and the questions that they answer, that one score holds.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// The calls of one score: those that have an answer, and those that it waits for.
 pub(super) struct Calls {
@@ -110,9 +110,9 @@ impl Calls {
     }
 
     fn wait_for(&mut self, call: Call) -> Result<(), NoAnswer> {
-        if self.order.len() + self.waiting.len() >= MOST_CALLS {
+        if self.order.len() + self.waiting.len() >= MAX_CALLS {
             return Err(NoAnswer::TooMuch(format!(
-                "the scorer asks a judge more than {MOST_CALLS} questions for one case"
+                "the scorer asks a judge more than {MAX_CALLS} questions for one case"
             )));
         }
         self.waiting.push(call);
@@ -142,10 +142,10 @@ impl Calls {
             self.answers.insert(digest, asked);
         }
         self.time_left = self.time_left.saturating_sub(longest);
-        match self.bytes <= MOST_BYTES {
+        match self.bytes <= MAX_BYTES {
             true => Ok(()),
             false => Err(NoAnswer::TooMuch(format!(
-                "a judge's answers for one case have {} bytes; the limit is {MOST_BYTES}",
+                "a judge's answers for one case have {} bytes; the limit is {MAX_BYTES}",
                 self.bytes
             ))),
         }

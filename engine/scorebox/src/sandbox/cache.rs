@@ -31,9 +31,9 @@ const DIGEST_BYTES: usize = 32;
 const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
 /// Bytes of a header that are parsed: a description and a schema at their limits, with every character
 /// escaped, have less.
-const MOST_HEADER_BYTES: usize = 16 << 20;
+const MAX_HEADER_BYTES: usize = 16 << 20;
 /// Bytes of an entry that are read, however large the cache may be.
-const MOST_ENTRY_BYTES: u64 = 2 << 30;
+const MAX_ENTRY_BYTES: u64 = 2 << 30;
 /// An entry's name is its key with this.
 const SUFFIX: &str = ".code";
 /// A temporary file's name is the key, a point, a random number and this.
@@ -51,19 +51,19 @@ pub struct CacheOptions {
     /// The folder; made with access for the user alone if it is missing.
     pub folder: PathBuf,
     /// Bytes that the folder is kept under; the entries that were used longest ago go first.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 impl CacheOptions {
     /// In `folder`, kept under [`DEFAULT_CACHE_BYTES`].
     pub fn new(folder: impl Into<PathBuf>) -> CacheOptions {
-        CacheOptions { folder: folder.into(), most_bytes: DEFAULT_CACHE_BYTES }
+        CacheOptions { folder: folder.into(), max_bytes: DEFAULT_CACHE_BYTES }
     }
 
-    /// The same with these [`most_bytes`](CacheOptions::most_bytes).
+    /// The same with these [`max_bytes`](CacheOptions::max_bytes).
     #[must_use]
-    pub fn with_most_bytes(mut self, most_bytes: u64) -> CacheOptions {
-        self.most_bytes = most_bytes;
+    pub fn with_max_bytes(mut self, max_bytes: u64) -> CacheOptions {
+        self.max_bytes = max_bytes;
         self
     }
 }
@@ -125,7 +125,7 @@ enum Kind {
 /// A folder of entries.
 pub(super) struct Cache {
     folder: CacheFolder,
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 impl Cache {
@@ -135,7 +135,7 @@ impl Cache {
             let folder = options.folder.display();
             format!("compiled code is not cached: the folder `{folder}` {why}")
         })?;
-        let cache = Cache { folder, most_bytes: options.most_bytes };
+        let cache = Cache { folder, max_bytes: options.max_bytes };
         cache.remove_abandoned();
         Ok(cache)
     }
@@ -198,12 +198,12 @@ impl Cache {
     }
 
     fn read(&self, key: Digest) -> Option<Vec<u8>> {
-        self.folder.read(&name_of(key), self.most_bytes.min(MOST_ENTRY_BYTES))
+        self.folder.read(&name_of(key), self.max_bytes.min(MAX_ENTRY_BYTES))
     }
 
     fn keep(&self, key: Digest, header: &Header, code: &[u8]) {
         let Some(bytes) = render(key, header, code) else { return };
-        if bytes.len() as u64 > self.most_bytes.min(MOST_ENTRY_BYTES) {
+        if bytes.len() as u64 > self.max_bytes.min(MAX_ENTRY_BYTES) {
             return;
         }
         let random = RandomState::new().build_hasher().finish();
@@ -219,7 +219,7 @@ impl Cache {
         entries.sort_by_key(|entry| entry.modified);
         let mut total: u64 = entries.iter().map(|entry| entry.bytes).sum();
         for entry in entries {
-            if total <= self.most_bytes {
+            if total <= self.max_bytes {
                 return;
             }
             self.folder.remove(&entry.name);
@@ -273,7 +273,7 @@ fn module(engine: &Engine, code: &[u8]) -> Option<Module> {
 }
 
 fn render(key: Digest, header: &Header, code: &[u8]) -> Option<Vec<u8>> {
-    let header = serde_json::to_vec(header).ok().filter(|json| json.len() <= MOST_HEADER_BYTES)?;
+    let header = serde_json::to_vec(header).ok().filter(|json| json.len() <= MAX_HEADER_BYTES)?;
     let length = u32::try_from(header.len()).ok()?.to_le_bytes();
     let digest = digest_of(key.as_bytes(), &length, &header, code);
     Some([MAGIC.as_slice(), digest.as_bytes(), key.as_bytes(), &length, &header, code].concat())
@@ -287,7 +287,7 @@ fn parse(key: Digest, bytes: &[u8]) -> Option<(Header, &[u8])> {
     let (written_key, length) = preamble.split_at_checked(DIGEST_BYTES)?;
     let header_bytes = u32::from_le_bytes(length.try_into().ok()?) as usize;
     let (header, code) = rest.split_at_checked(header_bytes)?;
-    let fits = magic == MAGIC && written_key == key.as_bytes() && header_bytes <= MOST_HEADER_BYTES;
+    let fits = magic == MAGIC && written_key == key.as_bytes() && header_bytes <= MAX_HEADER_BYTES;
     let whole = || digest_of(written_key, length, header, code).as_bytes() == digest;
     (fits && whole()).then_some(())?;
     Some((serde_json::from_slice(header).ok()?, code))

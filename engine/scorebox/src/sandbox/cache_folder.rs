@@ -39,15 +39,15 @@ impl CacheFolder {
         Ok(folder)
     }
 
-    /// All of a file, if it is this user's own and has at most `most_bytes`. Marks it as used.
-    pub(super) fn read(&self, name: &str, most_bytes: u64) -> Option<Vec<u8>> {
+    /// All of a file, if it is this user's own and has at most `max_bytes`. Marks it as used.
+    pub(super) fn read(&self, name: &str, max_bytes: u64) -> Option<Vec<u8>> {
         let file = self.open_file(name).ok()?;
         let metadata = file.metadata().ok()?;
-        if !is_ours_alone(&metadata) || metadata.len() > most_bytes {
+        if !is_ours_alone(&metadata) || metadata.len() > max_bytes {
             return None;
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
-        (&file).take(most_bytes).read_to_end(&mut bytes).ok()?;
+        (&file).take(max_bytes).read_to_end(&mut bytes).ok()?;
         // Only the order of eviction depends on it.
         let _ = file.set_modified(SystemTime::now());
         Some(bytes)

@@ -15,12 +15,12 @@ use super::{
 };
 
 /// Mistakes of one configuration that are reported.
-const MOST_MISTAKES: usize = 100;
+const MAX_MISTAKES: usize = 100;
 /// How deep a configuration is checked.
 const DEEPEST: usize = 32;
 /// Schemas that are looked at for the values of one configuration: a second's work. A stranger's schema may have thousands for
 /// each value.
-const MOST_STEPS: usize = 20_000_000;
+const MAX_STEPS: usize = 20_000_000;
 
 /// Refuses a configuration in which the scorer of `info` would find an unknown key or a value of another
 /// type.
@@ -40,7 +40,7 @@ pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreErr
     else {
         return Vec::new();
     };
-    let mut checking = Checking { mistakes: Vec::new(), steps: MOST_STEPS };
+    let mut checking = Checking { mistakes: Vec::new(), steps: MAX_STEPS };
     checking.check(&config, &Described::by(&schema), &Place::Whole, DEEPEST);
     checking.mistakes.into_iter().map(Mistake::of_config).collect()
 }
@@ -125,7 +125,7 @@ impl Checking {
     }
 
     fn is_done(&self) -> bool {
-        self.mistakes.len() >= MOST_MISTAKES || self.steps == 0
+        self.mistakes.len() >= MAX_MISTAKES || self.steps == 0
     }
 }
 

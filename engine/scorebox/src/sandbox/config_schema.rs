@@ -1,7 +1,7 @@
 //! Whether what a scorer describes as the JSON Schema of its configuration is one: with a misspelt type it would allow
 //! everything.
 
-use scorebox_config_keys::{Described, MOST_PARTS};
+use scorebox_config_keys::{Described, MAX_PARTS};
 use serde_json::{Map, Value};
 
 use crate::contract::ScorerInfo;
@@ -67,7 +67,7 @@ pub(super) fn check(info: &ScorerInfo, anatomy: &Anatomy) -> Result<(), ScoreErr
     let looked = match Described::by(&schema).is_whole() {
         true => looking.at(&schema, &Place::Whole),
         false => {
-            let words = format!("it is put together from more than {MOST_PARTS} schemas");
+            let words = format!("it is put together from more than {MAX_PARTS} schemas");
             Err(Mistake::new(&Place::Whole, &words))
         }
     };

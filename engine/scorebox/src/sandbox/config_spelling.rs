@@ -16,7 +16,7 @@ use super::{
 /// How deep a configuration is spelled, as it is checked.
 const DEEPEST: usize = 32;
 /// Up to here, each whole number is one number of floating point.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The configuration with texts as the numbers and booleans that the schema of `info` wants, `3.0` as `3` where it wants a whole number,
 /// and keys of closed objects in the spelling that it lists. Rust's SDK does nothing else with such keys, and refuses such texts: so a run that was
@@ -76,7 +76,7 @@ fn spell_members(object: &mut Map<String, Value>, described: &Described<'_>, dee
 /// A number of floating point as the whole number that it is.
 fn whole(value: &Value) -> Option<Value> {
     let number = value.as_f64().filter(|_| value.is_f64())?;
-    let is_whole = number.fract() == 0.0 && number.abs() <= MOST_EXACT;
+    let is_whole = number.fract() == 0.0 && number.abs() <= MAX_EXACT;
     is_whole.then(|| Value::Number(Number::from(number as i64)))
 }
 

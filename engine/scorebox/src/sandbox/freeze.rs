@@ -23,7 +23,7 @@ use super::{
 
 /// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which can be made
 /// twelve times as large as the memory.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 /// Bytes of memory that are few enough to be frozen beside others.
 const FEW_BYTES: u64 = 4 << 20;
 /// Bytes of a page of memory.
@@ -64,7 +64,7 @@ async fn configure<'a>(
         return Ok(Frozen::Impossible(why.to_owned()));
     }
     let left = store.data().limiter.used_bytes();
-    if left > MOST_BYTES {
+    if left > MAX_BYTES {
         return Ok(Frozen::Impossible(too_much(left)));
     }
     // The semaphore is never closed.
@@ -129,7 +129,7 @@ async fn contents_of(
     let bytes = u64::from(pages).saturating_mul(PAGE_BYTES);
     let memory = match bytes {
         0 => Vec::new(),
-        1..=MOST_BYTES => {
+        1..=MAX_BYTES => {
             let first: u64 = read(store, instance, FIRST_WORD, |_, first| first).await?;
             let copy = |store: &Store<State>, list: WasmList<u8>| list.as_le_slice(store).to_vec();
             let mut memory = read(store, instance, BYTES, copy).await?;
@@ -214,7 +214,7 @@ pub(super) async fn freeze_whole(
 }
 
 fn too_much(bytes: u64) -> String {
-    format!("`configure` leaves {bytes} bytes of memory; at most {MOST_BYTES} are frozen")
+    format!("`configure` leaves {bytes} bytes of memory; at most {MAX_BYTES} are frozen")
 }
 
 /// From here on, only accessors run, and what they return is bounded already.

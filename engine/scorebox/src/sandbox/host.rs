@@ -203,7 +203,7 @@ impl fmt::Debug for Sandbox {
 
 impl Sandbox {
     /// The most slots that one sandbox can have.
-    pub const MOST_SLOTS: u32 = 4096;
+    pub const MAX_SLOTS: u32 = 4096;
 
     /// Sets up wasmtime. Takes a pool if there is address space for one.
     ///
@@ -220,7 +220,7 @@ impl Sandbox {
     /// One whose clock stands: no running guest looks at its time, whatever else the machine has to do.
     pub(super) fn without_ticks(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
         options.compiler.command()?;
-        let slots = options.slots.clamp(1, Sandbox::MOST_SLOTS);
+        let slots = options.slots.clamp(1, Sandbox::MAX_SLOTS);
         let traps = if options.signals_based_traps { Traps::Signals } else { Traps::Checks };
         // What is compiled here, if a separate process compiles, are small modules of data. The threads that would share the
         // work outlive it, and a process that is forked later would wait for them.

@@ -81,10 +81,10 @@ impl Default for Limits {
 
 impl Limits {
     /// The largest memory limit that can be set: a 32-bit memory has no more.
-    pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
+    pub const MAX_MEMORY_BYTES: u64 = 4 << 30;
 
     /// The largest component that is loaded: 128 MiB.
-    pub const MOST_COMPONENT_BYTES: u64 = 128 << 20;
+    pub const MAX_COMPONENT_BYTES: u64 = 128 << 20;
 
     /// The same with this [`fuel`](Limits::fuel).
     #[must_use]

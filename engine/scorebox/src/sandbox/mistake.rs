@@ -12,7 +12,7 @@ const MESSAGE_BYTES: usize = 4 << 10;
 /// Bytes of a value in an error.
 const VALUE_BYTES: usize = 200;
 /// Values that are expected and listed in an error.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 /// Bytes of a word for which the closest one is looked for.
 const WORD_BYTES: usize = 64;
 
@@ -63,11 +63,11 @@ impl Mistake {
 
     /// A value that is not among those that are listed.
     pub(super) fn not_listed(place: &Place<'_>, value: &Value, listed: &[Value]) -> Mistake {
-        let shown = listed.iter().take(MOST_LISTED).map(shown).collect::<Vec<_>>().join(", ");
+        let shown = listed.iter().take(MAX_LISTED).map(shown).collect::<Vec<_>>().join(", ");
         let expected = match listed.len() {
             1 => shown,
-            ..=MOST_LISTED => format!("one of {shown}"),
-            all => format!("one of {shown} and {} more", all - MOST_LISTED),
+            ..=MAX_LISTED => format!("one of {shown}"),
+            all => format!("one of {shown} and {} more", all - MAX_LISTED),
         };
         let word = value.as_str().filter(|word| word.len() <= WORD_BYTES);
         let meant = word.and_then(|word| nearest(word, listed.iter().filter_map(Value::as_str)));

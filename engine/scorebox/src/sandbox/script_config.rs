@@ -19,9 +19,9 @@ use super::{
 };
 
 /// Values that are looked at, and compared with others, in one configuration or in the defaults of one schema: a second's work.
-const MOST_STEPS: usize = 20_000_000;
+const MAX_STEPS: usize = 20_000_000;
 /// Bytes of all defaults that are filled in.
-const MOST_FILLED_BYTES: usize = 4 << 20;
+const MAX_FILLED_BYTES: usize = 4 << 20;
 /// What a number must be to a bound.
 type Holds = fn(Ordering) -> bool;
 /// How bounds of numbers are written, what they mean, and when they hold.
@@ -75,7 +75,7 @@ pub(super) struct Settling {
 
 impl Settling {
     fn of_a_configuration() -> Settling {
-        Settling { reads_texts: true, steps: MOST_STEPS, fill_bytes: MOST_FILLED_BYTES }
+        Settling { reads_texts: true, steps: MAX_STEPS, fill_bytes: MAX_FILLED_BYTES }
     }
 
     /// For the defaults of a schema, which are of the right types.
@@ -201,7 +201,7 @@ impl Settling {
     fn fill(&mut self, default: &Value, place: &Place<'_>) -> Result<(), Mistake> {
         let bytes = default.to_string().len();
         self.fill_bytes = self.fill_bytes.checked_sub(bytes).ok_or_else(|| {
-            let most = MOST_FILLED_BYTES >> 20;
+            let most = MAX_FILLED_BYTES >> 20;
             Mistake::new(
                 place,
                 &format!("`{place}`: the schema's defaults are more than {most} MiB here"),

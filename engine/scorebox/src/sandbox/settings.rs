@@ -64,7 +64,7 @@ fn bounded_pool() -> PoolingAllocationConfig {
         .max_tables_per_module(TABLES)
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
-        .max_memory_size(usize::try_from(Limits::MOST_MEMORY_BYTES).unwrap_or(usize::MAX))
+        .max_memory_size(usize::try_from(Limits::MAX_MEMORY_BYTES).unwrap_or(usize::MAX))
         .table_elements(TABLE_ELEMENTS);
     pool
 }

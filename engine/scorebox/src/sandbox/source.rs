@@ -107,11 +107,11 @@ pub fn check_outside(component: &ComponentBytes, grants: Grants) -> Result<(), S
 
 /// The outside of a component that is not too large to be loaded.
 fn read(component: &ComponentBytes) -> Result<Anatomy, ScoreError> {
-    if component.length() > Limits::MOST_COMPONENT_BYTES {
+    if component.length() > Limits::MAX_COMPONENT_BYTES {
         let message = format!(
             "the component has {} bytes; the most that is loaded is {}",
             component.length(),
-            Limits::MOST_COMPONENT_BYTES
+            Limits::MAX_COMPONENT_BYTES
         );
         return Err(ScoreError::new(ErrorKind::InvalidComponent, message));
     }

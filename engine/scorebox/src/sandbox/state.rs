@@ -174,7 +174,7 @@ pub(super) struct LogBuffer {
     is_cut: bool,
     dropped: u64,
     most_lines: usize,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl LogBuffer {
@@ -186,12 +186,12 @@ impl LogBuffer {
             is_cut: false,
             dropped: 0,
             most_lines: limits.log_lines,
-            most_bytes: limits.log_bytes,
+            max_bytes: limits.log_bytes,
         }
     }
 
     pub(super) fn push(&mut self, level: LogLevel, mut message: String) {
-        let room = self.most_bytes.saturating_sub(self.bytes);
+        let room = self.max_bytes.saturating_sub(self.bytes);
         if self.lines.len() >= self.most_lines || room == 0 {
             self.dropped += 1;
             return;
@@ -206,7 +206,7 @@ impl LogBuffer {
     /// A letter of a message that has not ended; what no log has room for is dropped at once, but for the letter that shows that there
     /// was more.
     pub(super) fn push_letter(&mut self, letter: char) {
-        if self.letters.len() <= self.most_bytes {
+        if self.letters.len() <= self.max_bytes {
             self.letters.push(letter);
         }
     }

@@ -39,7 +39,7 @@ pub struct Summary {
 pub struct SummaryRows {
     rows: Vec<ScoredRow>,
     bytes: u64,
-    most_bytes: u64,
+    max_bytes: u64,
     too_many: bool,
 }
 
@@ -50,7 +50,7 @@ impl SummaryRows {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let bytes = ROW_BYTES + row.case_id.len() + text(&row.label) + text(&row.meta);
         self.bytes += bytes as u64;
-        self.too_many |= self.bytes > self.most_bytes;
+        self.too_many |= self.bytes > self.max_bytes;
         if !self.too_many {
             self.rows.push(row);
         }
@@ -73,8 +73,8 @@ impl LoadedScorer {
     /// An empty list for the rows of a run: what is in it stays below half of the scorer's memory
     /// limit, because the scorer gets all of it at once.
     pub fn summary_rows(&self) -> SummaryRows {
-        let most_bytes = self.limits.of_loading().memory_bytes / 2;
-        SummaryRows { rows: Vec::new(), bytes: 0, most_bytes, too_many: false }
+        let max_bytes = self.limits.of_loading().memory_bytes / 2;
+        SummaryRows { rows: Vec::new(), bytes: 0, max_bytes, too_many: false }
     }
 
     /// Asks the scorer for its summary of a run; `None` if it has no such function. Limits are those
@@ -93,7 +93,7 @@ impl LoadedScorer {
             return Some(of_nothing(error));
         }
         if rows.too_many {
-            return Some(of_nothing(too_many(rows.most_bytes)));
+            return Some(of_nothing(too_many(rows.max_bytes)));
         }
         let mut guest = Guest::admit(self.sandbox.shared(), &limits).await;
         let call = Summarize { scorer: self, function, rows: &rows.rows };
@@ -129,10 +129,10 @@ impl GuestCall for Summarize<'_> {
     }
 }
 
-fn too_many(most_bytes: u64) -> ScoreError {
+fn too_many(max_bytes: u64) -> ScoreError {
     ScoreError::new(
         ErrorKind::OutOfMemory,
-        format!("the run's scores take more than {most_bytes} bytes, half of the scorer's memory"),
+        format!("the run's scores take more than {max_bytes} bytes, half of the scorer's memory"),
     )
     .with(Advice::Raise(Limit::Memory))
 }

@@ -15,9 +15,9 @@ use super::{Batch, Computed, Finished, Room, Unit, Units, queue::Queue, turns::i
 use crate::{judge::Halt, now::now_ms, sandbox::Outcome, suite::Skip};
 
 /// The most units that a worker takes at once.
-const MOST_AT_ONCE: usize = 128;
+const MAX_AT_ONCE: usize = 128;
 /// Bytes of rows after which they are sent.
-const MOST_BYTES_AT_ONCE: usize = 1 << 20;
+const MAX_BYTES_AT_ONCE: usize = 1 << 20;
 /// How long the units that a worker takes at once should keep it busy: long enough that handing them
 /// over costs little, short enough that workers end together.
 const BUSY: Duration = Duration::from_millis(2);
@@ -60,7 +60,7 @@ impl Workers {
     ) -> Workers {
         let turns = Arc::new(Semaphore::new(jobs));
         let quick = (0..jobs).map(|_| {
-            let work = worker.clone().work(|units| &units.quick, MOST_AT_ONCE);
+            let work = worker.clone().work(|units| &units.quick, MAX_AT_ONCE);
             tokio::spawn(in_turns(Arc::clone(&turns), work))
         });
         // One unit at a time: the next one in hand would wait as well.
@@ -117,7 +117,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
                     };
                     ahead.extend(unit.of_result(&computed));
                     finished.add(Finished { unit, computed, scored_at_ms: now_ms() });
-                    if finished.bytes >= MOST_BYTES_AT_ONCE && !self.send(&mut finished).await {
+                    if finished.bytes >= MAX_BYTES_AT_ONCE && !self.send(&mut finished).await {
                         return;
                     }
                 }

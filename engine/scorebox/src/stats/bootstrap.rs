@@ -15,12 +15,12 @@ const FIGURE_RESAMPLES: usize = 2_000;
 /// Pairs of such a sample, about: of more, a part is drawn.
 const PAIRS_DRAWN: usize = 2_500;
 /// Pairs of such a sample at most, because its units are never fewer than this: with that, a figure takes some seconds.
-const MOST_PAIRS_DRAWN: usize = 10_000;
+const MAX_PAIRS_DRAWN: usize = 10_000;
 const LEAST_UNITS_DRAWN: usize = 100;
 /// Units with which drawing begins to say something.
 const LEAST_UNITS: usize = 10;
 /// The part of the samples in which a figure may be undefined.
-const MOST_UNDEFINED: f64 = 0.05;
+const MAX_UNDEFINED: f64 = 0.05;
 
 /// A unit that is drawn as a whole: the sum of its numbers, and how many they are.
 pub(super) type Unit = (f64, u64);
@@ -69,7 +69,7 @@ pub fn bootstrapped_intervals<const N: usize>(
     }
     let of_unit = unit_of.len().div_ceil(units.len());
     let drawn = (PAIRS_DRAWN / of_unit).max(LEAST_UNITS_DRAWN).min(units.len());
-    if drawn * of_unit > MOST_PAIRS_DRAWN {
+    if drawn * of_unit > MAX_PAIRS_DRAWN {
         return none;
     }
     let observed = figures(&indices);
@@ -91,7 +91,7 @@ pub fn bootstrapped_intervals<const N: usize>(
     let interval = |observed: Option<f64>, drawn: &mut Vec<f64>| {
         let observed = observed?;
         let undefined = FIGURE_RESAMPLES - drawn.len();
-        if undefined as f64 > MOST_UNDEFINED * FIGURE_RESAMPLES as f64 {
+        if undefined as f64 > MAX_UNDEFINED * FIGURE_RESAMPLES as f64 {
             return None;
         }
         drawn.sort_unstable_by(f64::total_cmp);

@@ -67,7 +67,7 @@ pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
     if fewer >= trials / 2 {
         return 1.0;
     }
-    let at_most = match trials <= fair_coin::MOST_COUNTED {
+    let at_most = match trials <= fair_coin::MAX_COUNTED {
         true => fair_coin::at_most(fewer, trials),
         false => Binomial::new(0.5, trials).map_or(f64::NAN, |throws| throws.cdf(fewer)),
     };

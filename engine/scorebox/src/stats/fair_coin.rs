@@ -2,9 +2,9 @@
 //! counts no more throws than whose ways an `f64` can hold.
 
 /// Throws of which the ways can be counted: 2^1000 is an `f64`, and so is 1 of so many.
-pub(super) const MOST_COUNTED: u64 = 1000;
+pub(super) const MAX_COUNTED: u64 = 1000;
 
-/// The probability that of `throws`, at most [`MOST_COUNTED`] of them, at most `heads` are heads.
+/// The probability that of `throws`, at most [`MAX_COUNTED`] of them, at most `heads` are heads.
 pub(super) fn at_most(heads: u64, throws: u64) -> f64 {
     let mut ways = Precise::from(1.0);
     let mut sum = ways;
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn as_many_throws_fall_on_one_side_as_on_the_other() {
-        for throws in (1..=MOST_COUNTED).step_by(2) {
+        for throws in (1..=MAX_COUNTED).step_by(2) {
             assert_eq!(at_most(throws / 2, throws), 0.5, "{throws}");
             assert_eq!(at_most(throws, throws), 1.0, "{throws}");
         }

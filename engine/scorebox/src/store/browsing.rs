@@ -7,7 +7,7 @@ use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::OnAScale, id:
 use crate::row::Status;
 
 /// Bytes of the output and of each reason whose words are found. What is behind them is not.
-const MOST_TEXT_BYTES: i64 = 64 << 10;
+const MAX_TEXT_BYTES: i64 = 64 << 10;
 /// Characters of an input or a ground truth that are compared.
 const QUESTION_CHARACTERS: i64 = 1000;
 
@@ -94,7 +94,7 @@ impl Store {
                 "SELECT substr(output, 1, ?2), case_id FROM cases WHERE case_key = ?1",
             )?;
             let case = output
-                .query_row(params![key, MOST_TEXT_BYTES], |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row(params![key, MAX_TEXT_BYTES], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             // A string that was cut is no JSON, and its words are found all the same.
             let (output, id): (String, String) = case.unwrap_or_default();
@@ -108,7 +108,7 @@ impl Store {
                 "SELECT substr(coalesce(reason, error_message), 1, ?2), label FROM score_rows
                  WHERE case_key = ?1 ORDER BY scorer",
             )?;
-            let mut rows = reasons.query(params![key, MOST_TEXT_BYTES])?;
+            let mut rows = reasons.query(params![key, MAX_TEXT_BYTES])?;
             while let Some(row) = rows.next()? {
                 for column in 0..2 {
                     if let Some(said) = row.get_ref(column)?.as_str_or_null()? {

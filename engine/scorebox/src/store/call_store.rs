@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// Recordings that wait to be written.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 /// Recordings of one transaction.
-const MOST_AT_ONCE: usize = 256;
+const MAX_AT_ONCE: usize = 256;
 /// The recordings of a database file. Answers are written by a separate thread as soon as they are there, many in one
 /// transaction.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl CallStore {
     pub fn open(path: &Path) -> Result<CallStore, StoreError> {
         let writer = Store::open(path)?;
         let reading = Mutex::new(Store::open_read_only(path)?);
-        let (writes, answers) = mpsc::sync_channel(MOST_WAITING);
+        let (writes, answers) = mpsc::sync_channel(MAX_WAITING);
         let writing = thread::Builder::new()
             .name("scorebox-calls".into())
             .spawn(move || write(&writer, &answers))
@@ -113,7 +113,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn write(store: &Store, answers: &mpsc::Receiver<Answered>) {
     while let Ok(first) = answers.recv() {
         let mut batch = vec![first];
-        batch.extend(answers.try_iter().take(MOST_AT_ONCE - 1));
+        batch.extend(answers.try_iter().take(MAX_AT_ONCE - 1));
         let recordings: Vec<Arc<Recording>> =
             batch.iter().map(|answered| Arc::clone(&answered.recording)).collect();
         let kept = store.keep_recordings(&recordings);

@@ -16,7 +16,7 @@ use crate::{
 
 /// The calls of one row that are read with it: far more than a score makes, and no more than memory has if the file was
 /// tampered with.
-const MOST_SHOWN: i64 = 65_536;
+const MAX_SHOWN: i64 = 65_536;
 
 const COLUMNS: &str =
     "digest, reply_digest, call_json, reply_json, model, input_tokens, output_tokens,
@@ -213,7 +213,7 @@ impl Store {
 
     /// The calls of a score that is read to be shown, or named in a receipt.
     pub(super) fn shown_calls(&self, score: ScoreCursor) -> rusqlite::Result<Vec<ScoreCall>> {
-        self.some_score_calls(score.case, score.scorer, MOST_SHOWN)
+        self.some_score_calls(score.case, score.scorer, MAX_SHOWN)
     }
 
     /// The calls that one score is based on.

@@ -9,7 +9,7 @@ use std::{
 use super::{RunId, StoreError};
 
 /// How often the file is opened again because another process took it away, before nothing more is done about it.
-const MOST_ATTEMPTS: usize = 100;
+const MAX_ATTEMPTS: usize = 100;
 
 /// The right of this process, until it is dropped.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl OnlyWriter {
         let mut name = real.file_name().unwrap_or_default().to_owned();
         name.push(format!("-run-{run}.lock"));
         let path = real.with_file_name(name);
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
                 return Err(StoreError::NotAFileBeside { path });
             }

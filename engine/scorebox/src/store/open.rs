@@ -21,7 +21,7 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The largest text or row that is read or written: twice the largest component.
-const MOST_VALUE_BYTES: i32 = 256 << 20;
+const MAX_VALUE_BYTES: i32 = 256 << 20;
 
 /// Bytes of a page of a new database.
 const PAGE_BYTES: i64 = 8 << 10;
@@ -226,7 +226,7 @@ fn distrust(conn: &Connection) -> rusqlite::Result<()> {
     }
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
-    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES).map(drop)
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES).map(drop)
 }
 
 /// Waits for other processes, looking again every millisecond: SQLite's own waiting soon looks but ten times

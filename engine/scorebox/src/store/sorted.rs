@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files for it.
-const MOST_HELD: usize = 2 << 20;
+const MAX_HELD: usize = 2 << 20;
 
 /// The scores that a filter names.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl<'s> SortedScores<'s> {
         wanted: impl IntoIterator<Item = (String, u64)>,
     ) -> SortedScores<'s> {
         let (wanted, scores) = (wanted.into_iter().collect(), Vec::new());
-        SortedScores { store, filter, wanted, most: MOST_HELD, held: 0..0, scores }
+        SortedScores { store, filter, wanted, most: MAX_HELD, held: 0..0, scores }
     }
 
     /// The same of all scorers, with their counts, in whose order they are: in one pass over the rows of a run if there is memory
@@ -45,7 +45,7 @@ impl<'s> SortedScores<'s> {
         store: &'s Store,
         filter: &'s ScoreFilter,
     ) -> Result<(Vec<ScorerCounts>, SortedScores<'s>), StoreError> {
-        SortedScores::with_room(store, filter, MOST_HELD)
+        SortedScores::with_room(store, filter, MAX_HELD)
     }
 
     /// The same, with room for `most` scores.

@@ -24,7 +24,7 @@ use super::{
 
 /// How deep a configuration may be nested. Readers of JSON read 127 levels, and it stands in some objects
 /// more: in the suite as it is stored, in a receipt.
-const MOST_LEVELS: usize = 120;
+const MAX_LEVELS: usize = 120;
 
 /// The keys of an entry.
 const KEYS: [&str; 16] = [
@@ -262,7 +262,7 @@ fn config(reading: &mut Reading<'_>, node: &Node) -> Option<ScorerConfig> {
     let mut is_whole = true;
     for member in reading.any_members(node, "config") {
         let path = format!("config.{}", member.key.escape_debug());
-        match reading.json(&member.node, &path, MOST_LEVELS - 1) {
+        match reading.json(&member.node, &path, MAX_LEVELS - 1) {
             Some(value) => {
                 object.insert(member.key.clone(), value);
             }

@@ -29,7 +29,7 @@ use super::{
 pub(super) const VERSION: u32 = 1;
 
 /// Files that a suite may be made of: more are a mistake.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 /// Bytes of stack for parsing: keys of 80 parts in 80 tables inside each other are some thousand levels of
 /// recursion, in the parser and where its values are dropped.
 const DEEP_STACK_BYTES: usize = 256 << 20;
@@ -337,9 +337,9 @@ impl<'r> Files<'r> {
             self.is_incomplete = true;
             return Written::default();
         }
-        if self.read == MOST_FILES {
+        if self.read == MAX_FILES {
             self.is_incomplete = true;
-            reading.wrong(&item.span, format!("a suite is made of {MOST_FILES} files at most"));
+            reading.wrong(&item.span, format!("a suite is made of {MAX_FILES} files at most"));
             return Written::default();
         }
         match self.texts.text(path) {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::input_file::{self, Encoding, InputFileError, MOST_CONFIGURATION_BYTES};
+use crate::input_file::{self, Encoding, InputFileError, MAX_CONFIGURATION_BYTES};
 
 /// The texts of a suite file and of those that it includes. They may be asked for on another thread.
 pub trait SuiteFiles: Sync {
@@ -29,7 +29,7 @@ pub struct OnDisk;
 
 impl SuiteFiles for OnDisk {
     fn text(&self, path: &Path) -> Result<String, InputFileError> {
-        let text = input_file::read_text(path, MOST_CONFIGURATION_BYTES)?;
+        let text = input_file::read_text(path, MAX_CONFIGURATION_BYTES)?;
         // With zeros between its letters it is UTF-8, too, but no TOML and no JSON.
         match Encoding::of(text.as_bytes()) {
             Some(encoding) => Err(InputFileError::Encoded { encoding }),

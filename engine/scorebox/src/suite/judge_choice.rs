@@ -59,7 +59,7 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
             "judges" => jury.judges = names(reading, node, key),
             "models" => jury.models = names(reading, node, key),
             "samples" => {
-                let samples = within(reading, key, node, (1, Jury::MOST_JURORS.into()));
+                let samples = within(reading, key, node, (1, Jury::MAX_JURORS.into()));
                 jury.samples = samples.unwrap_or(1);
             }
             "combine" => {
@@ -87,7 +87,7 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
             return None;
         }
     }
-    let (jurors, most) = (jury.jurors(), Jury::MOST_JURORS);
+    let (jurors, most) = (jury.jurors(), Jury::MAX_JURORS);
     if jurors > most {
         reading.wrong(&node.span, format!("the jury has {jurors} jurors; the limit is {most}"));
         return None;

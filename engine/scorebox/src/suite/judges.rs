@@ -38,13 +38,13 @@ const KEYS: [&str; 19] = [
 ];
 
 /// The most calls at the same moment that a judge can be set to.
-const MOST_CONCURRENCY: u64 = 4096;
+const MAX_CONCURRENCY: u64 = 4096;
 /// The most times that a call can be set to be tried again.
-const MOST_RETRIES: u64 = 20;
+const MAX_RETRIES: u64 = 20;
 /// How deep a member of `extra_body` can be nested.
-const MOST_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 /// The longest that an attempt can be set to take.
-const MOST_TIMEOUT: Duration = Duration::from_secs(3600);
+const MAX_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// A judge of a suite.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,11 +172,11 @@ fn numbers(reading: &mut Reading<'_>, key: &str, node: &Node, settings: &mut Jud
             settings.requests_per_minute = within(reading, key, node, (1, u32::MAX.into()));
         }
         "retries" => {
-            let retries = within(reading, key, node, (0, MOST_RETRIES));
+            let retries = within(reading, key, node, (0, MAX_RETRIES));
             settings.retries = retries.unwrap_or(settings.retries);
         }
         _ => {
-            let most = within(reading, key, node, (1, MOST_CONCURRENCY));
+            let most = within(reading, key, node, (1, MAX_CONCURRENCY));
             settings.concurrency = most.map_or(settings.concurrency, |most| most as usize);
         }
     }
@@ -186,7 +186,7 @@ fn numbers(reading: &mut Reading<'_>, key: &str, node: &Node, settings: &mut Jud
 pub(super) fn timeout(reading: &mut Reading<'_>, node: &Node) -> Option<Duration> {
     let written = reading.word(node, "timeout")?;
     let time = reading.said(&node.span, parse_duration(written))?;
-    if time.is_zero() || time > MOST_TIMEOUT {
+    if time.is_zero() || time > MAX_TIMEOUT {
         reading.wrong(&node.span, "`timeout` must be more than 0 and at most 1 h");
         return None;
     }
@@ -306,7 +306,7 @@ fn key_header(reading: &mut Reading<'_>, node: &Node) -> Option<String> {
 fn extra_body(reading: &mut Reading<'_>, node: &Node) -> BTreeMap<String, serde_json::Value> {
     let members = reading.any_members(node, "extra_body").into_iter();
     let members = members.map(|member| {
-        let value = reading.json(&member.node, &member.key, MOST_LEVELS)?;
+        let value = reading.json(&member.node, &member.key, MAX_LEVELS)?;
         Some((member.key.clone(), value))
     });
     let read: Vec<_> = members.collect();

@@ -75,7 +75,7 @@ pub type Environment<'e> = &'e (dyn Fn(&str) -> Option<String> + Sync);
 pub const SCHEMA: &str = include_str!("schema.json");
 
 /// Names of scorers that an error lists.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// Which scorers run.
 #[derive(Clone, Debug)]
@@ -311,7 +311,7 @@ impl Suite {
                     indices.iter().map(|index| self.scorers[*index].id.to_string()).collect()
                 };
                 let all = self.scorers.iter().map(|scorer| scorer.id.as_str());
-                let names = all.clone().take(MOST_NAMES).map(str::to_owned).collect();
+                let names = all.clone().take(MAX_NAMES).map(str::to_owned).collect();
                 let nearest = match several {
                     [] => crate::suggest::closest(name, all),
                     several => ids(several),

@@ -51,7 +51,7 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
 /// If the text is not a size, or a larger one.
 pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
     match parse_bytes(written)? {
-        bytes @ ..=Limits::MOST_MEMORY_BYTES => Ok(bytes),
+        bytes @ ..=Limits::MAX_MEMORY_BYTES => Ok(bytes),
         _ => Err(NotAQuantity {
             written: written.to_owned(),
             expected: "a memory limit; the highest is `4GiB`",
@@ -64,7 +64,7 @@ pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
 /// # Errors
 /// If the text is anything else, less than a millisecond (in which it is stored), or more than 30 days.
 pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
-    const MOST_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
+    const MAX_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
     let error = || NotAQuantity {
         written: written.to_owned(),
         expected: "a time such as `500ms`, `5s` or `2min`",
@@ -79,7 +79,7 @@ pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
         _ => return Err(error()),
     };
     let seconds = number * factor;
-    if seconds > MOST_SECONDS {
+    if seconds > MAX_SECONDS {
         let expected = "a time here: the longest is `720h`";
         return Err(NotAQuantity { written: written.to_owned(), expected });
     }

@@ -3,7 +3,7 @@
 
 use std::{cell::Cell, collections::HashSet, fmt, ops::Range, path::Path, rc::Rc};
 
-use crate::{advice::Advice, input_file::MOST_CONFIGURATION_BYTES};
+use crate::{advice::Advice, input_file::MAX_CONFIGURATION_BYTES};
 
 use super::{
     Environment, Location, Mistake,
@@ -17,7 +17,7 @@ pub(super) struct Room(Rc<Cell<Option<u64>>>);
 impl Room {
     /// For as many bytes as a file may have.
     pub(super) fn new() -> Room {
-        Room(Rc::new(Cell::new(Some(MOST_CONFIGURATION_BYTES))))
+        Room(Rc::new(Cell::new(Some(MAX_CONFIGURATION_BYTES))))
     }
 
     /// Whether a value did not fit in. None fits in then any more.
@@ -303,7 +303,7 @@ impl<'r> Reading<'r> {
             match (self.environment)(name) {
                 Some(value) if self.room.take(value.len()) => text.push_str(&value),
                 Some(_) => {
-                    let most = MOST_CONFIGURATION_BYTES >> 20;
+                    let most = MAX_CONFIGURATION_BYTES >> 20;
                     self.wrong(
                         span,
                         format!(

@@ -8,7 +8,7 @@ use crate::{advice::Advice, contract::Severity, suggest::closest, verdict::Polic
 use super::{Location, Mistake, ScorerId, Suite, SuiteError, SuiteScorer};
 
 /// Scorers that a suite may have when it is laid out: names in `meta` multiply along a chain.
-const MOST_SCORERS: usize = 1000;
+const MAX_SCORERS: usize = 1000;
 
 /// A scorer as a file says it, with those that it names in `meta`, each with its location.
 pub(super) struct Written {
@@ -78,7 +78,7 @@ impl Laying<'_> {
     /// Lays a scorer out, and after it those that score its results. `above` are the entries on the way to it.
     fn lay(&mut self, index: usize, subject: Option<&ScorerId>, above: &mut Vec<usize>) {
         let (written, one) = (self.written, &self.written[index]);
-        if self.laid.len() == MOST_SCORERS {
+        if self.laid.len() == MAX_SCORERS {
             self.is_too_much = true;
             return;
         }
@@ -142,14 +142,14 @@ impl Laying<'_> {
     fn check_number(&mut self) {
         let written = self.written;
         let is_by_meta = written.iter().any(|one| !one.meta.is_empty());
-        let first = if is_by_meta { written.first() } else { written.get(MOST_SCORERS) };
+        let first = if is_by_meta { written.first() } else { written.get(MAX_SCORERS) };
         let location = first.and_then(|one| one.scorer.location.clone());
         let Some(location) = location.filter(|_| self.is_too_much) else { return };
         let reason = match is_by_meta {
             true => format!(
-                "`meta` makes more than {MOST_SCORERS} scorers of this suite, and a suite has at most {MOST_SCORERS}"
+                "`meta` makes more than {MAX_SCORERS} scorers of this suite, and a suite has at most {MAX_SCORERS}"
             ),
-            false => format!("a suite has at most {MOST_SCORERS} scorers"),
+            false => format!("a suite has at most {MAX_SCORERS} scorers"),
         };
         self.wrong(&location, reason, None);
     }

@@ -1,7 +1,7 @@
 //! Figures as tables show them, and two of them in as many digits as tell them apart. Decides nothing.
 
 /// Decimals with which two figures are shown so that they differ; closer ones are shown with all digits.
-const MOST_DECIMALS: usize = 9;
+const MAX_DECIMALS: usize = 9;
 /// Figures from here on have an exponent: some have hundreds of digits.
 const HUGE: f64 = 1e15;
 /// And so have exact figures below here, which would begin with many zeros.
@@ -38,7 +38,7 @@ pub fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] 
         return both.map(|figure| format!("{figure:e}"));
     }
     let with = |decimals: usize| both.map(|figure| format!("{figure:.decimals$}"));
-    (5..=MOST_DECIMALS)
+    (5..=MAX_DECIMALS)
         .map(with)
         .find(|[one, other]| one != other)
         .unwrap_or_else(|| both.map(exact))

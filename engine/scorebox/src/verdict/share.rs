@@ -1,7 +1,7 @@
 //! A share in percent, in as few digits as do not contradict what it is the share of. Says nothing of scores.
 
 /// Decimals of the smallest share that is not shown as 0.
-const MOST_DECIMALS: usize = 12;
+const MAX_DECIMALS: usize = 12;
 
 /// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of what is
 /// only almost so: 9 999 of 10 000 are `99.99 %`, and the one that is left has as many decimals.
@@ -23,7 +23,7 @@ fn decimals(share: f64) -> usize {
     let is_wrong = |decimals: &usize| {
         [share, 1.0 - share].iter().any(|part| *part < 1.0 && is_all(*part, *decimals))
     };
-    (1..MOST_DECIMALS).find(|decimals| !is_wrong(decimals)).unwrap_or(MOST_DECIMALS)
+    (1..MAX_DECIMALS).find(|decimals| !is_wrong(decimals)).unwrap_or(MAX_DECIMALS)
 }
 
 #[cfg(test)]

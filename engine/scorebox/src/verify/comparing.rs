@@ -25,7 +25,7 @@ use super::{
 /// Rows in flight for each job: enough that a slow one does not hold the others up.
 const ROWS_FOR_EACH_JOB: usize = 16;
 /// Bytes of rows and cases that are in flight, beyond the first.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// A stored row whose score is computed again.
 struct StoredUnit {
@@ -111,7 +111,7 @@ impl Comparing {
 
     /// Whether another row may be added.
     pub(super) fn has_room(&self) -> bool {
-        self.in_flight.len() < most_in_flight(self.jobs) && self.bytes <= MOST_BYTES
+        self.in_flight.len() < most_in_flight(self.jobs) && self.bytes <= MAX_BYTES
     }
 
     /// Adds a row, whose score is computed again if that is possible.

@@ -13,7 +13,7 @@ use crate::{
 use super::{Difference, Verdict, recorded_calls};
 
 /// Bytes of the recordings behind one receipt; a score holds at most half of that.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// A call of a judge that a score is based on, by digests: a receipt holds neither the question nor the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +68,9 @@ pub(super) fn answers(
             continue;
         }
         bytes += found.bytes();
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             let reason =
-                format!("the answers that it is based on have more than {MOST_BYTES} bytes");
+                format!("the answers that it is based on have more than {MAX_BYTES} bytes");
             return Err(Verdict::not_verifiable(reason));
         }
         answers.push(found);

@@ -413,17 +413,17 @@ fn start(frozen: bool) -> Option<String> {
 /// Why limits in a stranger's file are not taken: this machine is to work, and to hold texts, no
 /// longer and no larger than this.
 fn beyond_reason(limits: &Limits) -> Option<String> {
-    const MOST_TIME: Duration = Duration::from_secs(600);
-    const MOST_BYTES: usize = 64 << 20;
-    const MOST_ITEMS: usize = 100_000;
+    const MAX_TIME: Duration = Duration::from_secs(600);
+    const MAX_BYTES: usize = 64 << 20;
+    const MAX_ITEMS: usize = 100_000;
     let over = [
-        ("timeout", limits.timeout > MOST_TIME),
-        ("host-timeout", limits.host_timeout > MOST_TIME),
-        ("reason", limits.reason_bytes > MOST_BYTES),
-        ("meta", limits.meta_bytes > MOST_BYTES),
-        ("log", limits.log_bytes > MOST_BYTES),
-        ("assertions", limits.assertions > MOST_ITEMS),
-        ("log lines", limits.log_lines > MOST_ITEMS),
+        ("timeout", limits.timeout > MAX_TIME),
+        ("host-timeout", limits.host_timeout > MAX_TIME),
+        ("reason", limits.reason_bytes > MAX_BYTES),
+        ("meta", limits.meta_bytes > MAX_BYTES),
+        ("log", limits.log_bytes > MAX_BYTES),
+        ("assertions", limits.assertions > MAX_ITEMS),
+        ("log lines", limits.log_lines > MAX_ITEMS),
     ];
     let (name, _) = over.into_iter().find(|(_, over)| *over)?;
     Some(format!(

@@ -21,8 +21,8 @@ use super::{
 
 /// Workspaces that are read at once. A thread reads each, and a file system that does not answer keeps its
 /// thread: the others that the process needs are not taken by it.
-const MOST_READERS: usize = 128;
-static READERS: Semaphore = Semaphore::const_new(MOST_READERS);
+const MAX_READERS: usize = 128;
+static READERS: Semaphore = Semaphore::const_new(MAX_READERS);
 /// Folders that are never part of a task's work.
 pub const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 

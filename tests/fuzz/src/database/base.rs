@@ -88,7 +88,7 @@ impl Stage {
     fn new() -> Stage {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        let cache = CacheOptions::new(folder.path().join("cache")).with_most_bytes(16 << 20);
+        let cache = CacheOptions::new(folder.path().join("cache")).with_max_bytes(16 << 20);
         let options = SandboxOptions::default()
             .with_compiler(Compiler::InProcess)
             .with_slots(8)

@@ -32,11 +32,11 @@ use scorebox::{
 };
 
 /// Lines that are read of an input.
-const MOST_CHANGES: usize = 16;
+const MAX_CHANGES: usize = 16;
 /// Steps of SQLite's machine that one change may take.
-const MOST_STEPS: i32 = 2_000_000;
+const MAX_STEPS: i32 = 2_000_000;
 /// Bytes that the file may grow to.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// Statements that change what there is, by the words that name them.
 const STATEMENTS: [(&str, &str); 22] = [
@@ -122,7 +122,7 @@ pub(super) fn make(path: &Path, base: &[u8], data: &[u8]) {
     fs::write(path, base).unwrap();
     let text = String::from_utf8_lossy(data);
     let mut changing = Changing { path, conn: None };
-    let lines = text.lines().filter(|line| !line.is_empty()).take(MOST_CHANGES).map(Words::of);
+    let lines = text.lines().filter(|line| !line.is_empty()).take(MAX_CHANGES).map(Words::of);
     // A statement that counts pages in a circle would not end, so circles come last.
     let (circles, others): (Vec<_>, Vec<_>) = lines.partition(|words| kind(words) == "circle");
     for words in others.iter().chain(&circles) {
@@ -193,7 +193,7 @@ impl Changing<'_> {
     fn bytes(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
         self.conn = None;
         let Ok(mut bytes) = fs::read(self.path) else { return };
-        if (512..MOST_BYTES).contains(&bytes.len()) {
+        if (512..MAX_BYTES).contains(&bytes.len()) {
             change(&mut bytes);
             fs::write(self.path, bytes).unwrap();
         }
@@ -207,7 +207,7 @@ impl Changing<'_> {
                 1000,
                 Some(move || {
                     looks += 1;
-                    looks > MOST_STEPS / 1000
+                    looks > MAX_STEPS / 1000
                 }),
             )?;
             self.conn = Some(conn);

@@ -30,7 +30,7 @@ use base::{BaseRun, CASES, Stage, stage};
 /// Rows of a page; verify reads as many.
 const PAGE: usize = 64;
 /// Rows that no database of this size can have.
-const MOST_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 /// After so many seconds no further command is tried: each has its own bound, and their sum is not the question.
 const LONG_ENOUGH: u64 = 10;
 
@@ -154,10 +154,10 @@ fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
         let request = VerifyRequest::new(filter).jobs(2);
         let verifying = verify(&store, &request, &stage.sandbox, |finding| {
             findings.push(finding);
-            findings.len() < MOST_ROWS
+            findings.len() < MAX_ROWS
         });
         stage.runtime.block_on(verifying)?;
-        assert!(findings.len() < MOST_ROWS, "findings without end");
+        assert!(findings.len() < MAX_ROWS, "findings without end");
         for (row, finding) in rows.iter().zip(&findings) {
             assert_eq!(finding.score_id, row.id.to_string());
             if let Verdict::NotVerifiable { reason, .. } = &finding.verdict {
@@ -317,7 +317,7 @@ fn rows(store: &Store, filter: &ScoreFilter) -> Result<Vec<ScoreRecord>, StoreEr
             return Ok(rows);
         }
         rows.extend(page);
-        assert!(rows.len() < MOST_ROWS, "rows without end");
+        assert!(rows.len() < MAX_ROWS, "rows without end");
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Cases that are shown; further ones are counted.
-const MOST_SHOWN: usize = 50;
+const MAX_SHOWN: usize = 50;
 /// Columns of a case's or a scorer's name.
 const NAME: usize = 40;
 
@@ -134,7 +134,7 @@ impl Seen {
             }
             _ => {}
         }
-        while self.cases.len() > MOST_SHOWN {
+        while self.cases.len() > MAX_SHOWN {
             self.cases.pop_last();
         }
     }

@@ -17,9 +17,9 @@ use scorebox::{
 use crate::same_file::Redirected;
 
 /// Files that are looked at: those nearest to the folder.
-const MOST_FILES: usize = 5_000;
+const MAX_FILES: usize = 5_000;
 /// A larger file counts as changed when its size or its time is another: it is not read each time that it is saved.
-const MOST_READ_BYTES: u64 = 4 << 20;
+const MAX_READ_BYTES: u64 = 4 << 20;
 /// What builds leave in a folder, besides what begins with a dot.
 const NOT_SOURCES: [&str; 5] = ["target", "node_modules", "zig-out", "__pycache__", "Cargo.lock"];
 
@@ -112,7 +112,7 @@ impl Saved {
                     waiting.push_back(path);
                 } else if !self.may_count(&path, &metadata) {
                     continue;
-                } else if known.len() >= MOST_FILES {
+                } else if known.len() >= MAX_FILES {
                     self.has_left_out = true;
                     waiting.clear();
                     break;
@@ -140,7 +140,7 @@ impl Saved {
         if let Some(known) = before.filter(|it| it.modified == modified && it.bytes == bytes) {
             return Some(*known);
         }
-        let digest = match metadata.is_file() && bytes <= MOST_READ_BYTES {
+        let digest = match metadata.is_file() && bytes <= MAX_READ_BYTES {
             true => Digest::of(&fs::read(path).ok()?),
             false => Digest::of(format!("{modified:?} {bytes}").as_bytes()),
         };

@@ -14,7 +14,7 @@ use super::Card;
 use crate::{report::shell_word, same_file::file_name};
 
 /// Bytes of a configuration that is part of a command line.
-const MOST_CONFIG: usize = 2 << 10;
+const MAX_CONFIG: usize = 2 << 10;
 /// What stands for a longer one.
 const CONFIG_FILE: &str = "@config.json";
 
@@ -139,7 +139,7 @@ impl Again<'_> {
     fn config(&self) -> Option<String> {
         let config = &self.scorer.config;
         (*config != ScorerConfig::default()).then(|| match config.as_str() {
-            long if long.len() > MOST_CONFIG => CONFIG_FILE.to_owned(),
+            long if long.len() > MAX_CONFIG => CONFIG_FILE.to_owned(),
             short => short.to_owned(),
         })
     }

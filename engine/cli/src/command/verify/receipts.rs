@@ -6,7 +6,7 @@ use scorebox::{
     case::{Case, Location, Mapping},
     component_bytes::ComponentBytes,
     digest::Digest,
-    input_file::MOST_CASE_BYTES,
+    input_file::MAX_CASE_BYTES,
     judge::{RecordedFile, Recordings},
     registry::{Reference, Registry},
     store::CallStore,
@@ -22,10 +22,10 @@ impl Verify {
         &self,
         receipt: &Path,
     ) -> Result<(Receipt, ComponentBytes, Case), Failure> {
-        let receipt = Receipt::parse(&read_file_or_stdin(receipt, MOST_CASE_BYTES)?)?;
+        let receipt = Receipt::parse(&read_file_or_stdin(receipt, MAX_CASE_BYTES)?)?;
         let case_file = self.case.as_deref().unwrap_or(Path::new("-"));
         let location = Location::new(case_file.display().to_string(), 1);
-        let text = read_file_or_stdin(case_file, MOST_CASE_BYTES)?;
+        let text = read_file_or_stdin(case_file, MAX_CASE_BYTES)?;
         let case = Case::parse(text.trim_end(), 0, &Mapping::parse(&self.map)?, location)?;
         let registry = setup::registry();
         let component = match &self.component {

@@ -24,9 +24,9 @@ use crate::{
 };
 
 /// Bytes of each text that stand in the page; all of it is behind a link.
-const MOST_TEXT: usize = 64 << 10;
+const MAX_TEXT: usize = 64 << 10;
 /// Other runs that are looked through for the same case.
-const MOST_RUNS: usize = 20;
+const MAX_RUNS: usize = 20;
 
 pub(in crate::server) fn page(
     reader: &Reader,
@@ -54,7 +54,7 @@ pub(in crate::server) fn page(
     let own = store.case_name(stored.key)?;
     let name = case::name(&stored.case_id, stored.iteration, stored.attempt);
     let mut others = Vec::new();
-    for other in store.runs(MOST_RUNS)?.iter().filter(|it| it.key != run.key) {
+    for other in store.runs(MAX_RUNS)?.iter().filter(|it| it.key != run.key) {
         if let Some(there) =
             store.stored_case(other.key, &stored.case_id, stored.iteration, stored.attempt)?
         {
@@ -67,7 +67,7 @@ pub(in crate::server) fn page(
             others.push((other.spec.id.to_string(), found));
         }
     }
-    let showing = Showing::full(MOST_TEXT, &scorers);
+    let showing = Showing::full(MAX_TEXT, &scorers);
     let link = |it: &CaseName| asked.case(&run, it);
     let content = html! {
         div.title {
@@ -143,7 +143,7 @@ fn whole_parts(run: &RunRecord, name: Option<&CaseName>, case: &CaseInFull) -> M
     let Some(name) = name else { return html! {} };
     let mut parts = vec![("output", case.content.output.len())];
     parts.extend(case.content.parts.iter().map(|(field, json)| (Field::key(field), json.len())));
-    let large: Vec<_> = parts.into_iter().filter(|(_, bytes)| *bytes > MOST_TEXT).collect();
+    let large: Vec<_> = parts.into_iter().filter(|(_, bytes)| *bytes > MAX_TEXT).collect();
     html! {
         @if !large.is_empty() {
             "All of it: "

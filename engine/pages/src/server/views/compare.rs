@@ -19,7 +19,7 @@ use crate::{
 /// Cases of one page.
 const PAGE: usize = 50;
 /// Cases that are looked through for one page.
-const MOST_LOOKED: usize = 2000;
+const MAX_LOOKED: usize = 2000;
 
 /// A case of the first run, and the same of the second.
 struct Pair {
@@ -179,9 +179,9 @@ fn look(
     let mut query = CaseQuery::of_run(one.key);
     query.order = order;
     let after = after.map(|case| CaseCursor::new(case, None));
-    let found = reader.index.cases(&query, after, MOST_LOOKED + 1)?;
+    let found = reader.index.cases(&query, after, MAX_LOOKED + 1)?;
     let (mut pairs, mut keys) = (Vec::new(), Vec::new());
-    for case in found.iter().take(MOST_LOOKED) {
+    for case in found.iter().take(MAX_LOOKED) {
         if pairs.len() == PAGE {
             break;
         }

@@ -33,15 +33,15 @@ use crate::{
 /// Cases of one page.
 const PAGE: usize = 50;
 /// Cases that are counted; of more it is said that there are more.
-const MOST_COUNTED: u64 = 10_000;
+const MAX_COUNTED: u64 = 10_000;
 /// Characters of a reason in a line.
-const MOST_REASON: u32 = 240;
+const MAX_REASON: u32 = 240;
 /// Scorers of which it is said why they decided against a case.
-const MOST_REASONS: usize = 4;
+const MAX_REASONS: usize = 4;
 /// Scores that are listed of a case that nothing decided against.
-const MOST_SCORES: usize = 6;
+const MAX_SCORES: usize = 6;
 /// Runs that can be chosen to compare with.
-const MOST_CHOICES: usize = 100;
+const MAX_CHOICES: usize = 100;
 
 pub(in crate::server) fn page(
     reader: &Reader,
@@ -54,7 +54,7 @@ pub(in crate::server) fn page(
     let scorers = reader.store.scorers(run.key)?;
     let figures = figures(reader, &run)?;
     let summaries = reader.store.summaries(run.key)?;
-    let others = reader.store.runs(MOST_CHOICES + 1)?;
+    let others = reader.store.runs(MAX_CHOICES + 1)?;
     let title = format!("{}, {}", summary::suite(&run), run.spec.id);
     let reach = Reach::of(reader, state, &run)?;
     let cases = cases(reader, &run, &scorers, asked, &reach)?;
@@ -130,10 +130,10 @@ fn comparing(run: &RunRecord, others: &[RunRecord]) -> Markup {
             label { "Compare with"
                 select name="b" required {
                     option value="" { "another run" }
-                    @for other in others.iter().take(MOST_CHOICES).filter(|other| other.key != run.key) {
+                    @for other in others.iter().take(MAX_CHOICES).filter(|other| other.key != run.key) {
                         option value=(other.spec.id) { (other.spec.id.as_str()) }
                     }
-                    @if others.len() > MOST_CHOICES { option value="" disabled { "these are of the newest " (MOST_CHOICES) " runs" } }
+                    @if others.len() > MAX_CHOICES { option value="" disabled { "these are of the newest " (MAX_CHOICES) " runs" } }
                 }
             }
             button { "Compare" }
@@ -231,7 +231,7 @@ fn cases(
     let mut found = finding.cases(after, PAGE + 1)?;
     let is_more = found.len() > PAGE;
     found.truncate(PAGE);
-    let all = finding.count(MOST_COUNTED + 1)?;
+    let all = finding.count(MAX_COUNTED + 1)?;
     let hidden = without_score(reader, &query, all)?;
     let before = match (after, found.first()) {
         (Some(_), Some(first)) => page_before(finding, first, asked)?,
@@ -277,7 +277,7 @@ fn cases(
         @if !lines.is_empty() || before.is_some() {
             nav.pages aria-label="Pages of cases" {
                 span {
-                    @if all > MOST_COUNTED { "more than " (figure::count(MOST_COUNTED)) " cases" } @else { (figure::counted(all, "case", "cases")) }
+                    @if all > MAX_COUNTED { "more than " (figure::count(MAX_COUNTED)) " cases" } @else { (figure::counted(all, "case", "cases")) }
                 }
                 @if let Some(before) = &before {
                     @if !before.after.is_empty() { a href=(asked.first_page().url(run)) { "First page" } }
@@ -313,9 +313,9 @@ fn without_score(
     }
     let mut any = query.clone();
     any.order = CaseOrder::AsRead;
-    let all = reader.index.finding(&any)?.count(MOST_COUNTED + 1)?;
+    let all = reader.index.finding(&any)?.count(MAX_COUNTED + 1)?;
     Ok(match all.saturating_sub(shown) {
-        _ if all > MOST_COUNTED => Some("Cases without a score are not shown.".to_owned()),
+        _ if all > MAX_COUNTED => Some("Cases without a score are not shown.".to_owned()),
         0 => None,
         1 => Some("1 case without a score is not shown.".to_owned()),
         hidden => Some(format!("{} cases without a score are not shown.", figure::count(hidden))),
@@ -334,7 +334,7 @@ fn line(
     let Some(name) = reader.store.case_name(found.key)? else {
         return Ok(html! { tr { td colspan="4" { span.aside { "a case that was removed" } } } });
     };
-    let says = reader.store.case_says(found.key, MOST_REASON)?;
+    let says = reader.store.case_says(found.key, MAX_REASON)?;
     let by_assertions = by_assertions(reader, run, found)?;
     Ok(html! {
         tr.link data-row {
@@ -409,22 +409,22 @@ fn why(
     html! {
         @if shown.is_empty() {
             span.aside {
-                @for (index, saying) in scored.iter().take(MOST_SCORES).enumerate() {
+                @for (index, saying) in scored.iter().take(MAX_SCORES).enumerate() {
                     @if index > 0 { ", " }
                     (Said::line(id(saying), 60)) " "
                     (said_score(scorers, saying))
                 }
-                (left_out(scored.len(), MOST_SCORES))
+                (left_out(scored.len(), MAX_SCORES))
             }
         }
-        @for (index, saying) in shown.iter().take(MOST_REASONS).enumerate() {
+        @for (index, saying) in shown.iter().take(MAX_REASONS).enumerate() {
             @if index > 0 { br; }
             b { (Said::line(id(saying), 60)) } " "
             (said_score(scorers, saying))
             @if let Some(said) = &saying.said { span.aside { ": " (Said::line(said, 240)) } }
             @if let Some(decided) = of(saying) { (decided.assertions()) }
         }
-        @if shown.len() > MOST_REASONS { br; span.aside { (left_out(shown.len(), MOST_REASONS)) } }
+        @if shown.len() > MAX_REASONS { br; span.aside { (left_out(shown.len(), MAX_REASONS)) } }
     }
 }
 

@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// Runs that are looked through for one page.
-const MOST_RUNS: usize = 500;
+const MAX_RUNS: usize = 500;
 /// Runs that are shown on one page.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 /// Runs that can be looked back to.
-const MOST_SKIPPED: usize = 10_000;
+const MAX_SKIPPED: usize = 10_000;
 
 pub(in crate::server) fn page(
     reader: &Reader,
@@ -33,7 +33,7 @@ pub(in crate::server) fn page(
     id: &str,
     skip: usize,
 ) -> Result<Markup, Trouble> {
-    let skip = skip.min(MOST_SKIPPED);
+    let skip = skip.min(MAX_SKIPPED);
     let Found { runs: of_runs, unread, older } = found(reader, id, skip)?;
     if of_runs.is_empty() && unread == 0 && skip == 0 && older.is_none() {
         return Err(Trouble::Missing("No run has a scorer of this name.".to_owned()));
@@ -107,7 +107,7 @@ struct Found {
 /// Looks through the runs that are left without the newest `skip`.
 fn found(reader: &Reader, id: &str, skip: usize) -> Result<Found, Trouble> {
     let mut found = Found { runs: Vec::new(), unread: 0, older: None };
-    let end = skip + MOST_RUNS;
+    let end = skip + MAX_RUNS;
     let runs = reader.store.runs(end + 1)?;
     for (index, run) in runs.into_iter().enumerate().skip(skip) {
         if index == end {
@@ -117,7 +117,7 @@ fn found(reader: &Reader, id: &str, skip: usize) -> Result<Found, Trouble> {
         let scorers = reader.store.scorers(run.key)?;
         let scorer = scorers.into_iter().map(|it| it.spec).find(|it| it.scorer_id == id);
         let Some(scorer) = scorer else { continue };
-        if found.runs.len() == MOST_SHOWN {
+        if found.runs.len() == MAX_SHOWN {
             found.older = Some(index);
             break;
         }
@@ -132,7 +132,7 @@ fn found(reader: &Reader, id: &str, skip: usize) -> Result<Found, Trouble> {
         }
         found.runs.push(OfRun { run, figures, scorer, changes: Vec::new() });
     }
-    found.older = found.older.filter(|older| *older <= MOST_SKIPPED);
+    found.older = found.older.filter(|older| *older <= MAX_SKIPPED);
     Ok(found)
 }
 

@@ -20,9 +20,9 @@ use contract::Contract;
 use outside::Outside;
 
 /// Bytes of a module at most. Those of the languages that were tried have 25 kB to 13 MB.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// Functions of a module that is made lean: above, what two functions have in common takes long to find.
-const MOST_LEAN_FUNCTIONS: usize = 50_000;
+const MAX_LEAN_FUNCTIONS: usize = 50_000;
 
 /// Makes the component of a core module that exports the contract's functions, with the contract in it.
 ///
@@ -42,7 +42,7 @@ pub fn component_of_module(module: &[u8]) -> Result<Vec<u8>, BuildError> {
     }
     let plan = outside.plan(&contract)?;
     let mut module = merge::merge(module, &outside, &plan)?;
-    if outside.functions() <= MOST_LEAN_FUNCTIONS {
+    if outside.functions() <= MAX_LEAN_FUNCTIONS {
         module = lean(&module)?;
     }
     let mut module = names::shorten(&module)?;

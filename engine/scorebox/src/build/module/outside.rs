@@ -10,7 +10,7 @@ use wasmparser::{
 use crate::contract::CONTRACT_VERSION;
 
 use super::{
-    BuildError, MOST_BYTES, ModuleError,
+    BuildError, MAX_BYTES, ModuleError,
     contract::{Contract, Signature},
     preview1::Preview1,
 };
@@ -73,8 +73,8 @@ fn invalid(error: BinaryReaderError) -> BuildError {
 
 /// Refuses what is not a core module that a scorer can be.
 fn must_be_valid(module: &[u8]) -> Result<(), BuildError> {
-    if module.len() > MOST_BYTES {
-        return Err(ModuleError::TooLarge { bytes: module.len(), most: MOST_BYTES }.into());
+    if module.len() > MAX_BYTES {
+        return Err(ModuleError::TooLarge { bytes: module.len(), most: MAX_BYTES }.into());
     }
     if Parser::is_component(module) {
         return Err(ModuleError::Component.into());

@@ -121,7 +121,7 @@ fn bytes_that_are_not_a_module_are_refused() {
     assert!(refused(&shared).contains("threads must be enabled"));
     let wide = wat::parse_str(r#"(module (memory i64 1))"#).unwrap();
     assert!(refused(&wide).contains("memory64 must be enabled"));
-    let large = vec![0; MOST_BYTES + 1];
+    let large = vec![0; MAX_BYTES + 1];
     assert_eq!(refused(&large), "it has 67108865 bytes, more than 67108864");
 }
 

@@ -10,7 +10,7 @@ use super::{Guest, Missed, part};
 pub(super) const CASE_BYTES: usize = 184;
 pub(super) const CASE_ALIGN: u32 = 8;
 /// Bytes of a text that a component model's string can have at most.
-const MOST_TEXT_BYTES: usize = (1 << 31) - 1;
+const MAX_TEXT_BYTES: usize = (1 << 31) - 1;
 /// Bytes of a place for a text: where it is, and its length.
 const TEXT_BYTES: usize = 8;
 /// Bytes of a number.
@@ -58,7 +58,7 @@ impl Fields<'_, '_> {
     }
 
     fn text(&mut self, text: &str) -> Result<(), Missed> {
-        let fits = text.len() <= MOST_TEXT_BYTES;
+        let fits = text.len() <= MAX_TEXT_BYTES;
         let length = u32::try_from(text.len()).ok().filter(|_| fits).ok_or(Missed)?;
         self.write()?;
         let at = self.guest.allocate(1, text.len())?;

@@ -51,7 +51,7 @@ pub(super) use kept::Room;
 pub(super) use trust::Trust;
 
 /// Globals of an instance that is kept: each is set back after each score.
-const MOST_KEPT_GLOBALS: usize = 16;
+const MAX_KEPT_GLOBALS: usize = 16;
 
 /// Nothing came of it; the component has to be asked.
 #[derive(Debug, PartialEq)]
@@ -166,7 +166,7 @@ impl CoreCall {
         let globals = changing.map(|export| data.get_export_index(export.name()));
         let globals: Vec<ModuleExport> = globals.collect::<Option<_>>()?;
         let tables = |module: &Module| module.resources_required().num_tables;
-        let can_be_kept = globals.len() <= MOST_KEPT_GLOBALS
+        let can_be_kept = globals.len() <= MAX_KEPT_GLOBALS
             && tables(data).saturating_add(tables(code)) <= KEPT_TABLES;
         Some(CoreCall {
             linker: linker.clone(),

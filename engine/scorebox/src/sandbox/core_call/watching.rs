@@ -69,7 +69,7 @@ const REGISTER_FOR_WRITES: u64 = 1 << 1;
 const MARK: u64 = 1;
 
 /// The largest memory that is watched. The kernel looks at each page of one that is, used or not, and has page tables for all of it.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 impl Watcher {
     /// `None` where the system has no such thing, or does not let this process have it, as in some containers.
@@ -86,7 +86,7 @@ impl Watcher {
     pub(super) fn watch(self: &Arc<Watcher>, memory: &[u8]) -> Option<Watch> {
         let Range { start, end } = memory.as_ptr_range();
         let is_in_pages = |at: *const u8| at.addr().is_multiple_of(rustix::param::page_size());
-        let can_be_watched = memory.len() <= MOST_BYTES && is_in_pages(start) && is_in_pages(end);
+        let can_be_watched = memory.len() <= MAX_BYTES && is_in_pages(start) && is_in_pages(end);
         (can_be_watched && process::id() == self.process).then_some(())?;
         let range = PageRange { start: start.addr() as u64, length: memory.len() as u64 };
         let mut register = Register { range, mode: REGISTER_FOR_WRITES, requests: 0 };

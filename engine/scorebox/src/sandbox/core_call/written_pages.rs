@@ -10,9 +10,9 @@ use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 use super::watching::Watch;
 
 /// Stretches of written pages that one question finds; a memory with more of them counts as unknown.
-const MOST_STRETCHES: usize = 32;
+const MAX_STRETCHES: usize = 32;
 /// Bytes of written pages that one question finds; with more of them it counts as unknown.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// A stretch of pages, as the kernel writes it.
 #[repr(C)]
@@ -95,13 +95,13 @@ impl PageMap {
         let begin = memory.as_ptr().addr();
         let first_page = begin - begin % page_bytes;
         let end = begin.checked_add(memory.len())?.checked_next_multiple_of(page_bytes)?;
-        let mut regions = [PageRegion::default(); MOST_STRETCHES];
+        let mut regions = [PageRegion::default(); MAX_STRETCHES];
         let kinds = match watch {
             None => since_mapped(),
             Some(watch) if watch.is_of(memory) => since_watched(),
             Some(_) => return None,
         };
-        let walk_end = self.ask(first_page..end, kinds, MOST_BYTES / page_bytes, &mut regions)?;
+        let walk_end = self.ask(first_page..end, kinds, MAX_BYTES / page_bytes, &mut regions)?;
         (walk_end == end as u64).then_some(())?;
         let length = memory.len();
         let stretches = regions.into_iter().take_while(|region| region.end > 0);
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn more_than_one_question_finds_is_unknown() {
-        with_memory(MOST_BYTES + (64 << 10), |pages, memory, _| {
+        with_memory(MAX_BYTES + (64 << 10), |pages, memory, _| {
             memory.fill(1);
             assert!(pages.written(memory, None).is_none());
         });
-        let stretches = MOST_STRETCHES + 1;
+        let stretches = MAX_STRETCHES + 1;
         with_memory(2 * stretches * rustix::param::page_size(), |pages, memory, page| {
             memory.chunks_mut(2 * page).take(stretches).for_each(|chunk| chunk[0] = 1);
             // A kernel that hands out several pages at once has written more of them in fewer stretches.

@@ -13,7 +13,7 @@ use super::{
 
 /// Globals of a main module: each is an import of the code and a symbol of every instance. A language that links its
 /// libraries when a component is built (Python) has one for each symbol that they share.
-const MOST_GLOBALS: usize = 1024;
+const MAX_GLOBALS: usize = 1024;
 /// Bytes of a page of memory.
 const PAGE_BYTES: u64 = 64 << 10;
 
@@ -185,7 +185,7 @@ impl<'a> CoreModule<'a> {
         if self.starts {
             return refuse("has a start function");
         }
-        if self.globals.len() > MOST_GLOBALS {
+        if self.globals.len() > MAX_GLOBALS {
             return refuse("has too many globals");
         }
         if self.globals.iter().any(Option::is_none) {

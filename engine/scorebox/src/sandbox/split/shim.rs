@@ -8,15 +8,15 @@ use wasmparser::{BinaryReader, CodeSectionReader, FuncType, Operator};
 use super::module::{CoreModule, section};
 
 /// Functions of a shim: as many as a component has imports that use its memory.
-const MOST_FUNCTIONS: usize = 256;
+const MAX_FUNCTIONS: usize = 256;
 /// Parameters of a function of a shim: the canonical ABI's, with one for the result.
-const MOST_PARAMETERS: usize = 17;
+const MAX_PARAMETERS: usize = 17;
 /// Results of one: the canonical ABI has more in memory.
-const MOST_RESULTS: usize = 1;
+const MAX_RESULTS: usize = 1;
 /// Bytes of a shim: names included.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 /// Elements of its table.
-const MOST_ELEMENTS: u64 = MOST_FUNCTIONS as u64;
+const MAX_ELEMENTS: u64 = MAX_FUNCTIONS as u64;
 
 /// The sections of a shim, by number and content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,9 +35,9 @@ impl Shim {
         let sections = module.sections.iter().filter(|(id, _)| *id != section::CUSTOM);
         let bytes: usize = module.sections.iter().map(|(_, content)| content.len()).sum();
         let [table] = module.tables.as_slice() else { return None };
-        let fits = bytes <= MOST_BYTES
-            && module.functions.len() <= MOST_FUNCTIONS
-            && table.initial <= MOST_ELEMENTS
+        let fits = bytes <= MAX_BYTES
+            && module.functions.len() <= MAX_FUNCTIONS
+            && table.initial <= MAX_ELEMENTS
             && !table.table64
             && !table.shared
             && module.types.iter().all(|ty| ty.as_ref().is_some_and(is_small));
@@ -55,7 +55,7 @@ impl Shim {
 }
 
 fn is_small(ty: &FuncType) -> bool {
-    ty.params().len() <= MOST_PARAMETERS && ty.results().len() <= MOST_RESULTS
+    ty.params().len() <= MAX_PARAMETERS && ty.results().len() <= MAX_RESULTS
 }
 
 /// Whether all functions hand their parameters to a function of the table, and do nothing else.

@@ -9,16 +9,16 @@ use crate::stats::{
 };
 
 /// Ways that are counted; those of which the same errors are in a group are one. Twenty cases have fewer.
-const MOST_COUNTED: f64 = 200_000.0;
+const MAX_COUNTED: f64 = 200_000.0;
 
 /// Different numbers among which ways may be that few: of more, even those to choose two are too many.
-const MOST_DIFFERENT: usize = 1_000;
+const MAX_DIFFERENT: usize = 1_000;
 
 /// How often ways are drawn if they are too many.
 const DRAWS: u32 = 9_999;
 
 /// Cases that are put into a group by drawing. Of more, the difference is so close to normal that Student's t gives the same.
-const MOST_DRAWN: usize = 200;
+const MAX_DRAWN: usize = 200;
 
 /// What is rounding in a variance of numbers of which the largest is 1.
 const ROUNDING: f64 = 1e-14;
@@ -303,7 +303,7 @@ fn counted(strata: &Strata) -> Option<Vec<(f64, f64)>> {
     let single = strata.single();
     let all = multiplicities(strata.group.iter().chain(&strata.others).copied());
     let chosen = strata.group.len().min(strata.others.len());
-    if of_pairs > MOST_COUNTED || of_pairs * choices(&all, chosen) > MOST_COUNTED {
+    if of_pairs > MAX_COUNTED || of_pairs * choices(&all, chosen) > MAX_COUNTED {
         return None;
     }
     let signed = signed_sums(&distances);
@@ -345,7 +345,7 @@ fn signed_sums(distances: &[(f64, usize)]) -> Vec<(f64, f64)> {
 
 /// In how many ways so many numbers can be chosen, those with the same numbers being one; infinite if they are too many to count.
 fn choices(numbers: &[(f64, usize)], chosen: usize) -> f64 {
-    if numbers.len() > MOST_DIFFERENT {
+    if numbers.len() > MAX_DIFFERENT {
         return f64::INFINITY;
     }
     let mut ways = vec![0.0; chosen + 1];
@@ -361,7 +361,7 @@ fn choices(numbers: &[(f64, usize)], chosen: usize) -> f64 {
             }
             *way = window;
         }
-        if ways[chosen] > MOST_COUNTED {
+        if ways[chosen] > MAX_COUNTED {
             return f64::INFINITY;
         }
     }
@@ -405,7 +405,7 @@ fn drawn(strata: &Strata) -> Option<Vec<(f64, f64)>> {
     let single = strata.single();
     let pairs: Vec<f64> = strata.pairs.iter().copied().filter(|it| *it != 0.0).collect();
     let chosen = strata.group.len().min(strata.others.len());
-    if pairs.len() + chosen > MOST_DRAWN {
+    if pairs.len() + chosen > MAX_DRAWN {
         return None;
     }
     let mut all: Vec<f64> = strata.group.iter().chain(&strata.others).copied().collect();

@@ -7,10 +7,10 @@ use crate::stats::{
 };
 
 /// Cases whose orders are all counted: 362,880.
-const MOST_COUNTED: usize = 9;
+const MAX_COUNTED: usize = 9;
 
 /// Cases of which orders are drawn. Of more, Student's t gives the same.
-const MOST_DRAWN: usize = 30;
+const MAX_DRAWN: usize = 30;
 
 /// How often they are drawn.
 const DRAWS: u32 = 9_999;
@@ -31,8 +31,8 @@ pub fn rank_trend(numbers: &[f64], errors: &[f64]) -> Option<(f64, f64)> {
     }
     let (few, many) = fewer_first(from_commonest(numbers), from_commonest(errors));
     let p = match few.len() {
-        _ if numbers.len() <= MOST_COUNTED => counted(&few, many),
-        0..=MOST_DRAWN => drawn(&few, many),
+        _ if numbers.len() <= MAX_COUNTED => counted(&few, many),
+        0..=MAX_DRAWN => drawn(&few, many),
         _ => student_trend(rho, numbers.len()),
     };
     Some((rho, p))

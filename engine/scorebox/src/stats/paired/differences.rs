@@ -1,11 +1,11 @@
 //! Pairs of numbers that come one by one, and what they say together: means, the difference with its interval, its test and its
-//! size. Holds at most [`MOST_PERMUTED`] differences.
+//! size. Holds at most [`MAX_PERMUTED`] differences.
 
 use std::ops::RangeInclusive;
 
 use super::{
     PairedTest, Passes, Spread, TestMethod,
-    permutation::{MOST_PERMUTED, permutation_test, student_test},
+    permutation::{MAX_PERMUTED, permutation_test, student_test},
 };
 use crate::stats::{
     ENOUGH_CASES, ENOUGH_TO_DRAW, Interval, IntervalMethod, Mean,
@@ -50,7 +50,7 @@ impl Differences {
         self.mean.add(difference);
         self.up += u64::from(difference > 0.0);
         self.down += u64::from(difference < 0.0);
-        match self.mean.count() <= MOST_PERMUTED as u64 {
+        match self.mean.count() <= MAX_PERMUTED as u64 {
             true => self.held.push(difference),
             false => self.held = Vec::new(),
         }
@@ -136,7 +136,7 @@ impl Differences {
             let p = coin_beyond(self.up, self.up + self.down);
             return Some(PairedTest { p, method: TestMethod::Exact });
         }
-        if self.pairs() <= MOST_PERMUTED as u64 {
+        if self.pairs() <= MAX_PERMUTED as u64 {
             return permutation_test(&self.held);
         }
         student_test(&self.mean).map(|p| PairedTest { p, method: TestMethod::StudentT })

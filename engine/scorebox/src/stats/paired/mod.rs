@@ -21,7 +21,7 @@ pub use differences::Differences;
 pub use holm::holm;
 #[cfg(test)]
 pub(super) use permutation::student_test;
-pub use permutation::{MOST_PERMUTED, PairedTest, TestMethod, permutation_test};
+pub use permutation::{MAX_PERMUTED, PairedTest, TestMethod, permutation_test};
 pub use size::{POWER, Spread, cases_needed, fewest_cases, smallest_difference};
 
 #[cfg(test)]

@@ -16,14 +16,14 @@ use crate::stats::{
 };
 
 /// Differences of which all swaps are counted: a million ways.
-const MOST_COUNTED: usize = 20;
+const MAX_COUNTED: usize = 20;
 
 /// How often swaps are drawn if there are too many to count.
 const DRAWS: u64 = 9_999;
 
 /// Differences that [`Differences`](super::Differences) holds to be swapped. The mean of more is so close to normal that Student's t
 /// gives the same.
-pub const MOST_PERMUTED: usize = 20_000;
+pub const MAX_PERMUTED: usize = 20_000;
 
 /// What is rounding, as a part of the sum of all distances.
 const ROUNDING: f64 = 1e-12;
@@ -74,7 +74,7 @@ pub fn permutation_test(differences: &[f64]) -> Option<PairedTest> {
     let largest = some.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
     let some: Vec<f64> = some.into_iter().map(|it| it / largest).collect();
     Some(match some.len() {
-        0..=MOST_COUNTED => PairedTest { p: counted(&some), method: TestMethod::Exact },
+        0..=MAX_COUNTED => PairedTest { p: counted(&some), method: TestMethod::Exact },
         _ => PairedTest { p: drawn(&some), method: TestMethod::Seeded },
     })
 }

@@ -8,7 +8,7 @@ use crate::stats::distributions::{CONFIDENCE, at_least, chance_for_at_least, nor
 pub const POWER: f64 = 0.8;
 
 /// Beyond this, a number of cases says no more than "never".
-const MOST_CASES: f64 = 1e15;
+const MAX_CASES: f64 = 1e15;
 
 /// How the differences of cases vary.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ fn cases_with_changes(share: f64, tests: u64) -> Option<u64> {
     let are_enough = |cases: u64| at_least(fewest, cases, share) >= POWER;
     let mut enough = fewest;
     while !are_enough(enough) {
-        enough = enough.checked_mul(2).filter(|cases| (*cases as f64) < MOST_CASES)?;
+        enough = enough.checked_mul(2).filter(|cases| (*cases as f64) < MAX_CASES)?;
     }
     let mut too_few = if enough == fewest { return Some(enough) } else { enough / 2 };
     while enough - too_few > 1 {
@@ -72,7 +72,7 @@ pub fn cases_needed(spread: Spread, difference: f64, tests: u64) -> Option<u64> 
     let variance = (stddev * stddev).max(least);
     let (error, power) = quantiles(tests);
     let cases = (error + power).powi(2) * variance + error * error / 2.0;
-    let is_number = spread.stddev > 0.0 && difference > 0.0 && cases < MOST_CASES;
+    let is_number = spread.stddev > 0.0 && difference > 0.0 && cases < MAX_CASES;
     if !is_number {
         return None;
     }

@@ -53,7 +53,7 @@ fn few_differences_have_a_drawn_interval_and_many_students_within_the_scale() {
 #[test]
 fn more_differences_than_are_held_are_tested_by_their_mean_and_deviation() {
     let pair = |n: u32| (0.5, f64::from(n % 100) / 99.0);
-    let many = differences((0..MOST_PERMUTED as u32 + 1).map(pair));
+    let many = differences((0..MAX_PERMUTED as u32 + 1).map(pair));
     assert_eq!(many.test().unwrap().method, TestMethod::StudentT);
     let held = differences((0..2000).map(pair)).test().unwrap();
     assert_eq!(held.method, TestMethod::Seeded);

@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// Words of a search that are looked for.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 /// Letters from which on a word is also found where it begins another. So many are in the index of beginnings; shorter
 /// beginnings are those of almost all words.
 const LEAST_BEGINNING: usize = 3;
 /// Bytes of a search.
-const MOST_SEARCH_BYTES: usize = 1000;
+const MAX_SEARCH_BYTES: usize = 1000;
 
 /// Which cases of a run are meant: those for which everything that is set here holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl CaseOrder {
 #[non_exhaustive]
 pub enum WordsError {
     /// Too long.
-    #[error("a search has at most {MOST_SEARCH_BYTES} bytes and {MOST_WORDS} words")]
+    #[error("a search has at most {MAX_SEARCH_BYTES} bytes and {MAX_WORDS} words")]
     TooLong,
     /// Nothing that could be found.
     #[error("there is no letter or digit in the search")]
@@ -112,13 +112,13 @@ impl CaseQuery {
     /// # Errors
     /// The search is too long, or has no word.
     pub fn with_search(mut self, search: &str) -> Result<CaseQuery, WordsError> {
-        if search.len() > MOST_SEARCH_BYTES {
+        if search.len() > MAX_SEARCH_BYTES {
             return Err(WordsError::TooLong);
         }
         self.words = words(search);
         match self.words.len() {
             0 => Err(WordsError::NoWord),
-            1..=MOST_WORDS => Ok(self),
+            1..=MAX_WORDS => Ok(self),
             _ => Err(WordsError::TooLong),
         }
     }
