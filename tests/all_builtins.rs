@@ -1,5 +1,5 @@
-//! A suite of all built-in scorers that need no judge, for the tests that run all of them. Nothing is asserted here but that they
-//! load.
+//! A suite of all built-in scorers that need no judge, for the tests that run all of them. Nothing is asserted here but
+//! that they load.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Once};
 

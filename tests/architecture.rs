@@ -1,6 +1,6 @@
-//! ARCHITECTURE.md's tables against the code. Each room calls what its line names and nothing else, and no room calls, over
-//! whichever others, itself; nor do the files of a room. Each format has the version that its line names. Looks at imports, paths
-//! and constants, and at no test.
+//! ARCHITECTURE.md's tables against the code. Each room calls what its line names and nothing else, and no room calls,
+//! over whichever others, itself; nor do the files of a room. Each format has the version that its line names. Looks at
+//! imports, paths and constants, and at no test.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -270,7 +270,8 @@ fn no_room_calls_itself_over_others() {
     assert_eq!(circle(&arrows), Some(vec!["b", "c", "d", "b"]));
 }
 
-/// A folder with a map of its files (`mod.rs`, or `lib.rs` and `main.rs` of a crate), and how its files call one another.
+/// A folder with a map of its files (`mod.rs`, or `lib.rs` and `main.rs` of a crate), and how its files call one
+/// another.
 struct Folder {
     map: PathBuf,
     /// `crate::` in a crate's own folder; else `super::`, and from anywhere `crate::ROOM::`.
@@ -297,8 +298,8 @@ fn folders(path: &Path) -> Vec<Folder> {
     found
 }
 
-/// Which of a folder's files import which, with what is below them; a name that the folder's map gives on counts as one of
-/// the file that it is from. What the map itself has is every file's.
+/// Which of a folder's files import which, with what is below them; a name that the folder's map gives on counts as one
+/// of the file that it is from. What the map itself has is every file's.
 fn files_of(folder: &Folder) -> Arrows {
     let map = code(&folder.map);
     let visible = ["pub(crate) ", "pub(super) ", "pub ", ""];

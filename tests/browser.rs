@@ -1,6 +1,6 @@
 //! A real Chromium that tests drive through its driver (W3C WebDriver, JSON over HTTP on the loopback interface), and
-//! axe-core, which finds what keeps people out. Knows nothing of scorebox. Where no browser is installed, tests say that
-//! they were left out.
+//! axe-core, which finds what keeps people out. Knows nothing of scorebox. Where no browser is installed, tests say
+//! that they were left out.
 //!
 //! The client is written here: those that there are turn on features of shared crates, with which the sandbox would be
 //! compiled a second time for the tests.
@@ -34,8 +34,8 @@ impl Drop for Browser {
     }
 }
 
-/// A driver of browsers, and its port, which it takes for both kinds of addresses: it ends if another process has taken one of the two
-/// meanwhile.
+/// A driver of browsers, and its port, which it takes for both kinds of addresses: it ends if another process has taken
+/// one of the two meanwhile.
 fn driver(temporary: &Path) -> std::io::Result<(Child, u16)> {
     for _ in 0..5 {
         let mut driver = Command::new("chromedriver")
@@ -135,8 +135,8 @@ impl Browser {
         self.command("actions", &press);
     }
 
-    /// What keeps people out of the page that is shown: the rules that it breaks, with the elements; those that axe-core
-    /// calls serious or critical.
+    /// What keeps people out of the page that is shown: the rules that it breaks, with the elements; those that
+    /// axe-core calls serious or critical.
     pub(crate) fn barriers(&self) -> Vec<String> {
         self.script(AXE);
         let found = self.script_that_waits(

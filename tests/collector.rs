@@ -1,5 +1,5 @@
-//! An OpenTelemetry collector on the loopback interface, over HTTP and over gRPC, that keeps what it is sent, and ones that
-//! misbehave. Knows nothing of scorebox.
+//! An OpenTelemetry collector on the loopback interface, over HTTP and over gRPC, that keeps what it is sent, and ones
+//! that misbehave. Knows nothing of scorebox.
 
 use std::{
     collections::BTreeMap,
@@ -67,8 +67,8 @@ pub(crate) struct Collector {
     _runtime: Option<tokio::runtime::Runtime>,
 }
 
-/// The certificate of `localhost`, which `authority.pem` in the same folder signed, and its key. They are for these tests,
-/// and valid until 2126.
+/// The certificate of `localhost`, which `authority.pem` in the same folder signed, and its key. They are for these
+/// tests, and valid until 2126.
 pub(crate) const SIGNED: [&str; 2] =
     [include_str!("certificates/localhost.pem"), include_str!("certificates/localhost.key.pem")];
 

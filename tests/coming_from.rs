@@ -1,4 +1,5 @@
-//! The examples of docs/coming-from.md do what the page says: each section's suite runs over its case, with the script that is beside it.
+//! The examples of docs/coming-from.md do what the page says: each section's suite runs over its case, with the script
+//! that is beside it.
 
 use std::{fs, path::Path};
 
@@ -26,7 +27,8 @@ impl<'p> Section<'p> {
         self.blocks.iter().filter(is_it).map(|(_, text)| *text).collect()
     }
 
-    /// Its suite and cases as files. A configuration of the other tool may be JSON as well: only lines with an output are cases.
+    /// Its suite and cases as files. A configuration of the other tool may be JSON as well: only lines with an output
+    /// are cases.
     fn written(&self, suite: &str) -> Folder {
         let folder = Folder::new();
         folder.write("suite.toml", suite);

@@ -1,5 +1,5 @@
-//! `scorebox add` and `remove` with a real registry: what is shown, what a suite and its lock say then, and what is refused with nothing
-//! changed.
+//! `scorebox add` and `remove` with a real registry: what is shown, what a suite and its lock say then, and what is
+//! refused with nothing changed.
 
 use std::{fs, net::TcpListener};
 

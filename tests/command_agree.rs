@@ -18,7 +18,8 @@ fn begin() -> Folder {
     folder
 }
 
-/// A run in which the scorer `s`, which only measures, gives each case this score; with what the cases say about themselves.
+/// A run in which the scorer `s`, which only measures, gives each case this score; with what the cases say about
+/// themselves.
 pub(crate) fn scored(cases: &[(f64, &str)]) -> Folder {
     let folder = Folder::new();
     let mut lines = String::new();
@@ -132,8 +133,8 @@ fn a_scorer_against_the_labels_of_people() {
     ");
 }
 
-/// What `figures.py` of the example printed, with scikit-learn 1.9.1, SciPy 1.17.1 and krippendorff 0.9.0; errors by Python's
-/// `math.fsum`.
+/// What `figures.py` of the example printed, with scikit-learn 1.9.1, SciPy 1.17.1 and krippendorff 0.9.0; errors by
+/// Python's `math.fsum`.
 #[test]
 fn the_figures_of_real_labels_are_those_of_other_programs() {
     let folder = begin();

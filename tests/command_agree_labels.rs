@@ -10,7 +10,8 @@ use crate::{
     fixture::Folder,
 };
 
-/// A run of 40 cases of a scorer `s`, written in JavaScript, with what each case is beside its id and output, by its number.
+/// A run of 40 cases of a scorer `s`, written in JavaScript, with what each case is beside its id and output, by its
+/// number.
 fn run_of(script: &str, case: impl Fn(usize) -> String) -> Folder {
     let folder = Folder::new();
     let mut lines = String::new();
@@ -289,7 +290,8 @@ fn labels_are_all_of_one_part_of_the_cases() {
 
 #[test]
 fn labels_are_where_most_cases_have_one() {
-    // The metadata of the first case has a stray label, and that of others something that is not a label; both parts have grades of all.
+    // The metadata of the first case has a stray label, and that of others something that is not a label; both parts
+    // have grades of all.
     let folder = run_of(HIGHER, |n| {
         let (label, stray) = (u8::from(n >= 20), if n == 0 { "1" } else { "[]" });
         format!(

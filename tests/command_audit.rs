@@ -1,4 +1,5 @@
-//! `scorebox audit`: what it says about published scorers that are as they should be, and which checks fail for those that are not.
+//! `scorebox audit`: what it says about published scorers that are as they should be, and which checks fail for those
+//! that are not.
 
 use std::fs;
 

@@ -1,5 +1,6 @@
-//! `scorebox build` of C, Zig, Go and AssemblyScript with compilers that are missing, too old, that fail, or make what is not a
-//! scorer; and of core modules. Compilers here are scripts of a line. What real ones build is compared by `tests/languages/build`.
+//! `scorebox build` of C, Zig, Go and AssemblyScript with compilers that are missing, too old, that fail, or make what
+//! is not a scorer; and of core modules. Compilers here are scripts of a line. What real ones build is compared by
+//! `tests/languages/build`.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

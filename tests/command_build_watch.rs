@@ -1,5 +1,5 @@
-//! `scorebox build --watch`: each save builds again and scores the sample cases, what is wrong with a save does not end it, and
-//! Ctrl-C does.
+//! `scorebox build --watch`: each save builds again and scores the sample cases, what is wrong with a save does not end
+//! it, and Ctrl-C does.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! `scorebox bundle`: one file that runs where nothing else of a suite is, gives the scores that the suite gives, and has the same
-//! bytes wherever it is made; every command that takes it; and what cannot be bundled.
+//! `scorebox bundle`: one file that runs where nothing else of a suite is, gives the scores that the suite gives, and
+//! has the same bytes wherever it is made; every command that takes it; and what cannot be bundled.
 
 use std::fs;
 
@@ -35,8 +35,8 @@ const CASES: &str = r#"{"id": "a", "output": "one two", "groundTruth": "one two"
 {"id": "c", "output": "", "groundTruth": "one three"}
 "#;
 
-/// What a suite of several files names in all ways that there are, below `project`: built-in, a file, a script, and published, locked
-/// and fetched.
+/// What a suite of several files names in all ways that there are, below `project`: built-in, a file, a script, and
+/// published, locked and fetched.
 pub(crate) fn project() -> Folder {
     let folder = Folder::new();
     for name in ["suites", "common", "scorers"] {

@@ -1,5 +1,5 @@
-//! `scorebox card`: what the page of a scorer says, that others get the same page by the command lines on it, and that texts of strangers
-//! do nothing in it.
+//! `scorebox card`: what the page of a scorer says, that others get the same page by the command lines on it, and that
+//! texts of strangers do nothing in it.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,5 @@
-//! `scorebox card` where there is no page: wrong arguments, scorers with mistakes, an interrupt. Which pages there are is in `command_card`.
+//! `scorebox card` where there is no page: wrong arguments, scorers with mistakes, an interrupt. Which pages there are
+//! is in `command_card`.
 
 use std::{
     fs,

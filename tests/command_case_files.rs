@@ -1,4 +1,5 @@
-//! Files of cases that lack something, or are something else: what --map says and no case has, files without a case, other formats.
+//! Files of cases that lack something, or are something else: what --map says and no case has, files without a case,
+//! other formats.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};

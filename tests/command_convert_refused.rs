@@ -1,4 +1,5 @@
-//! `scorebox convert` of files that are refused: formats that cannot be told apart, damage, encodings, characters that cannot be seen.
+//! `scorebox convert` of files that are refused: formats that cannot be told apart, damage, encodings, characters that
+//! cannot be seen.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Cases whose task failed: no scorer runs, every scorer that is for them has an error, and it stays so whoever scores, resumes,
-//! reuses, merges or verifies.
+//! Cases whose task failed: no scorer runs, every scorer that is for them has an error, and it stays so whoever scores,
+//! resumes, reuses, merges or verifies.
 
 use std::fs;
 

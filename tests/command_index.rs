@@ -1,5 +1,5 @@
-//! `scorebox index` with a real registry: what is written of published scorers, its serial number and signature, where it is published, and what
-//! `scorebox add` makes of an index.
+//! `scorebox index` with a real registry: what is written of published scorers, its serial number and signature, where
+//! it is published, and what `scorebox add` makes of an index.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What asking judges costs, and the budgets of calls, tokens and US dollars that end it: who may have one, and what makes it
-//! impossible to keep. With a real server of OpenAI's protocol on the loopback interface.
+//! What asking judges costs, and the budgets of calls, tokens and US dollars that end it: who may have one, and what
+//! makes it impossible to keep. With a real server of OpenAI's protocol on the loopback interface.
 
 use std::{
     fs,
@@ -374,8 +374,8 @@ fn what_a_refusal_consumes_counts_in_the_budget_and_is_said() {
     assert!(run.stderr.contains(said), "{run}");
 }
 
-/// The server takes forms and ignores them, so that the first question is asked with a schema and in words, and two greetings
-/// are asked for in between.
+/// The server takes forms and ignores them, so that the first question is asked with a schema and in words, and two
+/// greetings are asked for in between.
 #[test]
 fn what_finding_out_a_servers_forms_consumes_is_counted() {
     let server = ModelServer::saying(|asked| match asked.body["messages"][0]["content"].as_str() {

@@ -1,5 +1,5 @@
-//! What a user has sent to a judge beside what the protocol needs: in a suite, in what is stored, and in mistakes. With a real
-//! server of OpenAI's protocol on the loopback interface.
+//! What a user has sent to a judge beside what the protocol needs: in a suite, in what is stored, and in mistakes. With
+//! a real server of OpenAI's protocol on the loopback interface.
 
 use std::fs;
 

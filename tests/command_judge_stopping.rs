@@ -1,5 +1,5 @@
-//! What a signal ends while judges are asked: questions that were not sent, and programs that answer. With a server of OpenAI's
-//! protocol on the loopback interface that answers when a test lets it.
+//! What a signal ends while judges are asked: questions that were not sent, and programs that answer. With a server of
+//! OpenAI's protocol on the loopback interface that answers when a test lets it.
 
 use std::{
     fs::{self, File},

@@ -1,5 +1,5 @@
-//! Receipts of scores that asked a judge, and the calls in their rows: what they name, and what a check of them finds. With a
-//! real server of OpenAI's protocol on the loopback interface.
+//! Receipts of scores that asked a judge, and the calls in their rows: what they name, and what a check of them finds.
+//! With a real server of OpenAI's protocol on the loopback interface.
 
 use std::fs;
 
@@ -11,8 +11,8 @@ use crate::{
     model_server::ModelServer,
 };
 
-/// A folder in which the run `r` ended, with a scorer that asks twice, the receipt of its score and the case of it; the server
-/// is gone.
+/// A folder in which the run `r` ended, with a scorer that asks twice, the receipt of its score and the case of it; the
+/// server is gone.
 fn with_a_receipt() -> Folder {
     let server = ModelServer::saying(|asked| format!("0.{}", asked.text().len() % 10));
     let folder = folder(&server.base_url(), &["abc"], &entry("chain", "{ times = 2 }"));

@@ -1,5 +1,5 @@
-//! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and what trouble makes of a
-//! score. With a real server of OpenAI's protocol on the loopback interface.
+//! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and what
+//! trouble makes of a score. With a real server of OpenAI's protocol on the loopback interface.
 
 use std::{collections::HashMap, fs, io, net::TcpListener, thread};
 

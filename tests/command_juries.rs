@@ -1,4 +1,5 @@
-//! Juries: several judges or models, or several answers of one, as one score. With a real server on the loopback interface.
+//! Juries: several judges or models, or several answers of one, as one score. With a real server on the loopback
+//! interface.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};

@@ -26,8 +26,8 @@ pub(crate) fn run_of(cases: &str) -> Folder {
     folder
 }
 
-/// Points by hand: 100 + 10 · rating - seconds - tokens / 100. In the challenge `red-1` ada has 150 and 165, bob 165 and
-/// earlier, eve and fay 128 at the same time, dan a rating that is not a number, and cyd no success.
+/// Points by hand: 100 + 10 · rating - seconds - tokens / 100. In the challenge `red-1` ada has 150 and 165, bob 165
+/// and earlier, eve and fay 128 at the same time, dan a rating that is not a number, and cyd no success.
 #[test]
 fn entrants_are_ranked_by_points_and_of_equal_ones_the_earlier_comes_first() {
     let folder = example();
@@ -93,8 +93,8 @@ fn order(folder: &Folder, options: &str) -> Vec<String> {
         .collect()
 }
 
-/// dify orders attempts that succeeded by what the strategy says, without it last, and then by time. What dan's rating is cannot be
-/// read, so he is not ranked.
+/// dify orders attempts that succeeded by what the strategy says, without it last, and then by time. What dan's rating
+/// is cannot be read, so he is not ranked.
 #[test]
 fn each_strategy_has_the_order_of_dify() {
     let folder = example();
@@ -147,8 +147,8 @@ fn of_equal_means_the_earlier_attempt_that_states_the_figure_comes_first() {
     assert_eq!(ranked[1]["createdAt"], 10.0);
 }
 
-/// The ids of dify's scoring context reach a scorer as they stand in the metadata. Its time-out is not among them: it holds
-/// whether the scorer knows it or not.
+/// The ids of dify's scoring context reach a scorer as they stand in the metadata. Its time-out is not among them: it
+/// holds whether the scorer knows it or not.
 #[test]
 fn a_scorer_sees_the_ids_of_tenant_app_workflow_challenge_and_user_and_has_five_seconds() {
     let folder = example();

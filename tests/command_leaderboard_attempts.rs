@@ -68,7 +68,8 @@ fn where_no_scorer_can_fail_a_case_an_attempt_that_does_not_say_it_has_no_known_
     assert!(listed.stdout.lines().nth(1).unwrap().contains("unknown"), "{listed}");
 }
 
-/// What a case says about itself is read from its metadata, or else from beside it; only `entrant` comes first from beside it.
+/// What a case says about itself is read from its metadata, or else from beside it; only `entrant` comes first from
+/// beside it.
 #[test]
 fn what_stands_beside_the_metadata_is_read_too() {
     let folder = run_of(concat!(

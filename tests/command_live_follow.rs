@@ -1,4 +1,5 @@
-//! `scorebox live --follow`: files that grow, are rotated and truncated. Each case is scored once, whatever ends the process.
+//! `scorebox live --follow`: files that grow, are rotated and truncated. Each case is scored once, whatever ends the
+//! process.
 
 use std::{
     fs::{self, OpenOptions},
@@ -418,8 +419,8 @@ fn a_compressed_file_is_refused_before_it_is_followed_and_when_it_appears() {
     assert_eq!(refused.stderr, refusal.replace("agent.jsonl.gz", "later.gz"));
 }
 
-/// As `timeout` does, which signals the process and then its group. What is required holds then or not, and scorers say what there is
-/// to say about all cases so far.
+/// As `timeout` does, which signals the process and then its group. What is required holds then or not, and scorers say
+/// what there is to say about all cases so far.
 #[test]
 fn a_signal_that_comes_twice_at_once_ends_it_in_good_order_with_a_summary_so_far() {
     let folder = folder();

@@ -1,4 +1,5 @@
-//! `scorebox.lock`, and `scorebox fetch`: what a run uses, whatever a registry, a folder of components or a hand makes of it.
+//! `scorebox.lock`, and `scorebox fetch`: what a run uses, whatever a registry, a folder of components or a hand makes
+//! of it.
 
 use std::{
     fs::{self, File},

@@ -1,5 +1,5 @@
-//! `migrate`: a configuration of promptfoo becomes a suite that is checked and run over promptfoo's own results; what has no
-//! equal is listed.
+//! `migrate`: a configuration of promptfoo becomes a suite that is checked and run over promptfoo's own results; what
+//! has no equal is listed.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! `scorebox new`: each language's files work as their README says, nothing is overwritten, and what is not said is asked
-//! for. The commands of a crate's README, which need a compiler for wasm32, are run by `.ci/run`.
+//! `scorebox new`: each language's files work as their README says, nothing is overwritten, and what is not said is
+//! asked for. The commands of a crate's README, which need a compiler for wasm32, are run by `.ci/run`.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! `on`: which value of a case a scorer is given as the output; stored, reused, resumed and verified like scores of whole outputs.
+//! `on`: which value of a case a scorer is given as the output; stored, reused, resumed and verified like scores of
+//! whole outputs.
 
 use std::fs;
 

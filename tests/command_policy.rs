@@ -1,4 +1,5 @@
-//! `[policy]` in a suite and in the user's configuration: what published scorers must be, when they are added, fetched and run.
+//! `[policy]` in a suite and in the user's configuration: what published scorers must be, when they are added, fetched
+//! and run.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Python scripts as scorers, as a user types them. What they must not do is in `hostile_python`. All but the first need
-//! what `scorebox toolchain add python` makes, and say that they were left out without it.
+//! Python scripts as scorers, as a user types them. What they must not do is in `hostile_python`. All but the first
+//! need what `scorebox toolchain add python` makes, and say that they were left out without it.
 
 use std::fs;
 

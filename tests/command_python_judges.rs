@@ -1,5 +1,5 @@
-//! Python scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback interface.
-//! They need what `scorebox toolchain add python` makes, and say that they were left out without it.
+//! Python scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback
+//! interface. They need what `scorebox toolchain add python` makes, and say that they were left out without it.
 
 use insta::assert_snapshot;
 use serde_json::json;

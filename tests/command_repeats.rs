@@ -18,8 +18,8 @@ fn airline() -> Folder {
 }
 
 /// The figures of tau-bench's own formulas over these 25 tasks, computed apart from scorebox (SciPy's `comb`), and by
-/// hand: of 25 tasks 7, 6, 7, 1 and 4 have 0, 1, 2, 3 and 4 successes, so that pass^2 is (7 · 1 + 1 · 3 + 4 · 6) / (25 · 6), and
-/// pass@2 is (6 · 3 + 7 · 5 + 5 · 6) / (25 · 6).
+/// hand: of 25 tasks 7, 6, 7, 1 and 4 have 0, 1, 2, 3 and 4 successes, so that pass^2 is (7 · 1 + 1 · 3 + 4 · 6) / (25
+/// · 6), and pass@2 is (6 · 3 + 7 · 5 + 5 · 6) / (25 · 6).
 const REFERENCE: [(u64, f64, f64, f64); 4] = [
     (1, 0.39, 0.39, 18.0 / 25.0),
     (2, 83.0 / 150.0, 34.0 / 150.0, 12.0 / 25.0),

@@ -1,4 +1,5 @@
-//! Reports of a run for other programs: what is in them, where they go, and what becomes of those that cannot be written.
+//! Reports of a run for other programs: what is in them, where they go, and what becomes of those that cannot be
+//! written.
 
 use std::fs;
 

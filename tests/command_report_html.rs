@@ -1,4 +1,5 @@
-//! The report that is a page: what a real browser shows of it, that it asks for nothing, and that texts of strangers do nothing.
+//! The report that is a page: what a real browser shows of it, that it asks for nothing, and that texts of strangers do
+//! nothing.
 
 use std::fs;
 

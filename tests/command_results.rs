@@ -1,5 +1,5 @@
-//! Scorers of the results of others: what `meta` names, and a target; stored, resumed, reused and verified like scores of
-//! cases.
+//! Scorers of the results of others: what `meta` names, and a target; stored, resumed, reused and verified like scores
+//! of cases.
 
 use std::{
     thread,

@@ -1,4 +1,5 @@
-//! Runs that are named, interrupted, killed and resumed. What a signal does to a run that waits is in `command_resume_signals`.
+//! Runs that are named, interrupted, killed and resumed. What a signal does to a run that waits is in
+//! `command_resume_signals`.
 
 use std::{
     fs,
@@ -173,7 +174,8 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// The file system takes no more, as a full disk does: here, because no file may become larger.
 #[test]
 fn a_run_that_the_disk_has_no_more_room_for_says_how_to_resume_it() {
-    // In blocks of 512 bytes: more than the largest commit, 25,000 rows, so that something is stored; less than all cases need.
+    // In blocks of 512 bytes: more than the largest commit, 25,000 rows, so that something is stored; less than all
+    // cases need.
     let room = 30_000;
     let cases = 2 * MANY;
     let folder = with_cases(cases);

@@ -1,4 +1,5 @@
-//! Signals while a run waits for its cases, from standard input or a pipe. What a resume must be like is in `command_resume`.
+//! Signals while a run waits for its cases, from standard input or a pipe. What a resume must be like is in
+//! `command_resume`.
 
 use std::{
     fs,

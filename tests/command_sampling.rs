@@ -1,4 +1,5 @@
-//! Which cases a scorer is spared: by sampling, by nodes, by the case itself; and that it is the same whenever it is asked.
+//! Which cases a scorer is spared: by sampling, by nodes, by the case itself; and that it is the same whenever it is
+//! asked.
 
 use std::{
     fs,

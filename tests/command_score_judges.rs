@@ -1,5 +1,5 @@
-//! `scorebox score` and `inspect` with scorers that ask a judge: how one is named, what it costs, and what is said without one. With
-//! a real server of OpenAI's protocol on the loopback interface.
+//! `scorebox score` and `inspect` with scorers that ask a judge: how one is named, what it costs, and what is said
+//! without one. With a real server of OpenAI's protocol on the loopback interface.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

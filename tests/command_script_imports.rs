@@ -1,4 +1,5 @@
-//! What scripts import: files that are not there, that lead away or that export something else, JSON, and names without an ending.
+//! What scripts import: files that are not there, that lead away or that export something else, JSON, and names without
+//! an ending.
 
 use insta::assert_snapshot;
 

@@ -1,5 +1,5 @@
-//! Scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback interface. What
-//! scripts are otherwise is in `command_script`, judges in `command_judges`.
+//! Scripts that ask a judge, as a user types them, with a real server of OpenAI's protocol on the loopback interface.
+//! What scripts are otherwise is in `command_script`, judges in `command_judges`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,8 +52,8 @@ fn entry(file: &str) -> String {
     format!("[scorers.one]\nuse = \"./{file}\"\ngrants = [\"judge\"]\n")
 }
 
-/// What judges answer, and the JSON that scripts read in it, or why they read none; and what the SDK for Rust reads where that is
-/// something else, which its own test checks.
+/// What judges answer, and the JSON that scripts read in it, or why they read none; and what the SDK for Rust reads
+/// where that is something else, which its own test checks.
 const ANSWERS: &str = include_str!("../sdk/rust/judges/src/tests/answers.json");
 
 #[derive(Deserialize)]
@@ -92,7 +92,8 @@ pub(crate) fn reads_answers(folder: &Folder, name: &str, script: &str) {
     }
 }
 
-/// What a script that is asked for one of these functions by the case's output ends with, and what the server was asked.
+/// What a script that is asked for one of these functions by the case's output ends with, and what the server was
+/// asked.
 fn endings(functions: &[(&str, &str)], options: &str) -> (Vec<String>, Vec<Value>) {
     let server = ModelServer::saying(|_| "1".into());
     let mut script = String::from("import * as judge from 'scorebox:judge';\nconst all = {\n");

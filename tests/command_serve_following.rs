@@ -1,5 +1,5 @@
-//! `scorebox serve` as time passes: what changes under an open page or under the server, how many tabs follow it, and how it
-//! ends.
+//! `scorebox serve` as time passes: what changes under an open page or under the server, how many tabs follow it, and
+//! how it ends.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -246,7 +246,8 @@ fn went(server: &Server) -> String {
     says.split_once('<').unwrap().0.to_owned()
 }
 
-/// Neither the path nor the number of a file says what is in it, and the root that a run has is but one more value there.
+/// Neither the path nor the number of a file says what is in it, and the root that a run has is but one more value
+/// there.
 #[test]
 fn what_was_read_of_one_database_is_not_shown_of_another_in_its_place() {
     let folder = folder();

@@ -1,4 +1,5 @@
-//! Signatures of published scorers: `scorebox publish --sign` and what `scorebox add` makes of a signature, with a real registry.
+//! Signatures of published scorers: `scorebox publish --sign` and what `scorebox add` makes of a signature, with a real
+//! registry.
 
 use insta::assert_snapshot;
 use serde_json::Value;

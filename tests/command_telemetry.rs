@@ -1,5 +1,5 @@
-//! `scorebox run` and `live` with an OpenTelemetry collector: what it is sent. And the same in a program. What happens with
-//! collectors that are slow or misbehave is in `command_telemetry_failures`.
+//! `scorebox run` and `live` with an OpenTelemetry collector: what it is sent. And the same in a program. What happens
+//! with collectors that are slow or misbehave is in `command_telemetry_failures`.
 
 use std::{collections::BTreeMap, io::Write as _, process::Stdio};
 

@@ -1,5 +1,5 @@
-//! `scorebox run` with collectors that are slow, misbehave or cannot be reached: no score is lost without need, the run is
-//! the same, and a warning says why something did not arrive.
+//! `scorebox run` with collectors that are slow, misbehave or cannot be reached: no score is lost without need, the run
+//! is the same, and a warning says why something did not arrive.
 
 use std::{
     io::{Read as _, Write as _},

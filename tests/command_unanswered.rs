@@ -1,4 +1,5 @@
-//! What other tools wrote of tasks that have no answer: cases that failed, which no scorer scores, whichever tool ran them.
+//! What other tools wrote of tasks that have no answer: cases that failed, which no scorer scores, whichever tool ran
+//! them.
 
 use std::fs;
 
@@ -18,7 +19,8 @@ fn span(trace: &str, ids: [&str; 2], end: u64, attributes: &Value, status: &Valu
         "endTimeUnixNano": end.to_string(), "attributes": attributes, "status": status})
 }
 
-/// An agent that broke off after its model said something, a model that gave no answer, and one that gave it when it was asked again.
+/// An agent that broke off after its model said something, a model that gave no answer, and one that gave it when it
+/// was asked again.
 fn spans() -> Value {
     let failed = |why: &str| json!({"code": 2, "message": why});
     let chat = |said: Option<&str>| {

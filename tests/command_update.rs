@@ -1,5 +1,5 @@
-//! `scorebox outdated` and `update` with a real registry: what is shown of a newer version, what is refused because nobody has said yes to it,
-//! and what a suite and its lock say afterwards.
+//! `scorebox outdated` and `update` with a real registry: what is shown of a newer version, what is refused because
+//! nobody has said yes to it, and what a suite and its lock say afterwards.
 
 use std::fs;
 
@@ -36,7 +36,8 @@ const FIRST: Version<'_> = Version {
     options: "--sign team.key",
 };
 
-/// A desk with a suite that uses version 1.2.0 of `brief`, signed by the team, and a stored run of twelve cases with 1 to 12 words.
+/// A desk with a suite that uses version 1.2.0 of `brief`, signed by the team, and a stored run of twelve cases with 1
+/// to 12 words.
 fn desk() -> Option<Desk> {
     let desk = Desk::new()?;
     desk.write("team.key", TEAM);

@@ -207,7 +207,8 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     ");
 }
 
-/// A fast gate has seen all sixty cases, of which a third fails, and a slow scorer eighteen, as where a budget ends a run.
+/// A fast gate has seen all sixty cases, of which a third fails, and a slow scorer eighteen, as where a budget ends a
+/// run.
 #[test]
 fn an_unfinished_run_has_the_rate_of_the_cases_that_all_scorers_have_seen() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Which gates, thresholds and requirements decide a run, and its exit code. What the user reads of it is in `command_verdict`.
+//! Which gates, thresholds and requirements decide a run, and its exit code. What the user reads of it is in
+//! `command_verdict`.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Runs in which nothing decides: pass rates that nothing can break, gates that decide no case, cases that are all skipped.
+//! Runs in which nothing decides: pass rates that nothing can break, gates that decide no case, cases that are all
+//! skipped.
 
 use std::fs;
 
@@ -218,8 +219,8 @@ fn a_gate_on_results_that_an_error_or_sampling_took_from_it_is_not_idle() {
     }
 }
 
-/// Sampling may leave out the few cases that a gate is for, but not those that `nodes` or `when` do: a misspelt one would let every
-/// run through.
+/// Sampling may leave out the few cases that a gate is for, but not those that `nodes` or `when` do: a misspelt one
+/// would let every run through.
 #[test]
 fn a_sampled_gate_is_idle_unless_sampling_may_have_left_out_all_that_it_is_for() {
     let folder = folder();

@@ -1,5 +1,5 @@
-//! A program that has cases in memory: scored as a batch, with the answers in hand, and live, in the background. What is
-//! accepted is scored once.
+//! A program that has cases in memory: scored as a batch, with the answers in hand, and live, in the background. What
+//! is accepted is scored once.
 
 use std::{
     sync::{

@@ -1,6 +1,6 @@
-//! A disk that takes no more while a component or another file is written, and a command that ends before it has written all: nothing
-//! half-written is used or left, what was there stays, and the message says what happened. Here no file may become larger, which a write
-//! reports as it does a full disk.
+//! A disk that takes no more while a component or another file is written, and a command that ends before it has
+//! written all: nothing half-written is used or left, what was there stays, and the message says what happened. Here no
+//! file may become larger, which a write reports as it does a full disk.
 
 use std::{
     fs::{self, File},

@@ -1,5 +1,6 @@
-//! Bundles that a stranger made: files that are made to look like one, and suites that want more than a bundle may have. Each is
-//! refused with words, and nothing is written, opened or started. `engine/community` has the tests of the format.
+//! Bundles that a stranger made: files that are made to look like one, and suites that want more than a bundle may
+//! have. Each is refused with words, and nothing is written, opened or started. `engine/community` has the tests of the
+//! format.
 
 use std::{fs, io::Cursor, path::Path};
 

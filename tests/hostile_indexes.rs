@@ -1,4 +1,5 @@
-//! Indexes that are not what they should be: unsigned, older, changed, endless, contradicting, and servers that lead elsewhere.
+//! Indexes that are not what they should be: unsigned, older, changed, endless, contradicting, and servers that lead
+//! elsewhere.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Python scripts that return nonsense, never end, reach for what is outside, or break the language for themselves. What is
-//! right about them is in `command_python`.
+//! Python scripts that return nonsense, never end, reach for what is outside, or break the language for themselves.
+//! What is right about them is in `command_python`.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Scripts that return nonsense, never end, break the language for themselves, or are no scripts. What is right about them
-//! is in `command_script`.
+//! Scripts that return nonsense, never end, break the language for themselves, or are no scripts. What is right about
+//! them is in `command_script`.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! The example in `examples/pandalm`: real verdicts of two judges on 200 cases, replayed from its recordings by the real
-//! binary. Each score must be what the data set publishes.
+//! The example in `examples/pandalm`: real verdicts of two judges on 200 cases, replayed from its recordings by the
+//! real binary. Each score must be what the data set publishes.
 
 use std::{collections::HashMap, fs, path::PathBuf};
 

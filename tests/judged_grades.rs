@@ -1,5 +1,5 @@
-//! 180 grades that GPT-4 gave to 60 responses, three to each, with its published words: asked once of a server that says
-//! them, then replayed from the recordings alone.
+//! 180 grades that GPT-4 gave to 60 responses, three to each, with its published words: asked once of a server that
+//! says them, then replayed from the recordings alone.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -54,8 +54,8 @@ fn folder(cases: &[Value]) -> Folder {
     folder
 }
 
-/// A server that answers each question with the grades that were published for it, one after the other, in the form that
-/// `rubric` asks for.
+/// A server that answers each question with the grades that were published for it, one after the other, in the form
+/// that `rubric` asks for.
 fn grader(cases: &[Value]) -> ModelServer {
     let published: Vec<(String, Value)> = cases
         .iter()

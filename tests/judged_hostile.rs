@@ -1,5 +1,5 @@
-//! Outputs that try to be the judge, or to wear it out, scored by real components and asked about at a real server: what the host and the
-//! scorer control is that they stay data, whole, and within bounds.
+//! Outputs that try to be the judge, or to wear it out, scored by real components and asked about at a real server:
+//! what the host and the scorer control is that they stay data, whole, and within bounds.
 
 use serde_json::{Value, json};
 

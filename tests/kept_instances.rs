@@ -1,5 +1,6 @@
-//! A scorer whose instance is set back after each score, against the same scorer in a fresh instance for each: nothing that a
-//! score did may be there in the next. What is set back, and where that is possible, is tested beside it, in `sandbox`.
+//! A scorer whose instance is set back after each score, against the same scorer in a fresh instance for each: nothing
+//! that a score did may be there in the next. What is set back, and where that is possible, is tested beside it, in
+//! `sandbox`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A server of OpenAI's protocol on the loopback interface, which keeps what it is asked and answers as a test says. Knows
-//! nothing of scorebox.
+//! A server of OpenAI's protocol on the loopback interface, which keeps what it is asked and answers as a test says.
+//! Knows nothing of scorebox.
 
 use std::{
     collections::HashMap,

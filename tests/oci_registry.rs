@@ -1,5 +1,6 @@
-//! A real OCI registry on the loopback interface: Debian's docker-registry, with its data in a temporary folder. Knows nothing of
-//! scorebox. Where it is not installed, tests say that they were left out. And a server with TLS that redirects as registries do.
+//! A real OCI registry on the loopback interface: Debian's docker-registry, with its data in a temporary folder. Knows
+//! nothing of scorebox. Where it is not installed, tests say that they were left out. And a server with TLS that
+//! redirects as registries do.
 
 use std::{
     fs,
@@ -158,8 +159,8 @@ impl Drop for OciRegistry {
     }
 }
 
-/// No real registry: one with TLS that answers for every manifest with this one, and says of every blob that it is at `place`. Its
-/// host and port.
+/// No real registry: one with TLS that answers for every manifest with this one, and says of every blob that it is at
+/// `place`. Its host and port.
 pub(crate) fn with_blobs_elsewhere(manifest: &str, place: &str) -> String {
     let certificate = include_bytes!("certificates/localhost.pem");
     let key = include_bytes!("certificates/localhost.key.pem");

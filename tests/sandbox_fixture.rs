@@ -116,8 +116,8 @@ pub(crate) fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
     }
 }
 
-/// Two ways to compile a scorer take the same fuel. Only where the stack ends is for the machine code to say, whose frames differ: one
-/// call more or less of a recursion without end.
+/// Two ways to compile a scorer take the same fuel. Only where the stack ends is for the machine code to say, whose
+/// frames differ: one call more or less of a recursion without end.
 pub(crate) fn must_be_the_same_fuel(one: &Outcome, other: &Outcome) {
     let ends_with_the_stack = |outcome: &Outcome| {
         let error = outcome.result.as_ref().err();

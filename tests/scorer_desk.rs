@@ -1,4 +1,5 @@
-//! A registry, and a folder of a user who adds scorers from it to a suite: what the tests of published scorers begin with. Tests nothing.
+//! A registry, and a folder of a user who adds scorers from it to a suite: what the tests of published scorers begin
+//! with. Tests nothing.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 

@@ -1,5 +1,5 @@
-//! A suite and cases for the tests of shards and their merging, as lines and as tables, and what is stored of their scores. Asserts
-//! nothing.
+//! A suite and cases for the tests of shards and their merging, as lines and as tables, and what is stored of their
+//! scores. Asserts nothing.
 
 use std::fs;
 

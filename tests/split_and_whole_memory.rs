@@ -1,4 +1,5 @@
-//! What a scorer finds in its memory, and where it has the case put there: the same with its code apart from its state and frozen with it.
+//! What a scorer finds in its memory, and where it has the case put there: the same with its code apart from its state
+//! and frozen with it.
 
 use scorebox::{case::Case, sandbox::Limits};
 use serde_json::json;

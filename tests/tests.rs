@@ -23,7 +23,8 @@ mod command_audit;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
 mod command_bad_input;
 mod command_build;
-/// `scorebox build` of other languages than Rust: compilers that are missing, old or fail, and modules that are no scorers.
+/// `scorebox build` of other languages than Rust: compilers that are missing, old or fail, and modules that are no
+/// scorers.
 mod command_build_languages;
 mod command_build_watch;
 /// `scorebox bundle`: a suite with its components in one file, and what runs it.

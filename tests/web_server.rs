@@ -1,4 +1,5 @@
-//! A web server on the loopback interface with the files of a folder, as they are when they are asked for. Knows nothing of scorebox.
+//! A web server on the loopback interface with the files of a folder, as they are when they are asked for. Knows
+//! nothing of scorebox.
 
 use std::{
     fs,

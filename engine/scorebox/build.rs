@@ -1,5 +1,5 @@
-//! Writes the tables of the built-in components and of what runs scripts from their manifests, empty ones without the feature `builtins`.
-//! Builds no component; `scorebox build` does.
+//! Writes the tables of the built-in components and of what runs scripts from their manifests, empty ones without the
+//! feature `builtins`. Builds no component; `scorebox build` does.
 
 use std::{
     env, fs,

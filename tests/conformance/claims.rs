@@ -1,5 +1,5 @@
-//! The page for people who come from another tool against the rows: it claims that scores are equal only where rows of that
-//! tool show it. What the rows say is for the other tests.
+//! The page for people who come from another tool against the rows: it claims that scores are equal only where rows of
+//! that tool show it. What the rows say is for the other tests.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -1,5 +1,6 @@
-//! A run whose scorers ask a judge, against a server on the loopback interface that takes 200 ms for each call: how close
-//! the run comes to the ideal time, from start to exit with its database, and its peak memory at 1000 and at 4000 cases.
+//! A run whose scorers ask a judge, against a server on the loopback interface that takes 200 ms for each call: how
+//! close the run comes to the ideal time, from start to exit with its database, and its peak memory at 1000 and at 4000
+//! cases.
 //!
 //!     cargo bench --bench judged
 

@@ -1,5 +1,5 @@
-//! How long the server's pages take of a run with a million scores: four scorers over 250 000 answers of GSM8K, each page 20
-//! times, with how long the index took to be made.
+//! How long the server's pages take of a run with a million scores: four scorers over 250 000 answers of GSM8K, each
+//! page 20 times, with how long the index took to be made.
 //!
 //!     cargo bench --bench pages
 

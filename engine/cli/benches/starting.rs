@@ -1,5 +1,5 @@
-//! What it costs that scorers are published ones: a run of one case with twenty scorers that are locked, signed and fetched, beside the same
-//! run with the same components as files. Nothing is asked of a registry.
+//! What it costs that scorers are published ones: a run of one case with twenty scorers that are locked, signed and
+//! fetched, beside the same run with the same components as files. Nothing is asked of a registry.
 //!
 //!     cargo bench --bench starting
 

@@ -160,7 +160,8 @@ fn install(compiler: Compiler) -> Option<&'static str> {
     })
 }
 
-/// How a published scorer is locked; `suite` is the file that uses it, if it is known. The entry that uses it keeps its name.
+/// How a published scorer is locked; `suite` is the file that uses it, if it is known. The entry that uses it keeps its
+/// name.
 pub(crate) fn lock_it(address: &str, suite: Option<&Path>) -> String {
     let suite = suite.map_or("FILE".to_owned(), shell_word);
     format!("look at it and lock it: scorebox add {} --suite {suite}", shell_word(address))

@@ -87,7 +87,8 @@ impl Decision {
         self.warnings("--strict").iter().for_each(|warning| words::warn(warning));
     }
 
-    /// Why the verdict may not mean what the user thinks; `strict` is what the user calls it that soft scores fail cases.
+    /// Why the verdict may not mean what the user thinks; `strict` is what the user calls it that soft scores fail
+    /// cases.
     pub(crate) fn warnings(&self, strict: &str) -> Vec<String> {
         let DecidedRun { decides, verdict, scorers: decided_scorers, .. } = &self.decided;
         let mut warnings = Vec::new();

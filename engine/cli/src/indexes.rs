@@ -1,4 +1,5 @@
-//! The indexes of scorers that the user has configured: as their places have them now, or as they were fetched last. Searches none.
+//! The indexes of scorers that the user has configured: as their places have them now, or as they were fetched last.
+//! Searches none.
 
 use std::time::SystemTime;
 
@@ -26,8 +27,8 @@ pub(crate) struct Indexes {
     pub failures: Vec<Failure>,
 }
 
-/// The indexes as their places have them now. Where a server cannot be reached, or has an older index than was seen before, the one that was
-/// fetched last is used, and a warning says so.
+/// The indexes as their places have them now. Where a server cannot be reached, or has an older index than was seen
+/// before, the one that was fetched last is used, and a warning says so.
 pub(crate) async fn fetched(configured: &[ConfiguredIndex]) -> Indexes {
     let kept = setup::kept_indexes();
     let mut indexes = Indexes::default();

@@ -1,5 +1,5 @@
-//! What a user sees while one score waits for its judges: on a terminal what it waits for, in a pipe one line if it takes long. Asks
-//! no judge itself.
+//! What a user sees while one score waits for its judges: on a terminal what it waits for, in a pipe one line if it
+//! takes long. Asks no judge itself.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -27,7 +27,8 @@ const LOOK: Duration = Duration::from_millis(200);
 /// What is over within this is not worth a line in a pipe.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The outcome of a scorer on a case. A signal ends the process while judges are asked, and the programs that answer for them.
+/// The outcome of a scorer on a case. A signal ends the process while judges are asked, and the programs that answer
+/// for them.
 pub(crate) async fn outcome(
     scorer: &LoadedScorer,
     input: ScorerInput<'_>,

@@ -1,6 +1,6 @@
-//! The command line of scorebox: turns arguments into calls of the library, and what comes back into
-//! words, colours and exit codes. Knows no wasmtime and no SQL. A library, because the program `scorebox` calls it, and so does the
-//! Python package.
+//! The command line of scorebox: turns arguments into calls of the library, and what comes back into words, colours and
+//! exit codes. Knows no wasmtime and no SQL. A library, because the program `scorebox` calls it, and so does the Python
+//! package.
 //!
 //! - `command`: one file per command.
 //! - `arguments`: what several commands let a user say.
@@ -11,11 +11,14 @@
 //! - `report`: from data to text, safe for a terminal.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `bundled`: a suite from a bundle, which brings its components.
-//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `lock_holder`: who has a folder locked; `locked`: scorers that are loaded, held against it.
+//! - `lock_file`: the `scorebox.lock` beside a suite; `lock_use`: what suites use of it; `lock_holder`: who has a
+//!   folder locked; `locked`: scorers that are loaded, held against it.
 //! - `published`: a published scorer before a suite uses it; `trust`: the policies about those.
-//! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
+//! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for
+//!   others.
 //! - `signing_key`: signatures with a key in a file.
-//! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: what they use, with the values of variables.
+//! - `suite_edit`: entries of a suite file, added and removed; `suite_entries`: what they use, with the values of
+//!   variables.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `run_end`: what the user reads at the end of a run.
 //! - `shards`: what to do about an error of shards.
@@ -25,7 +28,8 @@
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `migration`: a configuration of promptfoo to a suite.
 //! - `new_file`: a file that is written whole or not at all; `unfinished`: what stands beside it until then.
-//! - `same_file`: whether two paths name one file, which files the words of this process go into, and a file's name without its folder.
+//! - `same_file`: whether two paths name one file, which files the words of this process go into, and a file's name
+//!   without its folder.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
 //! - `answered`: what a scorer says about one case, as data and in words.
@@ -95,8 +99,8 @@ use command::Arguments;
 use decision::Decision;
 use failure::{Exit, Failure};
 
-/// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers with the
-/// exit code, one of those that docs/commands.md lists. Ends the process itself if a user interrupts it twice.
+/// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers
+/// with the exit code, one of those that docs/commands.md lists. Ends the process itself if a user interrupts it twice.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, compiler: Compiler) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     keep_parsers_quiet();
@@ -131,8 +135,8 @@ impl From<Failure> for NotAsLocked {
     }
 }
 
-/// The scorers that can be named, with what these are locked to that are published: the `scorebox.lock` beside the file that each is
-/// written in, or in the current folder.
+/// The scorers that can be named, with what these are locked to that are published: the `scorebox.lock` beside the file
+/// that each is written in, or in the current folder.
 ///
 /// # Errors
 /// If a lock is not valid.
@@ -182,8 +186,8 @@ pub fn bundled_suite(path: &Path) -> Result<Suite, UnusableBundle> {
     Ok(bundled::suite(path)?)
 }
 
-/// The folder for compiled code unless another one is named: that of the variable `SCOREBOX_CACHE_DIR`, or scorebox's in the user's
-/// cache folder. `None` if the user has none.
+/// The folder for compiled code unless another one is named: that of the variable `SCOREBOX_CACHE_DIR`, or scorebox's
+/// in the user's cache folder. `None` if the user has none.
 pub fn cache_folder() -> Option<PathBuf> {
     setup::cache_folder_of_environment()
 }
@@ -217,7 +221,8 @@ pub struct Outcome {
     pub broken: Vec<String>,
     /// Why the figures or the verdict may not mean what the user thinks, a line each.
     pub warnings: Vec<String>,
-    /// Whether the exit code of a run that ended is 0: all that is required holds, and nothing is an error that may be none.
+    /// Whether the exit code of a run that ended is 0: all that is required holds, and nothing is an error that may be
+    /// none.
     pub passed: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The `scorebox.lock` beside a suite: read, written, and looked up for the scorers of a suite. Does not know what is loaded.
+//! The `scorebox.lock` beside a suite: read, written, and looked up for the scorers of a suite. Does not know what is
+//! loaded.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -36,7 +37,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits for the folder of the suite file at `suite`; a user who waits sees for whom. Where folders cannot be locked, nobody waits.
+    /// Waits for the folder of the suite file at `suite`; a user who waits sees for whom. Where folders cannot be
+    /// locked, nobody waits.
     pub(crate) fn take(suite: &Path) -> Turn {
         let path = suite.parent().filter(|folder| !folder.as_os_str().is_empty());
         let path = path.unwrap_or(Path::new("."));
@@ -125,7 +127,8 @@ fn not_a_lock(path: &Path, error: &NotALock) -> Failure {
     })
 }
 
-/// The locks of scorers, which are read while `open` opens something else, usually a sandbox. The error of `open` goes first.
+/// The locks of scorers, which are read while `open` opens something else, usually a sandbox. The error of `open` goes
+/// first.
 pub(crate) fn locks_while<T>(
     scorers: &[SuiteScorer],
     open: impl FnOnce() -> Result<T, Failure>,
@@ -143,8 +146,8 @@ pub(crate) fn locks_while<T>(
     })
 }
 
-/// What published scorers are locked to, by their addresses: what the locks beside the files say in which they are written,
-/// for those of the command line the lock in this folder, and for those of a bundle its lock.
+/// What published scorers are locked to, by their addresses: what the locks beside the files say in which they are
+/// written, for those of the command line the lock in this folder, and for those of a bundle its lock.
 pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     let mut locks: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
     let mut pinned: BTreeMap<String, (Digest, PathBuf, Locked)> = BTreeMap::new();

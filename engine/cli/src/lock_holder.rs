@@ -1,4 +1,5 @@
-//! Which process has a file locked, where the system says so: on Linux, in `/proc/locks`. Locks nothing, and waits for nobody.
+//! Which process has a file locked, where the system says so: on Linux, in `/proc/locks`. Locks nothing, and waits for
+//! nobody.
 
 use std::fs::File;
 

@@ -1,4 +1,5 @@
-//! What the suite files of a folder use of its `scorebox.lock`, and whether that is all of it, no more and no less. Writes nothing.
+//! What the suite files of a folder use of its `scorebox.lock`, and whether that is all of it, no more and no less.
+//! Writes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -136,13 +137,15 @@ pub(crate) fn must_be_up_to_date(scorers: &[SuiteScorer]) -> Result<(), Failure>
     Ok(())
 }
 
-/// That the lock at `lock` does not name the component of the scorer `name`, and how to lock it; `suite` is the file that uses it.
+/// That the lock at `lock` does not name the component of the scorer `name`, and how to lock it; `suite` is the file
+/// that uses it.
 pub(crate) fn not_locked(name: &str, address: &str, lock: &Path, suite: Option<&Path>) -> Failure {
     let message = format!("scorer `{name}`: `{address}` is not in `{}`", lock.display());
     Failure::new(message).hint(lock_it(address, suite))
 }
 
-/// Whether there may be a suite behind a file that was not read. A file that is not text is not a suite; nor is a link that leads nowhere.
+/// Whether there may be a suite behind a file that was not read. A file that is not text is not a suite; nor is a link
+/// that leads nowhere.
 fn may_hide_a_suite(error: &InputFileError) -> bool {
     matches!(error, InputFileError::PermissionDenied | InputFileError::Failed(_))
 }
@@ -153,8 +156,8 @@ fn folder_of_file(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
 }
 
-/// Whether a text that is not clear may be that of a suite with published scorers: it has such an address, or one may hide behind a
-/// variable or an escape.
+/// Whether a text that is not clear may be that of a suite with published scorers: it has such an address, or one may
+/// hide behind a variable or an escape.
 fn may_name_published(text: &str) -> bool {
     ["oci://", "${", "\\"].iter().any(|part| text.contains(part))
 }

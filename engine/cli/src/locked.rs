@@ -35,8 +35,8 @@ pub(crate) async fn loaded_as(
     Ok(scorers)
 }
 
-/// Refuses a published scorer that a policy does not let in, as far as its lock and its bytes show it: before anything of it is
-/// compiled or asked. What it imports is known once it is loaded.
+/// Refuses a published scorer that a policy does not let in, as far as its lock and its bytes show it: before anything
+/// of it is compiled or asked. What it imports is known once it is loaded.
 pub(crate) fn must_be_allowed(
     locks: &Locks,
     suite: &Suite,
@@ -60,8 +60,8 @@ pub(crate) fn must_be_allowed(
     Ok(())
 }
 
-/// Refuses a scorer that has another version, reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes to
-/// this. And one that a policy does not let in.
+/// Refuses a scorer that has another version, reads or imports something else than its lock says: the lock was changed
+/// by hand, so that nobody has said yes to this. And one that a policy does not let in.
 pub(crate) fn must_be_as_locked(
     scorers: &[SuiteScorer],
     policies: &[TrustPolicy],
@@ -90,7 +90,8 @@ fn must_be_as_these(
     Ok(())
 }
 
-/// Refuses the component of a published scorer that is not what its lock says, or that the user's policy does not let in.
+/// Refuses the component of a published scorer that is not what its lock says, or that the user's policy does not let
+/// in.
 pub(crate) fn must_be_this(
     scorer: &SuiteScorer,
     info: &ScorerInfo,
@@ -111,7 +112,8 @@ fn must_be(
     trust.must_allow_loaded(locked, anatomy.grants(), component)
 }
 
-/// Refuses a scorer that has another version than its address, or that reads, imports or needs something else than `locked` says.
+/// Refuses a scorer that has another version than its address, or that reads, imports or needs something else than
+/// `locked` says.
 pub(crate) fn must_be_as(
     locked: &Locked,
     info: &ScorerInfo,

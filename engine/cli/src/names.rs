@@ -38,8 +38,8 @@ pub(crate) fn in_words(known: &KnownName, similarity: Similarity) -> String {
     }
 }
 
-/// Warns of a scorer that is about to be added if its name could be taken for another, or if an index says something else about it. Asks
-/// nobody: indexes are those that were fetched last.
+/// Warns of a scorer that is about to be added if its name could be taken for another, or if an index says something
+/// else about it. Asks nobody: indexes are those that were fetched last.
 pub(crate) fn warn_of(scorer: &Named<'_>) -> Result<(), Failure> {
     let configuration = UserConfiguration::read()?;
     let (mut names, address) = (built_in()?, scorer.address);

@@ -1,5 +1,5 @@
-//! A file that a command writes whole: it has its name when it is complete, and takes no other file's place unless the user
-//! says so; what is a device or a pipe is written into. Knows no format.
+//! A file that a command writes whole: it has its name when it is complete, and takes no other file's place unless the
+//! user says so; what is a device or a pipe is written into. Knows no format.
 
 use std::{
     fs::OpenOptions,
@@ -32,7 +32,8 @@ impl NewFileArguments {
         (!is_stdout(&self.output)).then_some(&self.output)
     }
 
-    /// Refuses a file that is one of `used`, which the command reads or writes itself: not even `--force` is meant for them.
+    /// Refuses a file that is one of `used`, which the command reads or writes itself: not even `--force` is meant for
+    /// them.
     pub(crate) fn must_be_apart<'p>(
         &self,
         used: impl IntoIterator<Item = &'p Path>,
@@ -124,8 +125,8 @@ enum Place {
 }
 
 impl NewFile {
-    /// Begins a file; its data stands beside it until it is complete. A device or a pipe is opened when there is data for
-    /// it: a pipe that is opened and closed has ended for who reads it.
+    /// Begins a file; its data stands beside it until it is complete. A device or a pipe is opened when there is data
+    /// for it: a pipe that is opened and closed has ended for who reads it.
     pub(crate) fn create(path: &Path, replaces: bool) -> Result<NewFile, Failure> {
         let failed = |error: &io::Error| cannot_write(path, error);
         let there = path.symlink_metadata().map(|link| path.metadata().unwrap_or(link).file_type());

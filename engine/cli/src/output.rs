@@ -33,8 +33,8 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// How many things are shown at most: as many as the user says (0: all), else all to a program, and to people what a
-    /// table has by itself.
+    /// How many things are shown at most: as many as the user says (0: all), else all to a program, and to people what
+    /// a table has by itself.
     pub(crate) fn most(self, limit: Option<u64>, of_a_table: u64) -> u64 {
         match (limit, self) {
             (Some(0), _) | (None, Format::Json | Format::Jsonl) => u64::MAX,
@@ -47,8 +47,8 @@ impl Format {
 /// Where data goes.
 pub(crate) type Out<'a> = dyn Write + 'a;
 
-/// Whether this names standard output: `-`, or what Unix calls it. Opened by such a name, a file that standard output is
-/// redirected to would be written from its beginning, or replaced.
+/// Whether this names standard output: `-`, or what Unix calls it. Opened by such a name, a file that standard output
+/// is redirected to would be written from its beginning, or replaced.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
@@ -59,8 +59,8 @@ pub(crate) fn cell(text: &str, most: usize) -> String {
     one_line(text, most)
 }
 
-/// A text in the last column of a table that [`table`] writes, which cuts it to what a terminal has room for: here it is cut to more
-/// than that, so that no more of a large text is read than is shown.
+/// A text in the last column of a table that [`table`] writes, which cuts it to what a terminal has room for: here it
+/// is cut to more than that, so that no more of a large text is read than is shown.
 pub(crate) fn last_cell(text: &str) -> String {
     const MORE_THAN_A_LINE: usize = 4096;
     cell(text, MORE_THAN_A_LINE)
@@ -112,8 +112,8 @@ pub(crate) fn plain_stdout(
     }
 }
 
-/// A document on its way to standard output: as it is, unless that is a terminal, which is given what it would act on in visible
-/// form.
+/// A document on its way to standard output: as it is, unless that is a terminal, which is given what it would act on
+/// in visible form.
 #[derive(Debug)]
 pub(crate) struct Document<W: Write> {
     out: W,

@@ -1,5 +1,6 @@
 //! Makes the components that run Python scripts: CPython, as componentize-py has it, with the program in
-//! `script-engines/python`, once for scripts that ask no judge and once for those that do. Decides nothing about where they are kept.
+//! `script-engines/python`, once for scripts that ask no judge and once for those that do. Decides nothing about where
+//! they are kept.
 
 use std::{
     ffi::OsStr,

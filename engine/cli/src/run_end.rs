@@ -1,5 +1,6 @@
-//! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the scorers, the
-//! first errors, in `idle` the scorers that were for no case, in `unseen` what of the cases no scorer sees, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
+//! What the user reads at the end of a run, whether its cases were in files or came one by one: the table of the
+//! scorers, the first errors, in `idle` the scorers that were for no case, in `unseen` what of the cases no scorer
+//! sees, and in `stopped` why it stopped before its end. The progress and the totals are each command's own.
 
 pub(crate) mod idle;
 pub(crate) mod stopped;
@@ -31,8 +32,8 @@ const MESSAGE_SHOWN: (usize, usize) = (8, 160);
 /// Spaces at the beginning of such a line that are shown at most.
 const MAX_INDENT: usize = 16;
 
-/// What the figures of a run do not show: scorers that scored nothing, except those that `broken` is about, and what of the cases no
-/// scorer sees.
+/// What the figures of a run do not show: scorers that scored nothing, except those that `broken` is about, and what of
+/// the cases no scorer sees.
 pub(crate) fn warnings(
     store: &Store,
     run: &RunRecord,
@@ -45,8 +46,8 @@ pub(crate) fn warnings(
     Ok(warnings)
 }
 
-/// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors and those of summaries with
-/// what can be done about them.
+/// Warns of scorers that scored nothing, except those that `broken` is about, and shows the first errors and those of
+/// summaries with what can be done about them.
 pub(crate) fn say_what_is_wrong(
     store: &Store,
     run: &RunRecord,

@@ -1,5 +1,5 @@
-//! Names of files: whether two paths name one file, since what a command writes must not be what it reads or writes elsewhere; which files
-//! this process says its words into; and a file's name without its folder.
+//! Names of files: whether two paths name one file, since what a command writes must not be what it reads or writes
+//! elsewhere; which files this process says its words into; and a file's name without its folder.
 
 use std::{fs::Metadata, io, path::Path};
 

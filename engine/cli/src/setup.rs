@@ -1,5 +1,5 @@
-//! The sandbox and its cache folder, from options and the environment. Nothing else of the command line reads the environment, but for clap,
-//! the completions of a shell, and `report`, which asks whether a CI service reads the log.
+//! The sandbox and its cache folder, from options and the environment. Nothing else of the command line reads the
+//! environment, but for clap, the completions of a shell, and `report`, which asks whether a CI service reads the log.
 
 use std::{
     collections::BTreeMap,
@@ -107,8 +107,9 @@ impl SandboxArguments {
         Ok(sandbox)
     }
 
-    /// Where crates of Rust are compiled, so that the second one does not compile again what it has in common with the first; `None`
-    /// if nothing is kept, or a program that is not ours calls the command line, which cargo cannot start.
+    /// Where crates of Rust are compiled, so that the second one does not compile again what it has in common with the
+    /// first; `None` if nothing is kept, or a program that is not ours calls the command line, which cargo cannot
+    /// start.
     pub(crate) fn shared_builds(&self) -> Option<SharedBuilds> {
         if self.no_cache || !matches!(COMPILER.get(), Some(Compiler::Child)) {
             return None;
@@ -228,7 +229,8 @@ pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
     }
 }
 
-/// Reads a suite file; the variables that it names are those of the environment. Or the suite of a bundle, which has their values.
+/// Reads a suite file; the variables that it names are those of the environment. Or the suite of a bundle, which has
+/// their values.
 pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
     must_not_be_else(path)?;
     match bundled::is_bundle(path) {
@@ -285,7 +287,8 @@ fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "yaml" || it == "yml")
 }
 
-/// The failure of naming a scorer's file, known by its ending, where something else is wanted; `None` for any other file.
+/// The failure of naming a scorer's file, known by its ending, where something else is wanted; `None` for any other
+/// file.
 pub(crate) fn scorer_not(path: &Path, wanted: &str) -> Option<Failure> {
     let written = path.to_string_lossy();
     let what = match Reference::parse(&written, Path::new("")) {

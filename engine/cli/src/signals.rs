@@ -1,8 +1,8 @@
-//! Signals that end a run, the first in good order, the second at once, or another command that asks judges or begins files.
-//! Says nothing of what is stored.
+//! Signals that end a run, the first in good order, the second at once, or another command that asks judges or begins
+//! files. Says nothing of what is stored.
 //!
-//! Who passes a signal on often sends it twice: `timeout` to the process and to its group, `npm run` and `docker run --init -g`
-//! beside the terminal. So a signal that comes again at once is the same request.
+//! Who passes a signal on often sends it twice: `timeout` to the process and to its group, `npm run` and
+//! `docker run --init -g` beside the terminal. So a signal that comes again at once is the same request.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -99,7 +99,8 @@ fn heard() -> MutexGuard<'static, Heard> {
 }
 
 impl Heard {
-    /// Starts the thread, which listens as long as the process lives: the system no longer ends it, even if nobody hears.
+    /// Starts the thread, which listens as long as the process lives: the system no longer ends it, even if nobody
+    /// hears.
     fn begin(&mut self) -> io::Result<()> {
         if self.has_begun {
             return Ok(());
@@ -166,8 +167,8 @@ fn leave(exit: Exit) -> ! {
     std::process::exit(exit as i32)
 }
 
-/// Ends and removes what would outlive the process. Programs that answer for judges have process groups of their own, so no
-/// signal of a terminal reaches them.
+/// Ends and removes what would outlive the process. Programs that answer for judges have process groups of their own,
+/// so no signal of a terminal reaches them.
 fn clear() -> Vec<PathBuf> {
     scorebox_judges::end_programs();
     let remove = heard().remove;
@@ -240,8 +241,8 @@ impl Listening {
     }
 }
 
-/// Whether a hangup ends this process: not if `nohup` or who started it said that it is to be ignored, which listening would
-/// undo. Only Linux says so; elsewhere, the system does what it was told.
+/// Whether a hangup ends this process: not if `nohup` or who started it said that it is to be ignored, which listening
+/// would undo. Only Linux says so; elsewhere, the system does what it was told.
 #[cfg(unix)]
 fn hangups_end_it() -> bool {
     const SIGHUP_BIT: u64 = 1;

@@ -137,7 +137,8 @@ impl SuiteEdit {
         missing
     }
 
-    /// Leaves an entry out, with the comments right above it. Those behind which there is a blank line stay: they may be about the file.
+    /// Leaves an entry out, with the comments right above it. Those behind which there is a blank line stay: they may
+    /// be about the file.
     pub(crate) fn remove(&mut self, name: &str) {
         let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
         let removed = scorers.and_then(|scorers| scorers.remove(name));

@@ -1,4 +1,5 @@
-//! What the entries of one suite file use, in TOML or JSON, with the values of variables. Changes no file, and knows no other one.
+//! What the entries of one suite file use, in TOML or JSON, with the values of variables. Changes no file, and knows no
+//! other one.
 
 use std::path::Path;
 

@@ -72,8 +72,9 @@ impl Trust {
         self.policies.iter().try_for_each(|policy| must_hold(policy, claims))
     }
 
-    /// Refuses a locked scorer that is loaded, whose component has the digest of the lock. The signature in the lock is checked if a policy is
-    /// about signers: without one, nothing follows from it, and the digest says which bytes were agreed to.
+    /// Refuses a locked scorer that is loaded, whose component has the digest of the lock. The signature in the lock is
+    /// checked if a policy is about signers: without one, nothing follows from it, and the digest says which bytes were
+    /// agreed to.
     pub(crate) fn must_allow_loaded(
         &self,
         locked: &Locked,

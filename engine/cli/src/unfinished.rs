@@ -1,5 +1,5 @@
-//! Files with a temporary name until they are complete. Code that ends the process early removes them. One that takes the place of
-//! another has its owner and its permissions.
+//! Files with a temporary name until they are complete. Code that ends the process early removes them. One that takes
+//! the place of another has its owner and its permissions.
 
 use std::{
     collections::BTreeMap,
@@ -45,8 +45,8 @@ impl Unfinished {
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix);
-        // As a file that is created by its name, what others may do with it is for the user's mask to say. One that takes another's place
-        // is nobody else's until it has the permissions of that one.
+        // As a file that is created by its name, what others may do with it is for the user's mask to say. One that
+        // takes another's place is nobody else's until it has the permissions of that one.
         #[cfg(unix)]
         if !path.exists() {
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -83,8 +83,8 @@ impl Unfinished {
     }
 }
 
-/// Gives `file` the owner, as far as this process may, and the permissions of what it replaces at `path`; if that is gone, it stays
-/// as it is.
+/// Gives `file` the owner, as far as this process may, and the permissions of what it replaces at `path`; if that is
+/// gone, it stays as it is.
 #[cfg(unix)]
 fn take_after(file: &File, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};

@@ -108,8 +108,8 @@ impl Waiting {
 }
 
 impl Shown {
-    /// What `show` does, unless the end comes first; it hears of the end. `None` if the system gives no thread for it, which
-    /// costs only words.
+    /// What `show` does, unless the end comes first; it hears of the end. `None` if the system gives no thread for it,
+    /// which costs only words.
     fn after_patience(show: impl FnOnce(&mpsc::Receiver<()>) + Send + 'static) -> Option<Shown> {
         let (end, ended) = mpsc::channel();
         let wait = move || {

@@ -1,5 +1,5 @@
-//! A component as a registry keeps it, after the Wasm OCI Artifact layout of the CNCF: a configuration, one layer with the
-//! component, and a manifest that names both by digest. The same component and annotations make the same bytes.
+//! A component as a registry keeps it, after the Wasm OCI Artifact layout of the CNCF: a configuration, one layer with
+//! the component, and a manifest that names both by digest. The same component and annotations make the same bytes.
 
 use std::{collections::BTreeMap, str::FromStr as _};
 
@@ -90,8 +90,8 @@ struct PublishedPart {
     size: u64,
 }
 
-/// What a manifest says of a scorer: which component it is, and what is said about it. Nothing of it is checked against the
-/// component.
+/// What a manifest says of a scorer: which component it is, and what is said about it. Nothing of it is checked against
+/// the component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Described {
     /// The digest of the component.

@@ -1,4 +1,5 @@
-//! The file of certificates that a variable names, before anything is asked: the platform says only that there are none.
+//! The file of certificates that a variable names, before anything is asked: the platform says only that there are
+//! none.
 
 use std::{env, ffi::OsStr, fs::File, io::Read as _, path::Path};
 

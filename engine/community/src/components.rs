@@ -1,5 +1,5 @@
-//! The folder of components that were fetched, each in a file that its digest names. A file is there whole or not at all; nothing in the
-//! folder is trusted because it is there.
+//! The folder of components that were fetched, each in a file that its digest names. A file is there whole or not at
+//! all; nothing in the folder is trusted because it is there.
 
 use std::{
     fs,

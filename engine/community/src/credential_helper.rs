@@ -1,4 +1,5 @@
-//! A credential helper of Docker, asked for the login of one server within a time. Reads no configuration, and keeps nothing.
+//! A credential helper of Docker, asked for the login of one server within a time. Reads no configuration, and keeps
+//! nothing.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},

@@ -190,7 +190,8 @@ impl CommunityError {
     }
 }
 
-/// How often a server was asked and how long it asks to wait, after a comma; nothing if it was asked once and does not say.
+/// How often a server was asked and how long it asks to wait, after a comma; nothing if it was asked once and does not
+/// say.
 fn asked(times: u32, stated: Option<Duration>) -> String {
     let often = if times > 1 { format!(", {times} times") } else { String::new() };
     match stated {

@@ -1,5 +1,6 @@
-//! `scorebox.lock`: which component each published scorer of the suites in a folder is, and what it was when its user said yes to it.
-//! Asks no registry; one table for each scorer, with its address in its head, in the order of the addresses.
+//! `scorebox.lock`: which component each published scorer of the suites in a folder is, and what it was when its user
+//! said yes to it. Asks no registry; one table for each scorer, with its address in its head, in the order of the
+//! addresses.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -260,7 +261,8 @@ impl Lock {
     }
 }
 
-/// Why a text is not a lock. What another version has would be full of mistakes that are not, so nothing else is said about it.
+/// Why a text is not a lock. What another version has would be full of mistakes that are not, so nothing else is said
+/// about it.
 fn why_not(text: &str, error: &toml::de::Error) -> NotALock {
     match toml::from_str(text) {
         Ok(Versioned { version: None }) => NotALock::Invalid("it has no `version`".to_owned()),

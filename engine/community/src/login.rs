@@ -1,5 +1,5 @@
-//! What a registry wants to know of its user before it does something: a password, or a token that another service gives for
-//! one. Sends a password nowhere without TLS, unless plain HTTP is allowed.
+//! What a registry wants to know of its user before it does something: a password, or a token that another service
+//! gives for one. Sends a password nowhere without TLS, unless plain HTTP is allowed.
 
 use http_auth::parse_challenges;
 use reqwest::{
@@ -116,8 +116,8 @@ pub(crate) fn host_of(place: &Url) -> String {
     place.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// Whether passwords and components may be sent to `place`, which the registry names: over TLS, or else, if that is how the
-/// registry itself is asked, to its own host.
+/// Whether passwords and components may be sent to `place`, which the registry names: over TLS, or else, if that is how
+/// the registry itself is asked, to its own host.
 pub(crate) fn must_be_safe(place: &Url, registry: &Url) -> Result<(), Failed> {
     let is_own = registry.scheme() == "http" && place.host_str() == registry.host_str();
     match place.scheme() {

@@ -27,7 +27,8 @@ pub(crate) enum Patience {
 
 /// What helps against an answer with this status, after the server was asked so many times, at least once.
 ///
-/// What changes something at the server is sent again only if the server says that it did nothing: behind 502 and 504 it may have.
+/// What changes something at the server is sent again only if the server says that it did nothing: behind 502 and 504
+/// it may have.
 pub(crate) fn patience(
     status: StatusCode,
     method: &Method,

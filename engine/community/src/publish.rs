@@ -21,10 +21,12 @@ pub struct Published {
     pub is_repaired: bool,
 }
 
-/// Publishes an artifact under the registry's address, and reads its manifest back. If it is there already, it stays as it is: only what is missing
-/// of it or damaged is put back, and a signature that is not one of the component is replaced.
+/// Publishes an artifact under the registry's address, and reads its manifest back. If it is there already, it stays as
+/// it is: only what is missing of it or damaged is put back, and a signature that is not one of the component is
+/// replaced.
 ///
-/// The tag is looked at before: two who publish at once may both find it free, and the second one's artifact has it then.
+/// The tag is looked at before: two who publish at once may both find it free, and the second one's artifact has it
+/// then.
 ///
 /// # Errors
 /// [`Failed::Taken`] if the tag names something else; [`Failed::StaysDamaged`]; why it cannot be published.

@@ -1,4 +1,5 @@
-//! A published scorer from a registry: which component a tag names now, and the component of a digest. Keeps nothing, and runs nothing.
+//! A published scorer from a registry: which component a tag names now, and the component of a digest. Keeps nothing,
+//! and runs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,8 +74,8 @@ async fn pull_in_order(registry: &Registry) -> Result<Pulled, Failed> {
     })
 }
 
-/// The registry with the address of the newest version that its address stands for: for `1.2` or `1`, the newest release of that line, or else
-/// the tag itself, which may be moved from release to release.
+/// The registry with the address of the newest version that its address stands for: for `1.2` or `1`, the newest
+/// release of that line, or else the tag itself, which may be moved from release to release.
 ///
 /// # Errors
 /// [`Failed::Missing`]; why the registry does not say.
@@ -115,7 +116,8 @@ impl Releases {
         Version::parse(tag).is_ok()
     }
 
-    /// Whether the registry lists this tag. If not, nothing is known of newer ones: it may list other tags than its own, or have lost some.
+    /// Whether the registry lists this tag. If not, nothing is known of newer ones: it may list other tags than its
+    /// own, or have lost some.
     pub fn has(&self, tag: &str) -> bool {
         self.tags.contains(tag)
     }
@@ -130,8 +132,9 @@ impl Releases {
         self.versions.iter().rev().take(most).map(Version::to_string).collect()
     }
 
-    /// The newest that is newer than `version` and promises to be compatible with it, by Semantic Versioning as cargo reads it: no other
-    /// part changes than those behind the first that is not 0. One that is not out yet is for who has one of the same version.
+    /// The newest that is newer than `version` and promises to be compatible with it, by Semantic Versioning as cargo
+    /// reads it: no other part changes than those behind the first that is not 0. One that is not out yet is for who
+    /// has one of the same version.
     pub fn newest_compatible(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
         let compatible = self.versions.iter().rfind(|it| {
@@ -140,7 +143,8 @@ impl Releases {
         compatible.map(Version::to_string)
     }
 
-    /// The newest release, if it is newer than `version`; or else, for who has one that is not out yet, the newest of these.
+    /// The newest release, if it is newer than `version`; or else, for who has one that is not out yet, the newest of
+    /// these.
     pub fn newer(&self, version: &str) -> Option<String> {
         let now = Version::parse(version).ok()?;
         let newer = || self.versions.iter().rev().take_while(|it| **it > now);
@@ -153,7 +157,8 @@ impl Releases {
         self.of_line(written).rfind(|it| is_release(it)).map(Version::to_string)
     }
 
-    /// The versions of this line, if none of it is out yet: the newest first, at most so many; none if it is not a line.
+    /// The versions of this line, if none of it is out yet: the newest first, at most so many; none if it is not a
+    /// line.
     pub fn not_out_yet(&self, written: &str, most: usize) -> Vec<String> {
         match self.newest_of_line(written) {
             Some(_) => Vec::new(),

@@ -1,5 +1,5 @@
-//! A registry, and what it is asked about one name: which manifest a tag names, and to keep blobs and manifests. Decides nothing
-//! about what is published.
+//! A registry, and what it is asked about one name: which manifest a tag names, and to keep blobs and manifests.
+//! Decides nothing about what is published.
 
 use std::{
     collections::BTreeMap,
@@ -97,8 +97,9 @@ struct Question {
 }
 
 impl Registry {
-    /// The registry of `address`, for what is published under its name. Connects to nothing yet; asks with `credentials` only if
-    /// the registry wants a login. Its answers need a runtime of tokio with time and input/output.
+    /// The registry of `address`, for what is published under its name. Connects to nothing yet; asks with
+    /// `credentials` only if the registry wants a login. Its answers need a runtime of tokio with time and
+    /// input/output.
     ///
     /// # Errors
     /// [`Failed::Prepare`] if there can be no connections.
@@ -122,7 +123,8 @@ impl Registry {
         &self.address
     }
 
-    /// The manifest behind the tag; `None` if there is no such tag. [`Access::Write`] is for a caller that writes afterwards.
+    /// The manifest behind the tag; `None` if there is no such tag. [`Access::Write`] is for a caller that writes
+    /// afterwards.
     pub(crate) async fn manifest(&self, access: Access) -> Result<Option<Bytes>, Failed> {
         self.manifest_at(self.address.tag(), access).await
     }
@@ -277,8 +279,8 @@ impl Registry {
         self.blob_of(digest, "a component", max_bytes).await
     }
 
-    /// The blob of that digest, which is `what` and has at most `max_bytes`. It may be somewhere else, to where a registry redirects: no
-    /// login is sent there.
+    /// The blob of that digest, which is `what` and has at most `max_bytes`. It may be somewhere else, to where a
+    /// registry redirects: no login is sent there.
     pub(crate) async fn blob_of(
         &self,
         digest: Digest,

@@ -1,5 +1,5 @@
-//! Signatures of components in minisign's format, which travel with them as annotations. Trusts no key: whose a key is, is for a person to
-//! know.
+//! Signatures of components in minisign's format, which travel with them as annotations. Trusts no key: whose a key is,
+//! is for a person to know.
 
 use std::{collections::BTreeMap, fmt, io::Cursor, str::FromStr};
 
@@ -133,7 +133,8 @@ impl Signature {
         &self.text
     }
 
-    /// Whether it has the number of its signer's key. The number proves nothing: it is for the words about a signature by another key.
+    /// Whether it has the number of its signer's key. The number proves nothing: it is for the words about a signature
+    /// by another key.
     ///
     /// # Errors
     /// [`BadSignature::Malformed`].
@@ -157,8 +158,8 @@ impl Signature {
         let key = self.signer.key().ok_or(BadSignature::Malformed)?;
         let signature =
             SignatureBox::from_string(&self.text).map_err(|_| BadSignature::Malformed)?;
-        // One text for one signature: base64 has bits at its end that mean nothing, and minisign takes a signature of its comment
-        // that is longer than one, and panics at one that is shorter.
+        // One text for one signature: base64 has bits at its end that mean nothing, and minisign takes a signature of
+        // its comment that is longer than one, and panics at one that is shorter.
         if signature.to_string().trim_end() != self.text.trim_end() || !self.comment_is_signed() {
             return Err(BadSignature::Malformed);
         }
@@ -174,7 +175,8 @@ impl Signature {
     }
 }
 
-/// The key behind a comment, as minisign writes it: 158 bytes in base64, of which the third and the fourth are zero if it has no password.
+/// The key behind a comment, as minisign writes it: 158 bytes in base64, of which the third and the fourth are zero if
+/// it has no password.
 fn secret_key_of(text: &str, password: Option<Zeroizing<String>>) -> Result<SecretKey, NotSigned> {
     let line = text.lines().nth(1).unwrap_or_default();
     let bytes = Zeroizing::new(STANDARD.decode(line.trim()).map_err(|_| NotSigned::NotAKey)?);
@@ -289,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Whether a signature's text is one of another signature after this change of one byte: in the words of the signed comment, or a
-    /// letter of base64 behind the name of the algorithm.
+    /// Whether a signature's text is one of another signature after this change of one byte: in the words of the signed
+    /// comment, or a letter of base64 behind the name of the algorithm.
     fn is_another_signature(text: &str, at: usize, with: &str) -> bool {
         const ALGORITHM: usize = 3;
         let before = &text[..at];

@@ -1,5 +1,5 @@
-//! Indexes from web servers and registries that have none, another's, or send too much or something else: the result is what the
-//! signer signed, or nothing.
+//! Indexes from web servers and registries that have none, another's, or send too much or something else: the result is
+//! what the signer signed, or nothing.
 
 use scorebox::digest::Digest;
 use scorebox_community::{

@@ -1,5 +1,5 @@
-//! Registries that have no scorer, send more or something else than it, or redirect: what is had is the component of the digest, or
-//! nothing.
+//! Registries that have no scorer, send more or something else than it, or redirect: what is had is the component of
+//! the digest, or nothing.
 
 use std::{collections::BTreeMap, sync::Mutex};
 

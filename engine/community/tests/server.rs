@@ -1,4 +1,5 @@
-//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no protocol.
+//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no
+//! protocol.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

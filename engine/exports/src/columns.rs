@@ -1,5 +1,5 @@
-//! The columns of a table of scores, each once: its name, what kind of values it has, and where they are from. How a value is
-//! written is for the formats to say.
+//! The columns of a table of scores, each once: its name, what kind of values it has, and where they are from. How a
+//! value is written is for the formats to say.
 
 use std::borrow::Cow;
 

@@ -91,14 +91,14 @@ pub struct Exported {
     pub halves: u64,
 }
 
-/// Writes all rows of a stored run, in the order of its cases and of the suite's scorers, all of them from one state of the
-/// database. `progress` hears how many were written so far.
+/// Writes all rows of a stored run, in the order of its cases and of the suite's scorers, all of them from one state of
+/// the database. `progress` hears how many were written so far.
 ///
 /// Memory is bounded by a case, and for Parquet by a group of rows (some 32 MiB).
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); the database cannot be read or written. What was written by then
-/// is not a whole table.
+/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); the database cannot be read or written. What was
+/// written by then is not a whole table.
 pub fn export(
     store: &Store,
     options: ReportOptions<'_>,

@@ -1,5 +1,5 @@
-//! Parquet, for data engines: texts, 64-bit integers and numbers; JSON is text. Which columns there are is `columns`' to
-//! say.
+//! Parquet, for data engines: texts, 64-bit integers and numbers; JSON is text. Which columns there are is `columns`'
+//! to say.
 
 use std::{
     io::{self, Write},

@@ -1,5 +1,5 @@
-//! CSV, for spreadsheets: a text that a spreadsheet would take for a formula begins with an apostrophe. Which columns there are
-//! is `columns`' to say.
+//! CSV, for spreadsheets: a text that a spreadsheet would take for a formula begins with an apostrophe. Which columns
+//! there are is `columns`' to say.
 
 use std::io;
 

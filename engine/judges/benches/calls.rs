@@ -1,5 +1,5 @@
-//! Calls of one provider against a server on the loopback interface that takes 200 ms for each: how close they come to the
-//! ideal time, and how much memory they take. Checks nothing.
+//! Calls of one provider against a server on the loopback interface that takes 200 ms for each: how close they come to
+//! the ideal time, and how much memory they take. Checks nothing.
 //!
 //!     cargo bench --bench calls -- [CALLS [CONCURRENCY]]
 

@@ -1,5 +1,5 @@
-//! A program as a provider: it is started for each question, reads it from standard input, and writes the answer to standard
-//! output. `docs/judges.md` has the protocol.
+//! A program as a provider: it is started for each question, reads it from standard input, and writes the answer to
+//! standard output. `docs/judges.md` has the protocol.
 
 use std::{fmt, time::Duration};
 

@@ -13,8 +13,8 @@ use crate::{
     wire::Wire,
 };
 
-/// The provider that these settings describe, which sends this key if its server is given one. Its answers need a runtime of
-/// tokio with time and input/output.
+/// The provider that these settings describe, which sends this key if its server is given one. Its answers need a
+/// runtime of tokio with time and input/output.
 ///
 /// # Errors
 ///

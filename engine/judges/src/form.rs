@@ -5,8 +5,8 @@ use serde_json::{Value, value::RawValue};
 /// The name that a form goes by in requests.
 pub(crate) const NAME: &str = "answer";
 
-/// Keywords that the strict mode of OpenAI and its hosts takes. With any other one, a schema is sent without that mode: some
-/// hosts refuse bounds and patterns.
+/// Keywords that the strict mode of OpenAI and its hosts takes. With any other one, a schema is sent without that mode:
+/// some hosts refuse bounds and patterns.
 const STRICT: [&str; 12] = [
     "$defs",
     "$ref",

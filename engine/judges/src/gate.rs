@@ -1,5 +1,5 @@
-//! How many calls run at once, how many begin in a minute, and who waits for what: for places, for the rate, for a pause that
-//! the server asked for, for the next attempt. Knows nothing of what is called.
+//! How many calls run at once, how many begin in a minute, and who waits for what: for places, for the rate, for a
+//! pause that the server asked for, for the next attempt. Knows nothing of what is called.
 
 use std::{
     sync::{
@@ -124,8 +124,8 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// A call that has a place, and keeps it until it is dropped: also while it waits for another attempt, so that a server in
-/// trouble is asked less.
+/// A call that has a place, and keeps it until it is dropped: also while it waits for another attempt, so that a server
+/// in trouble is asked less.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     gate: &'a Gate,
@@ -264,8 +264,8 @@ impl Call<'_> {
         }
     }
 
-    /// The same if the server asks all calls to wait. That is no failure of this one: it ends with the hope of all, or if others are
-    /// answered and this one is not for as long.
+    /// The same if the server asks all calls to wait. That is no failure of this one: it ends with the hope of all, or
+    /// if others are answered and this one is not for as long.
     fn wait_with_all(&mut self, failure: Failure, no_sooner: Duration) -> Result<Wait, Failure> {
         self.refusals = self.refusals.saturating_add(1);
         let since = *self.refused_since.get_or_insert_with(Instant::now);
@@ -280,8 +280,8 @@ impl Call<'_> {
         Ok(Wait { delay: retry::delay(self.refusals, no_sooner), is_asked_for: true })
     }
 
-    /// Counts what an answer consumed, and cost by the price or else as the provider says. A call may have several: some answer
-    /// questions that find something out about a server, others are followed by another attempt.
+    /// Counts what an answer consumed, and cost by the price or else as the provider says. A call may have several:
+    /// some answer questions that find something out about a server, others are followed by another attempt.
     pub(crate) fn consume(&mut self, usage: TokenUsage, stated_usd: Option<f64>) {
         let cost_usd = self.gate.price.and_then(|price| price.of(usage)).or(stated_usd);
         // An answer that says nothing costs something nevertheless.

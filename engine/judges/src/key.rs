@@ -31,8 +31,8 @@ impl Key {
         Some(value)
     }
 
-    /// The text without the key, which a server may repeat: as it is, or within a JSON string, where some characters are
-    /// escaped, or within a JSON string that is quoted in another one.
+    /// The text without the key, which a server may repeat: as it is, or within a JSON string, where some characters
+    /// are escaped, or within a JSON string that is quoted in another one.
     pub(crate) fn conceal<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.0.len() < SHORTEST_SECRET {
             return Cow::Borrowed(text);
@@ -105,8 +105,8 @@ fn begins(key: &[u8], text: &[u8], offset: usize) -> bool {
     })
 }
 
-/// The character of ASCII that is written at this offset, in a JSON string within so many others, and where the next one begins;
-/// `None` at the end.
+/// The character of ASCII that is written at this offset, in a JSON string within so many others, and where the next
+/// one begins; `None` at the end.
 fn character_at(text: &[u8], offset: usize, quotations: u32) -> Option<(u8, usize)> {
     let Some(within) = quotations.checked_sub(1) else {
         return Some((*text.get(offset)?, offset + 1));

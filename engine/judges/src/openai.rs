@@ -207,7 +207,8 @@ fn said(completion: Completion, way: Option<Way>) -> Result<Said, Unsaid> {
         Some(Way::Tool) => message.tool_calls.arguments().or(message.content.text),
         _ => message.content.text,
     };
-    // A model may say nothing, as one that thought until it had no tokens left, and a server may write that as it likes.
+    // A model may say nothing, as one that thought until it had no tokens left, and a server may write that as it
+    // likes.
     let text = text.unwrap_or_default();
     Ok(Said { reply: Reply::Text { text, truncated }, model: completion.model })
 }

@@ -1,5 +1,5 @@
-//! Times in which no call of a provider is sent, because its server asked for that, and when the hope of an answer is over.
-//! Sends nothing.
+//! Times in which no call of a provider is sent, because its server asked for that, and when the hope of an answer is
+//! over. Sends nothing.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -69,8 +69,8 @@ impl Pause {
         (paused.unanswered, paused.since) = (0, None);
     }
 
-    /// Begins a pause, or makes the one longer that began after the attempt did: that was made after pause `after`. Each in a row
-    /// without an answer to anybody is longer than the one before, whichever call makes it.
+    /// Begins a pause, or makes the one longer that began after the attempt did: that was made after pause `after`.
+    /// Each in a row without an answer to anybody is longer than the one before, whichever call makes it.
     ///
     /// # Errors
     /// There is no hope of an answer.
@@ -105,11 +105,12 @@ impl Pause {
         self.must_have_hope(&paused, now)
     }
 
-    /// Waits for its end and a little longer, so that not all begin at once. `first` is the pause that this call waited for first.
+    /// Waits for its end and a little longer, so that not all begin at once. `first` is the pause that this call waited
+    /// for first.
     ///
     /// # Errors
-    /// Another one followed, and there is no hope of an answer: the call that made it speaks for all, or all would try one after the
-    /// other, as often as each may.
+    /// Another one followed, and there is no hope of an answer: the call that made it speaks for all, or all would try
+    /// one after the other, as often as each may.
     pub(crate) async fn end(&self, first: &mut Option<u32>) -> Result<(), Failure> {
         loop {
             let paused = self.lock().clone();
@@ -145,7 +146,8 @@ mod tests {
         Pause::new(JudgeSettings::DEFAULT_RETRIES, JudgeSettings::DEFAULT_ENDURANCE)
     }
 
-    /// How many there were in a row without an answer, after the failures of attempts that were made after these pauses.
+    /// How many there were in a row without an answer, after the failures of attempts that were made after these
+    /// pauses.
     fn in_a_row(pause: &Pause, after: &[u32]) -> Vec<u32> {
         let counted = after.iter().map(|after| {
             pause.extend(Duration::from_secs(60), *after, "429").unwrap();

@@ -1,5 +1,5 @@
-//! Parts of answers that are read without keeping the rest: an answer of some megabytes can hold a million empty objects,
-//! and only the first one counts. Knows no protocol.
+//! Parts of answers that are read without keeping the rest: an answer of some megabytes can hold a million empty
+//! objects, and only the first one counts. Knows no protocol.
 
 use std::{fmt, marker::PhantomData};
 
@@ -12,8 +12,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// A JSON object with the members of `T`. `T` by itself is also read from a list, by the places of its members, and a list is
-/// no object of a protocol.
+/// A JSON object with the members of `T`. `T` by itself is also read from a list, by the places of its members, and a
+/// list is no object of a protocol.
 #[derive(Debug, Default)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -141,8 +141,8 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The arguments of the calls of a tool, as JSON: those of the first call, and below them those of each one that has others.
-/// Which one counts is not decided here.
+/// The arguments of the calls of a tool, as JSON: those of the first call, and below them those of each one that has
+/// others. Which one counts is not decided here.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     first: Option<String>,

@@ -18,8 +18,8 @@ use tokio::{
 /// The most bytes that are kept of the end of a program's standard error.
 const MAX_ERROR_BYTES: usize = 4 << 10;
 
-/// How long the output of a program is read once it has ended. What it wrote is there by then; longer than that, only a process
-/// that it started, and that has left its group, keeps the output open.
+/// How long the output of a program is read once it has ended. What it wrote is there by then; longer than that, only a
+/// process that it started, and that has left its group, keeps the output open.
 const READ_AFTER_END: Duration = Duration::from_millis(100);
 
 /// What a program did.
@@ -59,8 +59,8 @@ fn running() -> MutexGuard<'static, Running> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the programs that answer questions, and lets no more begin: for a process that exits without dropping its calls, which
-/// get no answer from here on. On Unix; elsewhere it only lets no more begin.
+/// Ends the programs that answer questions, and lets no more begin: for a process that exits without dropping its
+/// calls, which get no answer from here on. On Unix; elsewhere it only lets no more begin.
 pub fn end_programs() {
     let mut running = running();
     running.is_over = true;
@@ -79,8 +79,8 @@ fn kill(leader: i32) {
 #[cfg(not(unix))]
 fn kill(_: i32) {}
 
-/// Runs a program with this input and waits until it ends, but not for processes that have left its group and keep its output open.
-/// The group ends with the program, with the time-out, and when the future is dropped.
+/// Runs a program with this input and waits until it ends, but not for processes that have left its group and keep its
+/// output open. The group ends with the program, with the time-out, and when the future is dropped.
 pub(crate) async fn run(
     command: &[String],
     input: &[u8],

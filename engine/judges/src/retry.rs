@@ -15,17 +15,18 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 /// The most that is waited because the server says so.
 const MAX_STATED: Duration = Duration::from_secs(60);
 
-/// The codes of refusals that come with status 429 and that no waiting helps against: OpenAI's, when the account is empty.
+/// The codes of refusals that come with status 429 and that no waiting helps against: OpenAI's, when the account is
+/// empty.
 const LASTING: [&str; 2] = ["insufficient_quota", "billing_hard_limit_reached"];
 
-/// How long to wait after so many failed attempts, at least 1: any time up to a bound that doubles (full jitter), and not
-/// less than the server states.
+/// How long to wait after so many failed attempts, at least 1: any time up to a bound that doubles (full jitter), and
+/// not less than the server states.
 pub(crate) fn delay(failures: u32, no_sooner: Duration) -> Duration {
     doubled(failures).mul_f64(fastrand::f64()).max(jittered(no_sooner))
 }
 
-/// How long all calls wait if a server has asked so many times in a row to wait, at least 1: a time that doubles, and not less than
-/// the server states.
+/// How long all calls wait if a server has asked so many times in a row to wait, at least 1: a time that doubles, and
+/// not less than the server states.
 pub(crate) fn delay_of_all(times: u32, no_sooner: Duration) -> Duration {
     jittered(doubled(times).max(no_sooner))
 }
@@ -52,7 +53,8 @@ pub(crate) fn remedy(status: StatusCode, code: Option<&str>, headers: &HeaderMap
     Remedy::Again { no_sooner: stated.unwrap_or_default(), slows_all }
 }
 
-/// How long the server asks to wait, at most [`MAX_STATED`]: in milliseconds as OpenAI does, in seconds, or until a date.
+/// How long the server asks to wait, at most [`MAX_STATED`]: in milliseconds as OpenAI does, in seconds, or until a
+/// date.
 fn stated(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);

@@ -1,5 +1,5 @@
-//! A provider over HTTP: a question is asked in the way that its server and model understand, which the first questions find
-//! out. The protocols are elsewhere.
+//! A provider over HTTP: a question is asked in the way that its server and model understand, which the first questions
+//! find out. The protocols are elsewhere.
 
 use std::{borrow::Cow, collections::HashMap, fmt, time::Duration};
 
@@ -62,7 +62,8 @@ impl Served {
         };
         let known = self.knowledge.about(&generation.model);
         let arrived = self.gate.arrive(stop);
-        // What is unknown is found out by the first call, for which the others wait. The order of the two is that of all calls.
+        // What is unknown is found out by the first call, for which the others wait. The order of the two is that of
+        // all calls.
         let has_limit = self.wire == Wire::OpenAi && generation.max_output_tokens.is_some();
         let of_limit = match has_limit {
             true => known.with_limit.turn(self.patience).await,
@@ -129,9 +130,8 @@ impl Served {
         }
     }
 
-    /// Finds out with a question of our own how the model is asked for a form; what scorers ask has no part in it, only what the
-    /// user has sent with every question. `None`
-    /// if it takes no question at all.
+    /// Finds out with a question of our own how the model is asked for a form; what scorers ask has no part in it, only
+    /// what the user has sent with every question. `None` if it takes no question at all.
     async fn find_way(
         &self,
         call: &mut Call<'_>,

@@ -33,8 +33,8 @@ impl Wire {
         }
     }
 
-    /// The ways in which a server can enforce a form, the best first. Anthropic's schemas lack much of what scorers write
-    /// (bounds of numbers), and its tools do not.
+    /// The ways in which a server can enforce a form, the best first. Anthropic's schemas lack much of what scorers
+    /// write (bounds of numbers), and its tools do not.
     pub(crate) fn ways(self) -> [Way; 2] {
         match self {
             Wire::OpenAi => [Way::Schema, Way::Tool],

@@ -85,8 +85,8 @@ async fn an_attempt_that_is_not_waited_for_is_uncounted_even_if_the_next_one_is_
     assert_eq!((unsent.kind, unsent.is_uncounted), (AskErrorKind::TimedOut, false));
 }
 
-/// The tokens and the cost of an answer after an attempt with this usage that failed, whose own is the other; and whether both may
-/// have cost more.
+/// The tokens and the cost of an answer after an attempt with this usage that failed, whose own is the other; and
+/// whether both may have cost more.
 async fn of_two(
     price: Option<Price>,
     failed: Value,

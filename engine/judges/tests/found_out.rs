@@ -49,8 +49,8 @@ fn enforcing(ways: &'static [&'static str]) -> impl Fn(&Asked) -> Option<Answer>
     }
 }
 
-/// Asks twenty questions at once and then one more. Gives the ways in which the server was asked before the last, and the
-/// last.
+/// Asks twenty questions at once and then one more. Gives the ways in which the server was asked before the last, and
+/// the last.
 async fn asked_in(server: &Server) -> (Vec<&'static str>, &'static str) {
     let judge = judge_with(server, |settings| settings.concurrency = 100);
     let tasks: Vec<_> = (0..20)

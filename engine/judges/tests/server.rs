@@ -1,4 +1,5 @@
-//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no protocol.
+//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no
+//! protocol.
 
 use std::{
     convert::Infallible,

@@ -1,4 +1,5 @@
-//! The standard variables of proxies and certificates. They are the process's, so these tests ask in a process of their own.
+//! The standard variables of proxies and certificates. They are the process's, so these tests ask in a process of their
+//! own.
 
 use std::{env, process::Stdio};
 

@@ -1,5 +1,5 @@
-//! How well the scorers of a run agree with labels: a plot of calibration with the figures beside it. Reads no label, computes no
-//! statistics.
+//! How well the scorers of a run agree with labels: a plot of calibration with the figures beside it. Reads no label,
+//! computes no statistics.
 
 use maud::{Markup, html};
 use scorebox::{

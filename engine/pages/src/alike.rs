@@ -1,5 +1,6 @@
-//! Whether two texts look alike although their characters differ: letters with accents written in one or two characters,
-//! Cyrillic and Greek letters that look like Latin ones, and other spaces and hyphens. Knows the usual ones, not all of Unicode's.
+//! Whether two texts look alike although their characters differ: letters with accents written in one or two
+//! characters, Cyrillic and Greek letters that look like Latin ones, and other spaces and hyphens. Knows the usual
+//! ones, not all of Unicode's.
 
 /// A letter with its accents, whichever they are.
 const ACCENTED: char = '\u{fffc}';

@@ -1,5 +1,5 @@
-//! One case in full: its parts, its output against what was expected, what each scorer says about it, what judges were asked,
-//! and what its agent did. Reads no database.
+//! One case in full: its parts, its output against what was expected, what each scorer says about it, what judges were
+//! asked, and what its agent did. Reads no database.
 
 use maud::{Markup, html};
 use scorebox::{

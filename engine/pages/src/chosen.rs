@@ -1,5 +1,5 @@
-//! The cases of a run that stand in a report, each as an element that opens. A case that is too large for the room that is left is cut down,
-//! so that none hides those behind it.
+//! The cases of a run that stand in a report, each as an element that opens. A case that is too large for the room that
+//! is left is cut down, so that none hides those behind it.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -82,8 +82,8 @@ impl Fitted {
     }
 }
 
-/// The room for the cases of a run, in bytes. Half of it is divided among them, so that each has some; the other half goes to
-/// those that take more, the first ones first.
+/// The room for the cases of a run, in bytes. Half of it is divided among them, so that each has some; the other half
+/// goes to those that take more, the first ones first.
 #[derive(Debug)]
 pub(crate) struct Room {
     left: usize,
@@ -224,8 +224,8 @@ mod tests {
 
     use super::*;
 
-    /// What is shown of cases of these sizes where there is room for `bytes`; in brief, a case has a tenth of its size, and a
-    /// line has `line` bytes.
+    /// What is shown of cases of these sizes where there is room for `bytes`; in brief, a case has a tenth of its size,
+    /// and a line has `line` bytes.
     fn shown(bytes: usize, sizes: &[usize], line: usize) -> (Vec<usize>, [u64; 3]) {
         let mut room = Room::new(bytes, sizes.len());
         let mut fitted = Fitted::default();

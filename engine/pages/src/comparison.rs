@@ -1,5 +1,5 @@
-//! What two runs say about the same cases: whether the second is better, or whether that is chance. For the report and for the
-//! server's page. Reads no database, computes no statistics.
+//! What two runs say about the same cases: whether the second is better, or whether that is chance. For the report and
+//! for the server's page. Reads no database, computes no statistics.
 
 use maud::{Markup, html};
 use scorebox::{
@@ -51,7 +51,8 @@ fn named(compared: &Comparison) -> Vec<Named<'_>> {
     verdict.chain(scorers).collect()
 }
 
-/// The comparison without its heading: A is the first run, B the second. `link` says where a case that changed is shown.
+/// The comparison without its heading: A is the first run, B the second. `link` says where a case that changed is
+/// shown.
 pub(crate) fn comparison(compared: &Comparison, link: impl Fn(&str) -> Option<String>) -> Markup {
     let named = named(compared);
     html! {
@@ -264,7 +265,8 @@ fn failures_in_b(of: &ComparedScorer) -> Option<String> {
     (of.scores.errors_b > 0).then(|| format!("{scorer} failed in B for {cases} a score in A."))
 }
 
-/// Attempts that B lacks, and those of which it has no verdict or no score while A has. Where a case is one attempt, `unpaired` says it.
+/// Attempts that B lacks, and those of which it has no verdict or no score while A has. Where a case is one attempt,
+/// `unpaired` says it.
 fn missing_attempts(of: &Comparison) -> Vec<String> {
     let mut doubts = Vec::new();
     if of.fewer_attempts > 0 {

@@ -1,5 +1,5 @@
-//! What an output has instead of what was expected, line by line and, within changed lines, word by word. What a reader would not
-//! see of a difference is shown: how lines end, and the code points of characters that look alike.
+//! What an output has instead of what was expected, line by line and, within changed lines, word by word. What a reader
+//! would not see of a difference is shown: how lines end, and the code points of characters that look alike.
 
 use std::{
     collections::{HashMap, HashSet},

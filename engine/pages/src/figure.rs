@@ -1,4 +1,5 @@
-//! Scores, differences, chances and moments as people read them on a page; counts and times are the library's. Computes nothing.
+//! Scores, differences, chances and moments as people read them on a page; counts and times are the library's. Computes
+//! nothing.
 
 use jiff::Timestamp;
 pub(crate) use scorebox::{

@@ -102,7 +102,8 @@ impl Figures {
         self.passed + self.failed + self.errored
     }
 
-    /// The figures of a run, whose cases were decided with `options` as `decided` says. Takes three passes over its scores.
+    /// The figures of a run, whose cases were decided with `options` as `decided` says. Takes three passes over its
+    /// scores.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; the database cannot be read.

@@ -1,5 +1,5 @@
-//! Stored runs as HTML: a report in one file, the page of a scorer, and pages that a server shows. Reads through the library's rooms, writes no SQL, computes no statistics, and
-//! prints nothing.
+//! Stored runs as HTML: a report in one file, the page of a scorer, and pages that a server shows. Reads through the
+//! library's rooms, writes no SQL, computes no statistics, and prints nothing.
 //!
 //! - `report`: the report.
 //! - `chosen`: the cases in it, as far as there is room.

@@ -1,5 +1,5 @@
-//! Plots as SVG, drawn by hand of a few rectangles and lines. Every plot says in words what it shows, and takes its colours
-//! from the sheet; it computes no statistics.
+//! Plots as SVG, drawn by hand of a few rectangles and lines. Every plot says in words what it shows, and takes its
+//! colours from the sheet; it computes no statistics.
 
 use maud::{Markup, PreEscaped, html};
 use scorebox::stats::Rate;
@@ -19,7 +19,8 @@ pub(crate) struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    /// The bars, upwards from `base`, each at least as tall as can be seen: what does not hold at the bottom, what does on it.
+    /// The bars, upwards from `base`, each at least as tall as can be seen: what does not hold at the bottom, what does
+    /// on it.
     fn drawn(&self, [left, step, gap]: [f64; 3], base: f64, height: f64) -> Markup {
         const LEAST: f64 = 1.5;
         let most = self.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -249,8 +250,8 @@ pub(crate) struct Bin {
     pub(crate) positives: Rate,
 }
 
-/// The rate of positive cases by score, with intervals, beside the diagonal on which scores are probabilities: of a positive case,
-/// or of a negative one if lower scores are better.
+/// The rate of positive cases by score, with intervals, beside the diagonal on which scores are probabilities: of a
+/// positive case, or of a negative one if lower scores are better.
 pub(crate) fn calibration(bins: &[Bin], lower_is_better: bool) -> Markup {
     const SIDE: f64 = 240.0;
     const LEFT: f64 = 36.0;

@@ -1,5 +1,5 @@
-//! The report: one file that needs nothing from elsewhere. Counts are of all cases; cases in full are chosen by a rule that
-//! the report states, so that its size has a bound.
+//! The report: one file that needs nothing from elsewhere. Counts are of all cases; cases in full are chosen by a rule
+//! that the report states, so that its size has a bound.
 
 use std::io;
 
@@ -97,12 +97,12 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Writes the report, all of it from one state of the database. Its size has a bound, whatever is stored: at most 200
-    /// cases that did not pass and 10 that did are in it, and no more than some 4 MiB of them.
+    /// Writes the report, all of it from one state of the database. Its size has a bound, whatever is stored: at most
+    /// 200 cases that did not pass and 10 that did are in it, and no more than some 4 MiB of them.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; more than 8 runs; labels of which no scorer of a run can be compared with any; troubles of
-    /// reading and writing. What was written by then is not a whole report.
+    /// [`StoreError::NoSuchRun`]; more than 8 runs; labels of which no scorer of a run can be compared with any;
+    /// troubles of reading and writing. What was written by then is not a whole report.
     pub fn write(&self, store: &Store, out: &mut dyn io::Write) -> Result<(), ReportError> {
         if self.runs.len() > MAX_RUNS {
             return Err(ReportError::TooManyRuns(self.runs.len()));

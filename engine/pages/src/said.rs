@@ -88,8 +88,8 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
     plain
 }
 
-/// A part of a case as people read it, and whether it is JSON: a string is its text, other JSON is set over several lines, unless
-/// these would be mostly spaces.
+/// A part of a case as people read it, and whether it is JSON: a string is its text, other JSON is set over several
+/// lines, unless these would be mostly spaces.
 pub(crate) fn readable(json: &str) -> (String, bool) {
     // Setting JSON over lines makes it larger; a document of this size is shown as it is.
     const MAX_SET: usize = 4 << 20;

@@ -1,5 +1,5 @@
-//! What a run was and how it went: its heading, its verdict, its scorers as a table and as plots, and what exactly ran. For
-//! the report and for the server's page. Reads no database.
+//! What a run was and how it went: its heading, its verdict, its scorers as a table and as plots, and what exactly ran.
+//! For the report and for the server's page. Reads no database.
 
 use maud::{Markup, html};
 use scorebox::{

@@ -1,5 +1,5 @@
-//! What an agent did, as a timeline: messages, thoughts, tool calls with their results. Reads the trace with the reader that
-//! scorers have, so that what is shown is what was judged.
+//! What an agent did, as a timeline: messages, thoughts, tool calls with their results. Reads the trace with the reader
+//! that scorers have, so that what is shown is what was judged.
 
 use maud::{Markup, html};
 use scorebox_sdk_traces::{Outcome, Status, Step, StepKind, SubAgentCall, ToolCall, Trace};
@@ -17,7 +17,8 @@ pub(crate) const MAX_STEPS: usize = 500;
 /// Steps of other steps are set inwards, to this depth.
 const MAX_DEPTH: usize = 1;
 
-/// The timeline of a trace, so many steps of it, each text cut to so many bytes; the trace as it is if it cannot be read.
+/// The timeline of a trace, so many steps of it, each text cut to so many bytes; the trace as it is if it cannot be
+/// read.
 pub(crate) fn timeline(json: &str, most: usize, steps: usize) -> Markup {
     if json.len() > MAX_BYTES {
         return html! {

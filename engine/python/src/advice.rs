@@ -1,5 +1,5 @@
-//! What to do about an error, in the words of the Python package: its arguments and functions. What is the same in every
-//! front end is in the words of the command line, which comes with the package.
+//! What to do about an error, in the words of the Python package: its arguments and functions. What is the same in
+//! every front end is in the words of the command line, which comes with the package.
 
 use scorebox::{
     advice::{Advice, Form, Limit, Thing},

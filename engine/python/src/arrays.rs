@@ -132,8 +132,8 @@ pub(crate) fn batch_of(
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
 }
 
-/// Takes the buffers from arrays of the type null. The interface gives such an array none, and `arrow-array` refuses one that
-/// has some; Polars gives it a validity.
+/// Takes the buffers from arrays of the type null. The interface gives such an array none, and `arrow-array` refuses
+/// one that has some; Polars gives it a validity.
 fn without_buffers_of_nulls(array: &mut FFI_ArrowArray, kind: &DataType) {
     if *kind == DataType::Null {
         array.n_buffers = 0;

@@ -1,5 +1,5 @@
-//! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows are is
-//! `scorebox-shards`' to say.
+//! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows
+//! are is `scorebox-shards`' to say.
 
 use std::{io, path::Path, sync::Arc};
 

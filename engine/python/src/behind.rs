@@ -1,5 +1,5 @@
-//! The run behind a stream of cases: it takes cases, and is ended from whatever thread, also while another one waits for the
-//! caller's next case. Reads no case.
+//! The run behind a stream of cases: it takes cases, and is ended from whatever thread, also while another one waits
+//! for the caller's next case. Reads no case.
 
 use std::{
     mem, process,
@@ -26,7 +26,8 @@ pub(crate) struct Behind {
     home: &'static Home,
     /// Whether its rows are stored.
     is_stored: bool,
-    /// `None` once its end is waited for. Locked by threads that are attached to the interpreter, for a moment; see `home`.
+    /// `None` once its end is waited for. Locked by threads that are attached to the interpreter, for a moment; see
+    /// `home`.
     live: Mutex<Option<Live>>,
     /// How far its end is.
     end: watch::Sender<End>,
@@ -83,8 +84,8 @@ impl Behind {
         let _ = self.end.subscribe().wait_for(|end| *end != End::NotYet).await;
     }
 
-    /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the moment
-    /// are stored, too; elsewhere they are dropped.
+    /// Ends the run before its last case, without waiting for it. Where rows are stored, those that are computed at the
+    /// moment are stored, too; elsewhere they are dropped.
     pub(crate) fn leave(&self) {
         self.end.send_if_modified(|end| {
             *end == End::NotYet && {
@@ -116,8 +117,8 @@ impl Behind {
         wait_for(py, self.home, live.shutdown()).map(Some)
     }
 
-    /// Ends the run early if it has not ended, and waits until all of it has stopped, whichever thread ends it. Does not wait for the
-    /// caller's next case.
+    /// Ends the run early if it has not ended, and waits until all of it has stopped, whichever thread ends it. Does
+    /// not wait for the caller's next case.
     pub(crate) fn close(
         &self,
         py: Python<'_>,

@@ -1,5 +1,5 @@
-//! Arrow tables in and out, without copies, by the PyCapsule interface: whatever has `__arrow_c_stream__` (tables of pyarrow,
-//! polars and pandas) or `__arrow_c_array__` (a batch). Looks into no column.
+//! Arrow tables in and out, without copies, by the PyCapsule interface: whatever has `__arrow_c_stream__` (tables of
+//! pyarrow, polars and pandas) or `__arrow_c_array__` (a batch). Looks into no column.
 
 use std::ffi::CStr;
 
@@ -51,8 +51,8 @@ impl Batches {
             let capsule = give.call0().map_err(|error| not_arrow(table, error))?;
             let stream = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
             #[expect(unsafe_code, reason = "a pointer from another library is read")]
-            // SAFETY: a capsule of this name holds such a stream, says the interface; it is moved out, and what stays in
-            // the capsule says that it is released.
+            // SAFETY: a capsule of this name holds such a stream, says the interface; it is moved out, and what stays
+            // in the capsule says that it is released.
             let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr().cast()) };
             return Stream::new(stream).map(Batches::Stream).map_err(broken);
         }
@@ -122,8 +122,8 @@ fn broken(table: &Bound<'_, PyAny>, error: Unreadable) -> PyErr {
     error::advised(table.py(), Kind::InvalidArgument, message, advice.map(str::to_owned))
 }
 
-/// Why a table does not become Arrow. A library that is known says it of a column: some of its values are texts and some
-/// numbers, above all. What goes wrong in a caller's own table is the caller's.
+/// Why a table does not become Arrow. A library that is known says it of a column: some of its values are texts and
+/// some numbers, above all. What goes wrong in a caller's own table is the caller's.
 fn not_arrow(table: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = table.py();
     let is_known = py

@@ -34,8 +34,8 @@ pub(crate) const PARTS: [(Key, &str); 11] = [
     (Key::Workspace, "workspace"),
 ];
 
-/// The case of these parts, in the order of [`PARTS`]; `None` is no part, but an output may be `None`. Only of `reads`, with the
-/// output and the folder: what a scorer does not read is not looked at, as in tables, and may be anything.
+/// The case of these parts, in the order of [`PARTS`]; `None` is no part, but an output may be `None`. Only of `reads`,
+/// with the output and the folder: what a scorer does not read is not looked at, as in tables, and may be anything.
 pub(crate) fn of_parts<'py>(
     py: Python<'py>,
     parts: [Option<Bound<'py, PyAny>>; PARTS.len()],
@@ -59,7 +59,8 @@ pub(crate) fn of_parts<'py>(
     Case::from_json(line).map_err(|error| error::of_case(py, &error))
 }
 
-/// The case in this place of a stream, of the item of this number: a dictionary with the keys of a case line, or such a line.
+/// The case in this place of a stream, of the item of this number: a dictionary with the keys of a case line, or such a
+/// line.
 pub(crate) fn of_item(item: &Bound<'_, PyAny>, number: u64, place: u64) -> PyResult<Case> {
     let py = item.py();
     let mut line = if let Ok(members) = item.cast::<PyDict>() {

@@ -7,8 +7,8 @@ use scorebox::sandbox::compile_if_asked;
 
 use crate::home;
 
-/// Does what the arguments say, the first of which is the program's name, as the program `scorebox` does. Answers with the
-/// exit code.
+/// Does what the arguments say, the first of which is the program's name, as the program `scorebox` does. Answers with
+/// the exit code.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
     let compiler = home::compiler(py)?;

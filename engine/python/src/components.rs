@@ -1,5 +1,5 @@
-//! The components of one suite: those that were loaded first, in whatever process and for whatever purpose, so that rows of two
-//! scorers never have one name. Loads nothing.
+//! The components of one suite: those that were loaded first, in whatever process and for whatever purpose, so that
+//! rows of two scorers never have one name. Loads nothing.
 
 use std::{
     collections::BTreeMap,
@@ -16,8 +16,9 @@ use scorebox::{
 
 use crate::error::{self, Kind};
 
-/// The digests of a suite's components by the names of its scorers, as far as they are known. Locked for a moment by threads that
-/// are attached to the interpreter, so no process is forked meanwhile; a process that was forked has them, too.
+/// The digests of a suite's components by the names of its scorers, as far as they are known. Locked for a moment by
+/// threads that are attached to the interpreter, so no process is forked meanwhile; a process that was forked has them,
+/// too.
 #[derive(Debug, Default)]
 pub(crate) struct Components(Mutex<BTreeMap<String, Digest>>);
 
@@ -45,7 +46,8 @@ impl Components {
         self.must_be(py, loaded.iter().map(|ready| (ready.id.as_str(), ready.scorer.digest())))
     }
 
-    /// All that can be known without loading, of the suite `plan`: what is there now counts where nothing was loaded yet.
+    /// All that can be known without loading, of the suite `plan`: what is there now counts where nothing was loaded
+    /// yet.
     pub(crate) fn noted(&self, py: Python<'_>, plan: &Plan) -> PyResult<BTreeMap<String, Digest>> {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let before = known();
@@ -62,8 +64,8 @@ impl Components {
     }
 }
 
-/// The components that are there now, of those scorers that are `wanted`. What is not there has no digest, and is refused when it
-/// is loaded.
+/// The components that are there now, of those scorers that are `wanted`. What is not there has no digest, and is
+/// refused when it is loaded.
 fn there<'p>(
     py: Python<'_>,
     plan: &'p Plan,

@@ -1,5 +1,5 @@
-//! What one process has: a runtime, an engine, and which process that is. A process that was forked gets its own, because
-//! threads are not forked. Scores nothing.
+//! What one process has: a runtime, an engine, and which process that is. A process that was forked gets its own,
+//! because threads are not forked. Scores nothing.
 
 use std::{
     ffi::OsString,
@@ -34,8 +34,8 @@ struct Settings {
     workspace: Option<PathBuf>,
 }
 
-/// A runtime and an engine of this process. It lives as long as the process does: a runtime that is dropped waits for its
-/// threads, which a forked process does not have.
+/// A runtime and an engine of this process. It lives as long as the process does: a runtime that is dropped waits for
+/// its threads, which a forked process does not have.
 #[derive(Debug)]
 pub(crate) struct Home {
     process: u32,
@@ -50,9 +50,9 @@ pub(crate) struct Home {
     settings: Settings,
 }
 
-/// What was set, and the home that was made of it. Locked only by threads that are attached to the interpreter, and only
-/// while they run nothing of Python and do not detach. So no thread holds it while another one forks, or waits for it: both
-/// need the interpreter.
+/// What was set, and the home that was made of it. Locked only by threads that are attached to the interpreter, and
+/// only while they run nothing of Python and do not detach. So no thread holds it while another one forks, or waits for
+/// it: both need the interpreter.
 static HOME: Mutex<(Option<Settings>, Option<&'static Home>)> = Mutex::new((None, None));
 
 impl Home {
@@ -101,8 +101,8 @@ impl Home {
         })
     }
 
-    /// Notes something that the end of the interpreter must not cut off: a call of Python from a thread of the runtime, or the
-    /// end of a run that is being stored. `None` if the interpreter ends already.
+    /// Notes something that the end of the interpreter must not cut off: a call of Python from a thread of the runtime,
+    /// or the end of a run that is being stored. `None` if the interpreter ends already.
     pub(crate) fn unfinished(&'static self) -> Option<Unfinished> {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         let noted = Unfinished(self);
@@ -123,8 +123,8 @@ impl Home {
         }
     }
 
-    /// An engine for scorers that may ask these judges or read files below this folder; with what runs scripts as it is there
-    /// now.
+    /// An engine for scorers that may ask these judges or read files below this folder; with what runs scripts as it is
+    /// there now.
     pub(crate) fn engine_with(
         &self,
         py: Python<'_>,

@@ -10,8 +10,8 @@
 //! - `answer`: what one scorer says about one case.
 //! - `scorer`: one scorer.
 //! - `score`: what a scorer says about a case; `pickled`: the same for other processes.
-//! - `capsule`: Arrow tables in and out, without copies; `arrays`: the data of another library; `selecting`: the columns that
-//!   are read.
+//! - `capsule`: Arrow tables in and out, without copies; `arrays`: the data of another library; `selecting`: the
+//!   columns that are read.
 //! - `table`: a table scored by one scorer.
 //! - `batches`: a table scored by a suite.
 //! - `components`: what a suite's scorers were when they were loaded first.

@@ -1,4 +1,5 @@
-//! What a caller requires of a run as a whole, as the options of `scorebox run` say it. Whether it holds is the library's to decide.
+//! What a caller requires of a run as a whole, as the options of `scorebox run` say it. Whether it holds is the
+//! library's to decide.
 
 use pyo3::prelude::*;
 use scorebox::{

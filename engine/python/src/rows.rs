@@ -1,5 +1,5 @@
-//! The rows of a stream of cases: as many cases in flight as a bound allows, rows in the order of the cases. What ends the
-//! stream before its last case ends the run behind it.
+//! The rows of a stream of cases: as many cases in flight as a bound allows, rows in the order of the cases. What ends
+//! the stream before its last case ends the run behind it.
 
 use std::{
     collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry},
@@ -26,8 +26,8 @@ use crate::{
     waiting::wait_for,
 };
 
-/// Of the time that the caller's last case took to come, the part that a finished row is waited for before the next one is asked for:
-/// the rows of a slow stream come while it is slow, and it is hardly slower.
+/// Of the time that the caller's last case took to come, the part that a finished row is waited for before the next one
+/// is asked for: the rows of a slow stream come while it is slow, and it is hardly slower.
 const PATIENCE: u32 = 10;
 /// A case that came sooner is of a stream that is not slow.
 const SLOW: Duration = Duration::from_millis(20);
@@ -230,8 +230,8 @@ impl Rows {
             && self.patient_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until something happened, the stream was closed or it is so late; false if the run ended before its cases did, and
-    /// says why.
+    /// Waits until something happened, the stream was closed or it is so late; false if the run ended before its cases
+    /// did, and says why.
     fn wait(&mut self, py: Python<'_>, until: Option<Instant>) -> PyResult<bool> {
         let Some(events) = self.events.as_mut() else { return Ok(true) };
         let late = async {

@@ -157,8 +157,8 @@ impl Running {
         self.control.stop(Stop::Interrupted);
     }
 
-    /// Ends the run at once: what is in flight is dropped, and is computed again when the run is resumed. Waits until no part of
-    /// the run is left, because only one at a time may write a run.
+    /// Ends the run at once: what is in flight is dropped, and is computed again when the run is resumed. Waits until
+    /// no part of the run is left, because only one at a time may write a run.
     fn abort(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(running) = taken.filter(|_| self.process == process::id()) else { return Ok(()) };
@@ -174,7 +174,8 @@ impl Running {
         waited.map(drop)
     }
 
-    /// Refuses a mapping of which a rule found nothing in any case, once the run has ended: it is stored, and probably not what was meant.
+    /// Refuses a mapping of which a rule found nothing in any case, once the run has ended: it is stored, and probably
+    /// not what was meant.
     fn must_have_found(&self, py: Python<'_>) -> PyResult<()> {
         let rules = self.unmatched.get();
         if rules.is_empty() {

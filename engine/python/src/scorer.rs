@@ -1,5 +1,5 @@
-//! One scorer: loaded when it is made, and again in a process that was forked. Its cases come one at a time here; tables
-//! are in `table`.
+//! One scorer: loaded when it is made, and again in a process that was forked. Its cases come one at a time here;
+//! tables are in `table`.
 
 use std::{
     ffi::OsStr,
@@ -260,9 +260,9 @@ impl Pending {
     }
 }
 
-/// What the scorer says about the case, once it has a turn. Scores that compute at once take turns on the processors, and the
-/// time in which a score waits for the processor counts as time in which it computes. So however many are asked for at once, no
-/// more compute than there are jobs, and each has its whole time-out.
+/// What the scorer says about the case, once it has a turn. Scores that compute at once take turns on the processors,
+/// and the time in which a score waits for the processor counts as time in which it computes. So however many are asked
+/// for at once, no more compute than there are jobs, and each has its whole time-out.
 async fn answer_in_turn(home: &Home, scorer: &LoadedScorer, case: &Case) -> Answer {
     let _turn = home.turns.acquire().await;
     answer_of(scorer, case).await

@@ -1,5 +1,5 @@
-//! The columns of a table that are read, chosen before the table becomes Arrow: the others may have what Arrow or JSON cannot
-//! have. How a table names and gives its columns is the Python code's to know.
+//! The columns of a table that are read, chosen before the table becomes Arrow: the others may have what Arrow or JSON
+//! cannot have. How a table names and gives its columns is the Python code's to know.
 
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! A suite: its scorers, loaded when they are needed, and what it scores with them: streams of cases, and tables. Reads no
-//! file of cases.
+//! A suite: its scorers, loaded when they are needed, and what it scores with them: streams of cases, and tables. Reads
+//! no file of cases.
 
 use std::{
     collections::BTreeMap,
@@ -115,8 +115,8 @@ impl Suite {
 
 #[pymethods]
 impl Suite {
-    /// Reads a suite file, a bundle, or the text of a suite file, whose paths start in `folder`. Files are then where they are now,
-    /// whatever becomes the current folder.
+    /// Reads a suite file, a bundle, or the text of a suite file, whose paths start in `folder`. Files are then where
+    /// they are now, whatever becomes the current folder.
     #[new]
     #[pyo3(signature = (path=None, text=None, workspace=None, folder=None))]
     fn new(
@@ -173,8 +173,8 @@ impl Suite {
         self.plan.digest().to_string()
     }
 
-    /// The digests of its components by the names of its scorers, as far as they are known: those that were loaded, or else that
-    /// are there.
+    /// The digests of its components by the names of its scorers, as far as they are known: those that were loaded, or
+    /// else that are there.
     fn components_now(&self, py: Python<'_>) -> PyResult<BTreeMap<String, String>> {
         let noted = self.components.noted(py, &self.plan)?;
         Ok(noted.into_iter().map(|(scorer, digest)| (scorer, digest.to_string())).collect())

@@ -143,8 +143,8 @@ fn write_integer(out: &mut String, number: &Bound<'_, PyAny>) -> Result<(), NotJ
     }
 }
 
-/// Appends a number or a bool of another library; false if it is neither. Its type decides: a value itself may answer to
-/// whatever it is asked for, as mocks do.
+/// Appends a number or a bool of another library; false if it is neither. Its type decides: a value itself may answer
+/// to whatever it is asked for, as mocks do.
 fn write_other_number(out: &mut String, value: &Bound<'_, PyAny>) -> Result<bool, NotJson> {
     static INTEGRAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (py, kind) = (value.py(), value.get_type());

@@ -1,5 +1,5 @@
-//! Waiting for Rust from Python: without the interpreter, so that its other threads run, and with a look at its signals, so
-//! that Ctrl-C ends the waiting. Knows nothing of what is waited for.
+//! Waiting for Rust from Python: without the interpreter, so that its other threads run, and with a look at its
+//! signals, so that Ctrl-C ends the waiting. Knows nothing of what is waited for.
 
 use std::{
     ops::ControlFlow,
@@ -17,8 +17,8 @@ use crate::home::Home;
 /// How often signals are looked at: a user waits no longer than a tenth of a second.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What `work` gives. It is polled on this thread, which is the fastest way to one score; what it spawns runs on the threads
-/// of the runtime.
+/// What `work` gives. It is polled on this thread, which is the fastest way to one score; what it spawns runs on the
+/// threads of the runtime.
 ///
 /// # Errors
 /// What a handler of a signal raised, such as `KeyboardInterrupt`; `work` is dropped then.

@@ -1,5 +1,5 @@
-//! An Arrow file (Feather) from anyone, read through the table of contents at its end, which is checked before room is made for what it
-//! names. Knows no cases.
+//! An Arrow file (Feather) from anyone, read through the table of contents at its end, which is checked before room is
+//! made for what it names. Knows no cases.
 
 use std::{
     fs::File,
@@ -104,8 +104,8 @@ fn footer_of(file: &mut File) -> Result<(Vec<u8>, u64), Problem> {
     Ok((footer, start))
 }
 
-/// Whether each block is before `end`, and all together are no more than that: the same one a thousand times would be more than the
-/// file has.
+/// Whether each block is before `end`, and all together are no more than that: the same one a thousand times would be
+/// more than the file has.
 fn check_blocks<'a>(blocks: impl Iterator<Item = &'a Block>, end: u64) -> Result<(), Problem> {
     let mut left = end;
     for block in blocks {

@@ -1,12 +1,12 @@
-//! How many rows of a Parquet file are read at once, so that memory depends neither on how long its texts are nor on how often one
-//! is repeated. Reads nothing: `pages` reports which pages there are.
+//! How many rows of a Parquet file are read at once, so that memory depends neither on how long its texts are nor on
+//! how often one is repeated. Reads nothing: `pages` reports which pages there are.
 
 /// How many rows may be read at once, the most first.
 const CHOICES: [u64; 7] = [4096, 1024, 256, 64, 16, 4, 1];
 /// Bytes of pages that should be in memory at once: 64 MiB, or twice as many as the reading of single rows takes.
 const USUAL_BYTES: u64 = 64 << 20;
-/// The most bytes of the pages and dictionaries of all columns in memory at once: 2 GiB. Writers end pages and dictionaries at about
-/// 1 MiB each, so these are some five hundred columns of texts that have a full one of both.
+/// The most bytes of the pages and dictionaries of all columns in memory at once: 2 GiB. Writers end pages and
+/// dictionaries at about 1 MiB each, so these are some five hundred columns of texts that have a full one of both.
 pub(crate) const MAX_BYTES: u64 = 2 << 30;
 /// What a value takes beside the bytes of its page: a view of them, or a number.
 const VALUE_BYTES: u64 = 16;
@@ -47,8 +47,8 @@ pub(crate) struct ColumnBytes {
     dictionary: u64,
 }
 
-/// Pages of a column, cut into blocks of at least so many values: any such values are in two of them that follow each other, and a
-/// single one is in one.
+/// Pages of a column, cut into blocks of at least so many values: any such values are in two of them that follow each
+/// other, and a single one is in one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Blocks {
     values: u64,

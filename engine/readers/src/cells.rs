@@ -1,5 +1,5 @@
-//! Cells of Arrow's columns as JSON, the same for all readers of tables: what Arrow's own writer makes of them, within a bound for
-//! a row, except for bytes, times and fractions. Knows no parts of cases.
+//! Cells of Arrow's columns as JSON, the same for all readers of tables: what Arrow's own writer makes of them, within
+//! a bound for a row, except for bytes, times and fractions. Knows no parts of cases.
 
 use std::{
     fmt,
@@ -28,7 +28,8 @@ static OPTIONS: LazyLock<EncoderOptions> =
 static PLAIN_OPTIONS: LazyLock<EncoderOptions> =
     LazyLock::new(|| EncoderOptions::default().with_explicit_nulls(true));
 
-/// Stands in what is written for the first byte of `null`, where there are bytes that are no text. In no JSON is there such a byte.
+/// Stands in what is written for the first byte of `null`, where there are bytes that are no text. In no JSON is there
+/// such a byte.
 const NO_TEXT: u8 = 0xff;
 
 /// Why a cell is not what its column has.
@@ -59,8 +60,8 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Appends the cell in this row to what is written of the row. One without a value is `null`, and so is a number that
-    /// is not finite, and a time that no calendar has.
+    /// Appends the cell in this row to what is written of the row. One without a value is `null`, and so is a number
+    /// that is not finite, and a time that no calendar has.
     ///
     /// # Errors
     /// The row is larger than what is read, or there are bytes that are no text.
@@ -87,7 +88,8 @@ impl fmt::Debug for Cells<'_> {
     }
 }
 
-/// Makes encoders of what may be in memory once and in a row a thousand times or not at all, and of what Arrow writes otherwise.
+/// Makes encoders of what may be in memory once and in a row a thousand times or not at all, and of what Arrow writes
+/// otherwise.
 #[derive(Debug)]
 struct OwnCells;
 
@@ -184,7 +186,8 @@ impl<'a, B: Fn(usize) -> &'a [u8]> Encoder for BytesAsText<B> {
     }
 }
 
-/// Numbers that may have a fraction, as everything else here writes them into JSON: a case has one text, whatever it was read from.
+/// Numbers that may have a fraction, as everything else here writes them into JSON: a case has one text, whatever it
+/// was read from.
 struct Numbers<N>(N);
 
 impl<N: Fn(usize) -> f64> Encoder for Numbers<N> {
@@ -199,8 +202,8 @@ fn widened(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| f64::from(number))
 }
 
-/// What Arrow's writer makes of a time, date or duration that no calendar has: `ValueFormatter::fmt`, and the durations'
-/// `DisplayIndexState`, in arrow-cast's `display.rs`. No other begins like this.
+/// What Arrow's writer makes of a time, date or duration that no calendar has: `ValueFormatter::fmt`, and the
+/// durations' `DisplayIndexState`, in arrow-cast's `display.rs`. No other begins like this.
 const NO_TIMES: [&[u8]; 2] = [b"\"ERROR: ", b"\"<invalid>"];
 
 /// Times, dates and durations, which are `null` where no calendar has them.
@@ -217,7 +220,8 @@ impl Encoder for Times<'_> {
     }
 }
 
-/// Times in a zone that has a name. They are written in UTC: what the clocks there say, only a table of all zones knows.
+/// Times in a zone that has a name. They are written in UTC: what the clocks there say, only a table of all zones
+/// knows.
 struct UtcTimes<T>(T);
 
 impl<T: Fn(usize) -> Option<String>> Encoder for UtcTimes<T> {

@@ -1,5 +1,5 @@
-//! Parquet and Arrow as cases: a row for each case, one at a time, because each may be large. Cells are JSON in `cells`, rows are
-//! lines in `table`.
+//! Parquet and Arrow as cases: a row for each case, one at a time, because each may be large. Cells are JSON in
+//! `cells`, rows are lines in `table`.
 
 use std::{
     collections::BTreeSet,
@@ -273,7 +273,8 @@ mod tests {
     use super::*;
     use crate::{Settings, open};
 
-    /// The cases of a table of these columns, each without its metadata, or what is wrong with it; and what is left out.
+    /// The cases of a table of these columns, each without its metadata, or what is wrong with it; and what is left
+    /// out.
     fn read(
         columns: Vec<(&str, ArrayRef)>,
         rules: &[&str],

@@ -1,5 +1,5 @@
-//! Folders of Hugging Face datasets as cases: what `save_to_disk` wrote (Arrow), or a dataset's files as the hub has them
-//! (Parquet). Files are read by `columns`, in the order of their names.
+//! Folders of Hugging Face datasets as cases: what `save_to_disk` wrote (Arrow), or a dataset's files as the hub has
+//! them (Parquet). Files are read by `columns`, in the order of their names.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! Which format a file has, by its content. Reads no more than its beginning, or the table of contents of a zip archive.
+//! Which format a file has, by its content. Reads no more than its beginning, or the table of contents of a zip
+//! archive.
 
 use std::{
     collections::BTreeSet,
@@ -30,17 +31,17 @@ use crate::{
 /// How much of a text is looked at, in bytes.
 const MAX_LOOKED_AT: u64 = 1 << 20;
 
-/// The format of the file or folder at `path`. A text that is nothing else is [`Format::Cases`], so that
-/// the reader of cases says what is wrong with it; so is JSON of any kind if `mapping` says where the output is, because
-/// such rules are of the text's own lines.
+/// The format of the file or folder at `path`. A text that is nothing else is [`Format::Cases`], so that the reader of
+/// cases says what is wrong with it; so is JSON of any kind if `mapping` says where the output is, because such rules
+/// are of the text's own lines.
 ///
 /// # Errors
 /// It could be several formats, or is an archive of something else, or reading it failed.
 pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
     let name = || path.display().to_string();
     let unreadable = |error: io::Error| Problem::Io(error).of(&name());
-    // What is not there, a device, or a folder of something else is for the reader of cases to refuse, and a pipe can be
-    // read only once.
+    // What is not there, a device, or a folder of something else is for the reader of cases to refuse, and a pipe can
+    // be read only once.
     let Ok(metadata) = fs::metadata(path) else { return Ok(Format::Cases) };
     if metadata.is_dir() && dataset::is_one(path).map_err(unreadable)? {
         return Ok(Format::HuggingFace);
@@ -164,8 +165,8 @@ pub(crate) fn first_keys(path: &Path) -> io::Result<BTreeSet<String>> {
     Ok(keys(&beginning))
 }
 
-/// The keys of the first object in `beginning`, also in a list, and with `key.inner` those of its objects. What is cut off
-/// ends the search.
+/// The keys of the first object in `beginning`, also in a list, and with `key.inner` those of its objects. What is cut
+/// off ends the search.
 fn keys(beginning: &[u8]) -> BTreeSet<String> {
     let mut found = Keys::default();
     let mut values =

@@ -42,7 +42,8 @@ impl Emit {
         self.end_line(before)
     }
 
-    /// A row of a table that is the line of a case already; `line` is where the row begins in its file, if the file has lines.
+    /// A row of a table that is the line of a case already; `line` is where the row begins in its file, if the file has
+    /// lines.
     pub(crate) fn row(&mut self, line: Option<u64>, case: &[u8]) -> Result<(), Problem> {
         let before = self.chunk.len();
         self.chunk.extend_from_slice(row_mark(line).as_bytes());
@@ -50,8 +51,9 @@ impl Emit {
         self.end_line(before)
     }
 
-    /// What the line of this number of a file of JSON Lines is; `None` if it is damaged, as the last one of a program that crashed is, or is
-    /// something else. The case reader then says so of a case that is not valid, and what follows is read.
+    /// What the line of this number of a file of JSON Lines is; `None` if it is damaged, as the last one of a program
+    /// that crashed is, or is something else. The case reader then says so of a case that is not valid, and what
+    /// follows is read.
     pub(crate) fn json_line<T: DeserializeOwned>(
         &mut self,
         number: u64,

@@ -1,5 +1,5 @@
-//! The footer of a Parquet file, walked before it is read: it says how many elements its lists have, and the reader makes
-//! room for as many. Understands nothing of what it says.
+//! The footer of a Parquet file, walked before it is read: it says how many elements its lists have, and the reader
+//! makes room for as many. Understands nothing of what it says.
 
 use std::{
     fs::File,

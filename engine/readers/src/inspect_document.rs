@@ -67,8 +67,8 @@ pub(crate) fn read(source: &SourceFile, emit: &mut Emit) -> Result<(), Problem> 
     }
 }
 
-/// The header of a log, wherever it stands: what it says is part of each sample. Reads no further, and leaves what is wrong with the log to
-/// who reads its samples.
+/// The header of a log, wherever it stands: what it says is part of each sample. Reads no further, and leaves what is
+/// wrong with the log to who reads its samples.
 fn header(source: &SourceFile) -> Result<Option<Header>, Problem> {
     struct Find {
         header: Option<Header>,

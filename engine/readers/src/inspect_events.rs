@@ -1,5 +1,5 @@
-//! What of a sample's events scorers of traces read: calls of tools, agents, and questions to a person. Which of it messages have, too, is found out
-//! here; what it means is for the scorers.
+//! What of a sample's events scorers of traces read: calls of tools, agents, and questions to a person. Which of it
+//! messages have, too, is found out here; what it means is for the scorers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,8 @@ use serde_json::{Number, Value, value::RawValue};
 
 use crate::record::MAX_RECORD_BYTES;
 
-/// Events of a sample. The others, models' above all, repeat the conversation so far, and are never in memory as a whole.
+/// Events of a sample. The others, models' above all, repeat the conversation so far, and are never in memory as a
+/// whole.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     kept: Vec<Event>,
@@ -27,7 +28,8 @@ pub(crate) struct Events {
 struct Grading {
     /// The ids of their spans, and of the spans inside these.
     spans: BTreeSet<String>,
-    /// How many steps are around the next event, the outermost of them a scorer's: in logs from before there were spans.
+    /// How many steps are around the next event, the outermost of them a scorer's: in logs from before there were
+    /// spans.
     steps: usize,
 }
 
@@ -97,7 +99,8 @@ impl Events {
         self.bytes > MAX_RECORD_BYTES
     }
 
-    /// Whether the messages lack something: a call inside a sub-agent's tool or to submit an answer, a hand-off, a question to a person.
+    /// Whether the messages lack something: a call inside a sub-agent's tool or to submit an answer, a hand-off, a
+    /// question to a person.
     pub(crate) fn say_more_than(&self, messages: Option<&RawValue>) -> bool {
         let mut calls = messages.map(calls).unwrap_or_default();
         self.kept.iter().any(|event| {

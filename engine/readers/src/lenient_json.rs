@@ -1,11 +1,12 @@
-//! What other tools write into JSON and its readers refuse, as what they read, while the text is read: NaN and Infinity are
-//! `null`, and half of a surrogate pair is U+FFFD. Checks nothing else of it.
+//! What other tools write into JSON and its readers refuse, as what they read, while the text is read: NaN and Infinity
+//! are `null`, and half of a surrogate pair is U+FFFD. Checks nothing else of it.
 
 use std::io::{self, BufRead, Read};
 
 use crate::left_out::LeftOut;
 
-/// A JSON text in which the bare words `NaN`, `Infinity` and `-Infinity` are `null`, and halves of surrogate pairs U+FFFD.
+/// A JSON text in which the bare words `NaN`, `Infinity` and `-Infinity` are `null`, and halves of surrogate pairs
+/// U+FFFD.
 #[derive(Debug)]
 pub(crate) struct LenientJson<R> {
     text: R,

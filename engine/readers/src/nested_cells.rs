@@ -1,5 +1,5 @@
-//! Cells that hold many values: lists, maps and runs, and what has no bytes at all. Memory may have a few bytes of them where a row
-//! has a thousand million values, so the writing of one ends where its row is at its bound.
+//! Cells that hold many values: lists, maps and runs, and what has no bytes at all. Memory may have a few bytes of them
+//! where a row has a thousand million values, so the writing of one ends where its row is at its bound.
 
 use std::ops::Range;
 
@@ -141,7 +141,8 @@ struct Runs<'a, R: RunEndIndexType> {
     values: NullableEncoder<'a>,
 }
 
-/// Which rows have no value, the runs say: a list of that would have a bit for each row, of which there may be any number.
+/// Which rows have no value, the runs say: a list of that would have a bit for each row, of which there may be any
+/// number.
 fn runs<'a, R: RunEndIndexType>(
     field: &'a FieldRef,
     array: &'a dyn Array,

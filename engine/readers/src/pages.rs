@@ -1,5 +1,5 @@
-//! The pages of a Parquet file, whose headers are looked at before any is read: a header says how many bytes its page has once it
-//! is decompressed, and the reader makes room for as many. Decompresses nothing.
+//! The pages of a Parquet file, whose headers are looked at before any is read: a header says how many bytes its page
+//! has once it is decompressed, and the reader makes room for as many. Decompresses nothing.
 
 use std::{
     fs::File,
@@ -29,9 +29,9 @@ const DELTA_BYTE_ARRAY: i64 = 7;
 /// The fewest bytes of an element of a list in JSON, with its comma.
 const ELEMENT_BYTES: u64 = 2;
 
-/// Refuses a file with a page that claims more than 256 MiB, one whose columns have more bytes than the file, one with a row
-/// whose lists have more values than fit into the bytes that are read of a row, and one of whose rows a single one takes more than
-/// 2 GiB of pages and dictionaries; answers with how many rows of it are read at once.
+/// Refuses a file with a page that claims more than 256 MiB, one whose columns have more bytes than the file, one with
+/// a row whose lists have more values than fit into the bytes that are read of a row, and one of whose rows a single
+/// one takes more than 2 GiB of pages and dictionaries; answers with how many rows of it are read at once.
 ///
 /// # Errors
 /// Why, within a sentence about the file.
@@ -83,8 +83,8 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData) -> Result<usi
     })
 }
 
-/// Refuses a group of rows whose longest row has more values than are read, as far as its columns say that each on its own, and
-/// notes how long that row is.
+/// Refuses a group of rows whose longest row has more values than are read, as far as its columns say that each on its
+/// own, and notes how long that row is.
 fn check_longest_row(
     file: &File,
     group: &RowGroupMetaData,
@@ -126,8 +126,8 @@ fn list_bytes(column: &ColumnChunkMetaData, page: Page) -> u64 {
     page.bytes.saturating_mul(copies).max(element_bytes(column, page.values))
 }
 
-/// The bytes that each value of a dictionary takes beside its page: as a view of it, or as a number. Those of a fixed length stay
-/// in the page.
+/// The bytes that each value of a dictionary takes beside its page: as a view of it, or as a number. Those of a fixed
+/// length stay in the page.
 fn entry_bytes(column: &ColumnChunkMetaData) -> u64 {
     match column.column_type() {
         Type::BOOLEAN => 1,

@@ -1,5 +1,5 @@
-//! A Parquet file from anyone, opened: what it claims is checked before a reader makes room for it, and a reader that panics
-//! over a damaged file is an error. Reads no row.
+//! A Parquet file from anyone, opened: what it claims is checked before a reader makes room for it, and a reader that
+//! panics over a damaged file is an error. Reads no row.
 
 use std::{fs::File, io, sync::Arc, thread};
 
@@ -15,9 +15,9 @@ const DAMAGED: &str = "the file is damaged";
 
 /// A Parquet file, its footer read: it has at most 32 MiB, and each page at most 256 MiB, decompressed.
 ///
-/// Texts are views of its pages, so that one which many rows share is in memory once. As many rows are read at once as have 64
-/// MiB of pages together, or twice as many as the reading of single rows takes, and at most 2 GiB; what a list repeats counts on the
-/// average, and in groups of rows with more than 64 MiB of lists as often as in the longest row.
+/// Texts are views of its pages, so that one which many rows share is in memory once. As many rows are read at once as
+/// have 64 MiB of pages together, or twice as many as the reading of single rows takes, and at most 2 GiB; what a list
+/// repeats counts on the average, and in groups of rows with more than 64 MiB of lists as often as in the longest row.
 ///
 /// # Errors
 /// Why it cannot be read, within a sentence about the file.
@@ -33,8 +33,8 @@ pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>,
     Ok(with_views(opened, pages).with_batch_size(rows))
 }
 
-/// What is in the way of a file that can be read without its schema of Arrow, whose reader panics over integers of 128 bits;
-/// `None` if it is damaged.
+/// What is in the way of a file that can be read without its schema of Arrow, whose reader panics over integers of 128
+/// bits; `None` if it is damaged.
 fn type_not_read(file: &File) -> Option<String> {
     let file = file.try_clone().ok()?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -94,8 +94,8 @@ fn kind_with_views(kind: &DataType) -> DataType {
     }
 }
 
-/// What `work` gives, which reads a file with a parser that was not written for hostile ones. It is done on a thread with the
-/// name [`READERS_NAME`].
+/// What `work` gives, which reads a file with a parser that was not written for hostile ones. It is done on a thread
+/// with the name [`READERS_NAME`].
 ///
 /// # Errors
 /// It panicked, or there is no thread for it.
@@ -146,7 +146,8 @@ mod tests {
         writer.into_inner().unwrap()
     }
 
-    /// The same, except for a number in the headers of all first pages, which begin with the bytes `before`, followed by that number.
+    /// The same, except for a number in the headers of all first pages, which begin with the bytes `before`, followed
+    /// by that number.
     fn claiming(file: &[u8], before: &[u8], claim: &[u8]) -> Vec<u8> {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes_of(file)).unwrap();
         let mut changed = file[..4].to_vec();

@@ -252,8 +252,8 @@ impl EvaluateResult {
     }
 }
 
-/// Why there is no answer. The provider said so itself, or there is only an error of the result, which may as well be that of
-/// an assertion: promptfoo keeps no answer where one fails to run.
+/// Why there is no answer. The provider said so itself, or there is only an error of the result, which may as well be
+/// that of an assertion: promptfoo keeps no answer where one fails to run.
 fn why_no_answer(
     of_provider: Option<&str>,
     of_result: Option<&str>,

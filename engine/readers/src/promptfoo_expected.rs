@@ -14,9 +14,9 @@ const TEMPLATE_MARKS: [&str; 3] = ["{{", "{%", "{#"];
 
 /// The value of the first assertion that compares with an expected output.
 ///
-/// The results keep an assertion as the configuration has it, so its value may be a template or the name of a file. What
-/// promptfoo made of it stands in `checked`, unless the assertions were not run; then variables are put in here. None if
-/// that leaves something of a template, or the name of a file.
+/// The results keep an assertion as the configuration has it, so its value may be a template or the name of a file.
+/// What promptfoo made of it stands in `checked`, unless the assertions were not run; then variables are put in here.
+/// None if that leaves something of a template, or the name of a file.
 pub(crate) fn expected_output(
     assertions: &[Value],
     checked: &[Value],
@@ -42,8 +42,8 @@ fn rendered_by_promptfoo<'a>(assertion: &Value, checked: &'a [Value]) -> Option<
     checked.iter().find(is_of_it)?.pointer("/metadata/renderedAssertionValue")
 }
 
-/// Puts in what promptfoo made of variables. Results have a variable as it was written, or JSON in other spacing, or the name of a file; what
-/// was compared stands with an assertion whose value is this variable alone.
+/// Puts in what promptfoo made of variables. Results have a variable as it was written, or JSON in other spacing, or
+/// the name of a file; what was compared stands with an assertion whose value is this variable alone.
 pub(crate) fn put_rendered_variables(vars: &mut Map<String, Value>, checked: &[Value]) {
     for value in vars.values_mut() {
         // promptfoo takes one line end away before it renders anything, but not from all that it writes into results.
@@ -72,8 +72,8 @@ fn variable_alone(text: &str) -> Option<&str> {
     (!name.is_empty() && !begins_with_digit && name.chars().all(is_name)).then_some(name)
 }
 
-/// The value with variables in the place of `{{name}}`; none if it needs more than that. As promptfoo does it, in a text and
-/// in the texts of a list.
+/// The value with variables in the place of `{{name}}`; none if it needs more than that. As promptfoo does it, in a
+/// text and in the texts of a list.
 fn rendered(value: &Value, vars: &Map<String, Value>) -> Option<Value> {
     let of_text = |value: &Value| match value {
         Value::String(text) => rendered_text(text, vars).map(Value::from),

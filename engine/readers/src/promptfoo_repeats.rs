@@ -1,10 +1,12 @@
-//! Which results of promptfoo are of one test: `--repeat N` gives each repeat of a test its own number, and no result says of which
-//! test it is. Makes no cases.
+//! Which results of promptfoo are of one test: `--repeat N` gives each repeat of a test its own number, and no result
+//! says of which test it is. Makes no cases.
 //!
-//! A test gets the number that it has without its repeats, which is its place in the configuration however often it was repeated.
+//! A test gets the number that it has without its repeats, which is its place in the configuration however often it was
+//! repeated.
 //!
-//! As in promptfoo's `src/util/comparison.ts` (0.121), a test is known by its variables without those that a run adds; and by its prompt,
-//! provider and the rest of what its result says of it, because tests with the same variables may differ in their assertions.
+//! As in promptfoo's `src/util/comparison.ts` (0.121), a test is known by its variables without those that a run adds;
+//! and by its prompt, provider and the rest of what its result says of it, because tests with the same variables may
+//! differ in their assertions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -130,8 +132,8 @@ impl Repeats {
         known.copied().unwrap_or(Repeat { test, attempt: 0 })
     }
 
-    /// How many tests of the configuration have no result, as far as that is known. A filter numbers those that are left from 0, so that
-    /// no number says what it says without the filter.
+    /// How many tests of the configuration have no result, as far as that is known. A filter numbers those that are
+    /// left from 0, so that no number says what it says without the filter.
     pub(crate) fn missing_tests(&self) -> u64 {
         self.missing
     }
@@ -174,8 +176,8 @@ impl Seen {
     }
 }
 
-/// The tests and attempts of numbers. Two numbers are of one test if the results of one prompt say so: those of another prompt may differ
-/// in what the run put into it.
+/// The tests and attempts of numbers. Two numbers are of one test if the results of one prompt say so: those of another
+/// prompt may differ in what the run put into it.
 fn placed(results: &[(u64, Option<u128>)]) -> BTreeMap<u64, Repeat> {
     // The lowest number of each test, and the lowest that each number shares a test with.
     let mut lowest: HashMap<u128, u64> = HashMap::new();

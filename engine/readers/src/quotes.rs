@@ -1,5 +1,6 @@
-//! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends, because the parser takes all that follows for its
-//! text, for text behind a quoted cell, which a quote that was not doubled leaves there, and for the lines in which rows begin. Parses no cell.
+//! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends, because the parser takes all
+//! that follows for its text, for text behind a quoted cell, which a quote that was not doubled leaves there, and for
+//! the lines in which rows begin. Parses no cell.
 
 use std::{
     collections::VecDeque,
@@ -44,7 +45,8 @@ impl<R> Quotes<R> {
         Quotes { inner, separator, at, line, opened, is_over, stray: None, is_between_rows, rows }
     }
 
-    /// The line on which a quoted cell begins that is still open at the end of the input; `None` while there is more to read.
+    /// The line on which a quoted cell begins that is still open at the end of the input; `None` while there is more to
+    /// read.
     pub(crate) fn unclosed(&self) -> Option<u64> {
         (self.is_over && self.at == At::InQuotes).then_some(self.opened)
     }

@@ -1,6 +1,6 @@
-//! How long the longest row of a Parquet file is in a column of lists, read from the levels of its pages: a page of a few
-//! bytes may have a hundred million values, and the reader makes room for all that a row has, and holds all of its pages. Reads no
-//! value.
+//! How long the longest row of a Parquet file is in a column of lists, read from the levels of its pages: a page of a
+//! few bytes may have a hundred million values, and the reader makes room for all that a row has, and holds all of its
+//! pages. Reads no value.
 
 use std::{fs::File, sync::Arc};
 

@@ -24,8 +24,8 @@ const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// What is left out.
 const NAMED_TWICE: &str = "columns with the name of another column";
 
-/// Whether a text that begins like this is a table with cases: its header has a key of a case, or a column that the mapping
-/// names; or its name says so.
+/// Whether a text that begins like this is a table with cases: its header has a key of a case, or a column that the
+/// mapping names; or its name says so.
 pub(crate) fn seems_one(beginning: &[u8], path: &Path, mapping: &Mapping) -> bool {
     let is_named_so = path.file_name().is_some_and(|name| {
         let name = name.to_string_lossy().to_ascii_lowercase();

@@ -1,6 +1,6 @@
-//! One OpenTelemetry span: ids, times, and what it says about a model's input, output and tokens, by the conventions for
-//! generative AI (their attributes, and the older ones and events), OpenLLMetry's and OpenInference's. Which span speaks
-//! for a trace is for `spans` to decide.
+//! One OpenTelemetry span: ids, times, and what it says about a model's input, output and tokens, by the conventions
+//! for generative AI (their attributes, and the older ones and events), OpenLLMetry's and OpenInference's. Which span
+//! speaks for a trace is for `spans` to decide.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -186,8 +186,8 @@ impl Span {
         [self.tokens(INPUT_TOKENS), self.tokens(OUTPUT_TOKENS), self.tokens(ALL_TOKENS)]
     }
 
-    /// Whether it and a span inside it describe the same request, which two libraries watched: they name the same response or, if one of
-    /// them names none, the same tokens. The scorers of traces use the same rule.
+    /// Whether it and a span inside it describe the same request, which two libraries watched: they name the same
+    /// response or, if one of them names none, the same tokens. The scorers of traces use the same rule.
     pub(crate) fn is_the_request_of(&self, inside: &Span) -> bool {
         let id = |span: &Span| {
             span.text(&["gen_ai.response.id"]).filter(|id| !id.is_empty()).map(str::to_owned)
@@ -262,7 +262,8 @@ const OUTPUT_TOKENS: &[&str] = &[
 const ALL_TOKENS: &[&str] =
     &["gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"];
 
-/// The text, if there is only one message and it consists of text only: `[{"role": …, "parts": [{"type": "text", "content": …}]}]`.
+/// The text, if there is only one message and it consists of text only:
+/// `[{"role": …, "parts": [{"type": "text", "content": …}]}]`.
 fn only_text(messages: &Value) -> Option<Value> {
     let message = match messages {
         Value::Array(items) if items.len() == 1 => &items[0],
@@ -291,8 +292,8 @@ fn unwrapped(value: &Value) -> Value {
     inner.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
 }
 
-/// Why a span failed, if its status says that it did: OTLP's number, the words of consoles, and those of Phoenix beside the span's name.
-/// The scorers of traces use the same rule.
+/// Why a span failed, if its status says that it did: OTLP's number, the words of consoles, and those of Phoenix beside
+/// the span's name. The scorers of traces use the same rule.
 fn failure(span: &Map<String, Value>) -> Option<Failure> {
     let status = span.get("status");
     let inside = status.and_then(Value::as_object);

@@ -1,5 +1,5 @@
-//! OpenTelemetry spans as cases, one for each trace in which a model was asked: documents of OTLP JSON, or one object for each span.
-//! What a single span says is read in `span`.
+//! OpenTelemetry spans as cases, one for each trace in which a model was asked: documents of OTLP JSON, or one object
+//! for each span. What a single span says is read in `span`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -164,8 +164,8 @@ fn consumed(spans: &[&Span]) -> Option<Value> {
     sum_of(counts).and_then(|[input, output, total]| usage(input, output, total, None))
 }
 
-/// The sums of input, output and total. If some span states a total, the input and output of a span without one are its total;
-/// if it lacks one of the two, the sum has no total, because it would be less than its parts.
+/// The sums of input, output and total. If some span states a total, the input and output of a span without one are its
+/// total; if it lacks one of the two, the sum has no total, because it would be less than its parts.
 fn sum_of(counts: impl Iterator<Item = [Option<u64>; 3]>) -> Option<[Option<u64>; 3]> {
     let mut has_a_total = false;
     let stated = counts.filter(|counts| counts.iter().any(Option::is_some));

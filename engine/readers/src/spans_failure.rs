@@ -7,9 +7,9 @@ use crate::span::{Role, Span};
 /// How many ancestors of a span are looked at. Parents may form a circle.
 const ANCESTORS: usize = 64;
 
-/// The span whose failure ended the run, if no answer came after it: a call of a model, or an outermost span of what asks models. Failed
-/// tools and sub-agents are part of a run that continues. The scorers of traces have the same rule; here, an answer after the failure of
-/// a whole agent counts, too, because then there is something to score.
+/// The span whose failure ended the run, if no answer came after it: a call of a model, or an outermost span of what
+/// asks models. Failed tools and sub-agents are part of a run that continues. The scorers of traces have the same rule;
+/// here, an answer after the failure of a whole agent counts, too, because then there is something to score.
 pub(crate) fn failed_at_the_end(spans: &[Span]) -> Option<&Span> {
     let by_id: HashMap<&str, &Span> = spans.iter().map(|span| (span.id.as_str(), span)).collect();
     let of_models = spans.iter().filter(|span| span.is_of_a_model());

@@ -1,5 +1,5 @@
-//! A row of a table as the line of a case: its columns are the line's keys, and it has an id and its origin. Knows no format
-//! of tables.
+//! A row of a table as the line of a case: its columns are the line's keys, and it has an id and its origin. Knows no
+//! format of tables.
 
 use std::collections::HashSet;
 
@@ -33,8 +33,9 @@ pub fn has_json(key: Key) -> bool {
     JSON_KEYS.contains(&key)
 }
 
-/// What a text in the column of such a key is: the JSON that it is, with Python's and other spellings of truth; else the text itself.
-/// A `skip` is never a number, a list or an object, so such a text is the reason to skip; `0` means that the case is not skipped.
+/// What a text in the column of such a key is: the JSON that it is, with Python's and other spellings of truth; else
+/// the text itself. A `skip` is never a number, a list or an object, so such a text is the reason to skip; `0` means
+/// that the case is not skipped.
 pub fn json_of_text(key: Key, text: &str) -> Box<RawValue> {
     let raw = |json: &str| serde_json::from_str::<Box<RawValue>>(json).ok();
     let value = match text {
@@ -65,7 +66,8 @@ pub(crate) struct Columns {
     mapped: Vec<(Key, String)>,
     /// The column of the output, which may have no value.
     output: String,
-    /// Whether no row is a case without that column, unless there is one for errors: tasks that failed may have no output.
+    /// Whether no row is a case without that column, unless there is one for errors: tasks that failed may have no
+    /// output.
     needs_output: bool,
 }
 

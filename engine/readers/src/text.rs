@@ -22,8 +22,8 @@ const BUFFER_BYTES: usize = 128 << 10;
 /// The mark that some editors put at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it. Text in UTF-16 or UTF-32 is
-/// refused, and what was compressed twice.
+/// The text of the file at `path`; of one that is compressed with gzip or zstd, what is in it. Text in UTF-16 or UTF-32
+/// is refused, and what was compressed twice.
 pub(crate) fn text(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let mut whole = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     let packing = Packing::of(whole.fill_buf()?);

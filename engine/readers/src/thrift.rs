@@ -1,10 +1,10 @@
-//! Thrift's compact protocol, which Parquet's footer and the headers of its pages are written in: walked, to find where a structure
-//! ends and what numbers it has. Makes room for nothing.
+//! Thrift's compact protocol, which Parquet's footer and the headers of its pages are written in: walked, to find where
+//! a structure ends and what numbers it has. Makes room for nothing.
 
 /// Nesting of a structure; that of a footer has 6.
 const MAX_DEPTH: usize = 24;
-/// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures: those of the order of a
-/// column, of which a footer has one for each column, are a field without anything in it, and two ends.
+/// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures: those of the
+/// order of a column, of which a footer has one for each column, are a field without anything in it, and two ends.
 const FEW: usize = 1024;
 const STRUCTURE_BYTES: usize = 3;
 
@@ -24,8 +24,8 @@ impl<'a> Walk<'a> {
         self.rest.len()
     }
 
-    /// Walks a structure, and hands over the numbers that are its fields or those of structures in it, with the numbers of the
-    /// fields on the way; `None` if it is damaged or cut off.
+    /// Walks a structure, and hands over the numbers that are its fields or those of structures in it, with the numbers
+    /// of the fields on the way; `None` if it is damaged or cut off.
     pub(crate) fn structure(&mut self, mut number: impl FnMut(&[u64], i64)) -> Option<()> {
         self.fields(0, &mut |fields, value| number(fields, value))
     }

@@ -1,5 +1,5 @@
-//! The same scorer in every language (`tests/languages`), in one run: the time and the fuel of a score as ratios to the one in
-//! Rust, on real answers; and a script that computes nothing. Times that are not ratios depend on the machine.
+//! The same scorer in every language (`tests/languages`), in one run: the time and the fuel of a score as ratios to the
+//! one in Rust, on real answers; and a script that computes nothing. Times that are not ratios depend on the machine.
 //!
 //!     cargo bench --bench languages
 //!

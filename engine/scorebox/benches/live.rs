@@ -15,7 +15,8 @@ use scorebox::{
     suite::Suite,
 };
 
-/// Cases that are handed over: more than are scored meanwhile, so that workers are busy all the time and the queue is full.
+/// Cases that are handed over: more than are scored meanwhile, so that workers are busy all the time and the queue is
+/// full.
 const CASES: usize = 200_000;
 /// Cases that may wait.
 const QUEUE: usize = 10_000;

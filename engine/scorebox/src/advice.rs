@@ -1,5 +1,5 @@
-//! What to do about an error, as data: every room's errors have it in this one shape. Has no words: a front
-//! end says it in its own, a command line with its options, a page with its buttons. What is a plain word is in `words`.
+//! What to do about an error, as data: every room's errors have it in this one shape. Has no words: a front end says it
+//! in its own, a command line with its options, a page with its buttons. What is a plain word is in `words`.
 
 mod words;
 
@@ -127,7 +127,8 @@ pub enum Advice {
     SameScorers,
     /// Have judges asked once, so that their answers are recorded.
     Record,
-    /// Allow the scorer to name these models in its entry, if they may cost what they cost; none: the one that it names.
+    /// Allow the scorer to name these models in its entry, if they may cost what they cost; none: the one that it
+    /// names.
     AllowModels(Vec<String>),
     /// Bound the questions to a judge in place of their cost.
     BoundCalls,

@@ -1,5 +1,5 @@
-//! Counts, sizes, times and fuel as people read them: one form for a command line, for pages and for messages. Scores and rates are
-//! `verdict`'s; for programs, JSON has the numbers in full.
+//! Counts, sizes, times and fuel as people read them: one form for a command line, for pages and for messages. Scores
+//! and rates are `verdict`'s; for programs, JSON has the numbers in full.
 
 use std::time::Duration;
 

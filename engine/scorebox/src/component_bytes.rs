@@ -1,5 +1,5 @@
-//! A component's bytes under their digest, which is computed once; of an embedded one they are uncompressed when something first asks
-//! for them. Looks into none.
+//! A component's bytes under their digest, which is computed once; of an embedded one they are uncompressed when
+//! something first asks for them. Looks into none.
 
 use std::{
     borrow::Cow,

@@ -125,7 +125,8 @@ pub(crate) fn open_without_waiting(path: &Path) -> Result<(File, Kind), InputFil
     opened(path, kind(path)?, options(false))
 }
 
-/// Opens the regular file at `path`, for a file that no user named: whatever else is in its place is refused at once, a pipe too.
+/// Opens the regular file at `path`, for a file that no user named: whatever else is in its place is refused at once, a
+/// pipe too.
 ///
 /// # Errors
 /// If it is not a regular file, or cannot be read.
@@ -240,8 +241,9 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// That of a text that begins like this, unless it may be UTF-8: it has the encoding's byte order mark, with which no text in UTF-8
-    /// begins, or its first characters are ASCII, as those of JSON and of scripts are, with zeros between them.
+    /// That of a text that begins like this, unless it may be UTF-8: it has the encoding's byte order mark, with which
+    /// no text in UTF-8 begins, or its first characters are ASCII, as those of JSON and of scripts are, with zeros
+    /// between them.
     pub fn of(beginning: &[u8]) -> Option<Encoding> {
         const LAST: u8 = 0x7f;
 

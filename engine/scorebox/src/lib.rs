@@ -1,8 +1,7 @@
-//! scorebox runs anyone's scorer on anyone's evaluation data, safely: a scorer is a WebAssembly
-//! component, and every single score gets a fresh, fuel-limited sandbox. This is the library; it never
-//! prints, never exits (but for [`sandbox::compile_if_asked`] and `build::become_rustc_if_asked`, in a process that was started to compile), and but
-//! for that and for [`build`], which runs cargo, never reads the environment. The binary
-//! of the same name does.
+//! scorebox runs anyone's scorer on anyone's evaluation data, safely: a scorer is a WebAssembly component, and every
+//! single score gets a fresh, fuel-limited sandbox. This is the library; it never prints, never exits (but for
+//! [`sandbox::compile_if_asked`] and `build::become_rustc_if_asked`, in a process that was started to compile), and but
+//! for that and for [`build`], which runs cargo, never reads the environment. The binary of the same name does.
 //!
 //! A program that embeds it begins with an [`engine::Engine`].
 //!
@@ -46,15 +45,17 @@
 //! - [`build`]: from a Rust crate to a component.
 //! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
-//! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made visible.
+//! - [`terminal`]: the characters that a reader does not see or that a terminal acts on, and texts with them made
+//!   visible.
 //! - [`component_bytes`]: a component's bytes under their digest.
 //! - [`amount`]: counts, sizes and times as people read them.
 //! - [`now`]: the time as it is stored.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 //!
-//! Inside, `scoring` computes units of one case and one scorer for [`run`] and [`verify`]. Beside the rooms, `grant` is what a user
-//! can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `packing` is
-//! how components of a gallery are compressed, and `panic_message` what code of the embedding program said when it panicked.
+//! Inside, `scoring` computes units of one case and one scorer for [`run`] and [`verify`]. Beside the rooms, `grant` is
+//! what a user can allow a scorer, `suggest` finds the name that was probably meant, `cut` shortens a text, `packing`
+//! is how components of a gallery are compressed, and `panic_message` what code of the embedding program said when it
+//! panicked.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 

@@ -1,5 +1,5 @@
-//! The characters of a text that a reader does not see, or that a terminal acts on, and the text with them made visible; JSON set
-//! over several lines. Which texts need that is for what shows them to say.
+//! The characters of a text that a reader does not see, or that a terminal acts on, and the text with them made
+//! visible; JSON set over several lines. Which texts need that is for what shows them to say.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,10 @@ pub fn acts(character: char) -> bool {
         )
 }
 
-/// The characters of a text, and of each whether a reader sees it as what it is. Not seen are those that a terminal acts on and
-/// those that are drawn as nothing, so that two texts look alike or one hides in another. What draws nothing and yet shapes
-/// what is seen is seen: what makes an emoji of several characters, and joiners between letters of scripts that need them.
+/// The characters of a text, and of each whether a reader sees it as what it is. Not seen are those that a terminal
+/// acts on and those that are drawn as nothing, so that two texts look alike or one hides in another. What draws
+/// nothing and yet shapes what is seen is seen: what makes an emoji of several characters, and joiners between letters
+/// of scripts that need them.
 pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     text.char_indices().map(move |(offset, character)| {
         // Most characters of most texts, and texts may be large.
@@ -29,13 +30,15 @@ pub fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
 /// What a runner of CI takes for a command wherever it is in a line: the older form of GitHub's, and Azure's.
 const ANYWHERE: [&str; 2] = ["##[", "##vso["];
 
-/// Whether one space may take its place in a line: white space, except for what looks like none and ends a line somewhere else.
+/// Whether one space may take its place in a line: white space, except for what looks like none and ends a line
+/// somewhere else.
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() && !matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Markup (XML or HTML) in which a runner of CI that has it in its log finds no command: GitHub's and Azure's read what begins a
-/// line with `::`, and `##[` and `##vso[` anywhere. Their first characters are references, so it is the same document.
+/// Markup (XML or HTML) in which a runner of CI that has it in its log finds no command: GitHub's and Azure's read what
+/// begins a line with `::`, and `##[` and `##vso[` anywhere. Their first characters are references, so it is the same
+/// document.
 pub fn markup_without_commands(markup: &str) -> Cow<'_, str> {
     let begins = |line: &str| line.trim_start().starts_with("::");
     let mut shown = Cow::Borrowed(markup);
@@ -70,8 +73,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// JSON with what is not seen as `\u202e`, and `\u0023#[` for what a runner of CI that has it in its log would take for a command: the
-/// same document.
+/// JSON with what is not seen as `\u202e`, and `\u0023#[` for what a runner of CI that has it in its log would take for
+/// a command: the same document.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     json_with(json, |character| character == '\r')
 }
@@ -108,9 +111,10 @@ fn json_with(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// JSON over several lines, with the numbers and the keys that it has: none is rounded, and one that is there twice stays. In
-/// strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128 levels, and if the
-/// lines would be many times as long as what they show: deep in a document, two bytes are a line of spaces.
+/// JSON over several lines, with the numbers and the keys that it has: none is rounded, and one that is there twice
+/// stays. In strings, escapes of characters that need none are resolved. `None` if it is not JSON, or in more than 128
+/// levels, and if the lines would be many times as long as what they show: deep in a document, two bytes are a line of
+/// spaces.
 pub fn indented_json(json: &str) -> Option<String> {
     const MAX_DEPTH: usize = 128;
     /// Bytes that it may have beside those of the JSON: a few times as many, and some for a small one.
@@ -197,8 +201,8 @@ fn break_line(set: &mut String, depth: usize) {
     }
 }
 
-/// Whether it is drawn as nothing: Unicode's `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of Unicode 17), the
-/// three marks of interlinear annotations, and the separators of lines and paragraphs.
+/// Whether it is drawn as nothing: Unicode's `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt of Unicode 17),
+/// the three marks of interlinear annotations, and the separators of lines and paragraphs.
 fn is_ignorable(character: char) -> bool {
     matches!(
         character,
@@ -260,8 +264,8 @@ fn is_joined(character: char) -> bool {
     matches!(character, '\u{620}'..='\u{109f}' | '\u{1780}'..='\u{17b3}' | '\u{17b6}'..='\u{17d3}' | '\u{1820}'..='\u{18aa}')
 }
 
-/// What an emoji may begin with or be made of: the blocks of Unicode's `Extended_Pictographic` (emoji-data.txt), which have
-/// other symbols, too.
+/// What an emoji may begin with or be made of: the blocks of Unicode's `Extended_Pictographic` (emoji-data.txt), which
+/// have other symbols, too.
 fn is_pictograph(character: char) -> bool {
     matches!(
         character,

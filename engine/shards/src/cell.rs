@@ -1,5 +1,5 @@
-//! Which columns of Arrow have cells that are JSON, their texts, and the texts and numbers of JSON. Cells are written where other
-//! tables' are: in `scorebox_readers`.
+//! Which columns of Arrow have cells that are JSON, their texts, and the texts and numbers of JSON. Cells are written
+//! where other tables' are: in `scorebox_readers`.
 
 use arrow_array::{Array, cast::AsArray as _};
 use arrow_schema::DataType;

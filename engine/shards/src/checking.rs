@@ -1,4 +1,5 @@
-//! What a scorer's answer in a shard must be, because any program may have written it: as a sandbox lets it out. Corrects nothing.
+//! What a scorer's answer in a shard must be, because any program may have written it: as a sandbox lets it out.
+//! Corrects nothing.
 
 use scorebox::{
     contract::Scale,
@@ -10,7 +11,8 @@ use scorebox::{
 /// Bytes of a label.
 const MAX_LABEL_BYTES: usize = 200;
 
-/// Bytes up to which a text is within the limits of every scorer, unless its suite lowers them: these need not be looked up.
+/// Bytes up to which a text is within the limits of every scorer, unless its suite lowers them: these need not be
+/// looked up.
 const FEW_BYTES: usize = 1 << 10;
 
 /// What is wrong with an answer of this scorer.

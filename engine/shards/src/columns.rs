@@ -91,8 +91,8 @@ pub struct RowCase {
 }
 
 impl Columns {
-    /// Finds the columns in a table of this schema: those that `mapped` names for the key of a case, and the others by the
-    /// key's spellings. Only `reads` of a case, with its id, output, folder and error, or the whole of it.
+    /// Finds the columns in a table of this schema: those that `mapped` names for the key of a case, and the others by
+    /// the key's spellings. Only `reads` of a case, with its id, output, folder and error, or the whole of it.
     ///
     /// # Errors
     /// A name is not a key or a column, a key or a column is there twice, a column is not JSON, or there is no output.
@@ -174,8 +174,8 @@ impl Columns {
         Columns { parts: self.parts.iter().map(moved).collect(), needs_ids: self.needs_ids }
     }
 
-    /// The rows of a batch as cases, one at a time. `before` is how many rows came before it, and `table` what messages call
-    /// the table.
+    /// The rows of a batch as cases, one at a time. `before` is how many rows came before it, and `table` what messages
+    /// call the table.
     pub fn cases<'a>(
         &'a self,
         batch: &'a RecordBatch,

@@ -1,5 +1,5 @@
-//! The rows of shards as a run in a database, with the components of the plan. Writes no SQL, and computes nothing but what
-//! scorers say about all rows of a run.
+//! The rows of shards as a run in a database, with the components of the plan. Writes no SQL, and computes nothing but
+//! what scorers say about all rows of a run.
 
 use std::{
     collections::{BinaryHeap, HashSet},
@@ -47,14 +47,14 @@ pub struct MergedRun {
     pub summarized: Vec<String>,
 }
 
-/// Stores all cases, each once, as a run of the database, which is made if it is missing. A merge that was interrupted is
-/// continued. Scorers that say something about all rows of a run are asked at its end, in `sandbox`. `progress` hears
-/// how many cases were stored so far, and may end it: what is stored then is continued by the next merge.
+/// Stores all cases, each once, as a run of the database, which is made if it is missing. A merge that was interrupted
+/// is continued. Scorers that say something about all rows of a run are asked at its end, in `sandbox`. `progress`
+/// hears how many cases were stored so far, and may end it: what is stored then is continued by the next merge.
 ///
 /// # Errors
-/// [`ShardError::Different`]; [`ShardError::NoCases`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
-/// [`ShardError::OtherRun`]; [`StoreError::Finished`]: another merge finished the run meanwhile, and its root stays; troubles of
-/// reading and writing.
+/// [`ShardError::Different`]; [`ShardError::NoCases`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the
+/// components are stored with the run, and one is not here; [`ShardError::OtherRun`]; [`StoreError::Finished`]: another
+/// merge finished the run meanwhile, and its root stays; troubles of reading and writing.
 pub async fn merge_into_database(
     merge: &Merge,
     database: &Path,
@@ -86,8 +86,8 @@ pub async fn merge_into_database(
     Ok(MergedRun { id, cases, root, summarized: plan.summaries.clone() })
 }
 
-/// Stores a random sample of so many cases as a run of a new database, which is no whole run; answers with its id. A case that
-/// several rows have is in it once, as in a merge.
+/// Stores a random sample of so many cases as a run of a new database, which is no whole run; answers with its id. A
+/// case that several rows have is in it once, as in a merge.
 ///
 /// # Errors
 /// As [`merge_into_database`].

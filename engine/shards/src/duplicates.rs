@@ -1,5 +1,6 @@
 //! Cases that several shards have: which of their rows is kept, and what differs. Equal rows are one; a result that a
-//! time-out ended yields to one that was computed, because time depends on the machine; two other results that differ are a finding.
+//! time-out ended yields to one that was computed, because time depends on the machine; two other results that differ
+//! are a finding.
 
 use std::{
     collections::{HashMap, HashSet},

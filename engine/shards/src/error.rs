@@ -1,4 +1,5 @@
-//! Why something cannot be read, scored or merged. What to do about it is for a front end to say, unless the library knows.
+//! Why something cannot be read, scored or merged. What to do about it is for a front end to say, unless the library
+//! knows.
 
 use std::{io, ops::ControlFlow, path::PathBuf};
 

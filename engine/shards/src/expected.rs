@@ -12,8 +12,8 @@ const MAX_NAMED: usize = 10;
 /// The most shards that can be expected.
 pub const MAX_EXPECTED_SHARDS: u64 = 10_000_000;
 
-/// Refuses another number of shards than `expected`, which is at most [`MAX_EXPECTED_SHARDS`], and names those that are missing if
-/// their names have numbers.
+/// Refuses another number of shards than `expected`, which is at most [`MAX_EXPECTED_SHARDS`], and names those that are
+/// missing if their names have numbers.
 ///
 /// # Errors
 /// [`ShardError::NotAll`].

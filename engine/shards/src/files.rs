@@ -7,8 +7,8 @@ use std::{
 
 use crate::error::ShardError;
 
-/// The files that are named, those of folders in the order of their names. What begins with `.` or `_` is not a shard: files
-/// that are not complete, and marks of data engines.
+/// The files that are named, those of folders in the order of their names. What begins with `.` or `_` is not a shard:
+/// files that are not complete, and marks of data engines.
 ///
 /// # Errors
 /// A folder cannot be read; [`ShardError::EmptyFolder`].

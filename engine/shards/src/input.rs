@@ -1,4 +1,5 @@
-//! The Parquet file that a shard is made of: its schema, its rows in batches, and the digest of its bytes. Knows no case.
+//! The Parquet file that a shard is made of: its schema, its rows in batches, and the digest of its bytes. Knows no
+//! case.
 
 use std::{
     fs::File,

@@ -6,21 +6,24 @@
 //! shards ──> duplicates ──> merging ──> one file, or a run in a database
 //! ```
 //!
-//! - `cell`: which columns have cells that are JSON; `columns`: which column is which part of a case, and rows as cases.
+//! - `cell`: which columns have cells that are JSON; `columns`: which column is which part of a case, and rows as
+//!   cases.
 //! - `plan`: what a run is scored with, which every shard of it names.
-//! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as rows;
-//!   `checking`: what a result in it must be.
+//! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as
+//!   rows; `checking`: what a result in it must be.
 //! - `scorer`: a batch of cases to batches of results.
 //! - `input`: the Parquet file that a shard is made of.
 //! - `shard`: a shard as a file, written as a whole or not at all; `output`: that file, or a device or pipe.
 //! - `files`: the files of shards, which folders may name; `expected`: whether they are as many as they should be.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
-//! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several shards have.
+//! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several
+//!   shards have.
 //! - `merging`: the rows of all shards, each case once, into one file; `database`: into a database.
 //! - `error`: why something cannot be read, scored or merged.
 //!
 //! - **Invariant:** a shard has its name when it is complete, and not before.
-//! - **Invariant:** a row of results names the plan that it was computed with, and rows of two plans are never put together.
+//! - **Invariant:** a row of results names the plan that it was computed with, and rows of two plans are never put
+//!   together.
 //! - **Invariant:** memory is bounded by a batch of cases and their results, and not by a file.
 
 #![warn(missing_debug_implementations)]

@@ -1,4 +1,5 @@
-//! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run. Which row of a case is kept is `duplicates`' to decide.
+//! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run.
+//! Which row of a case is kept is `duplicates`' to decide.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -73,8 +74,8 @@ impl Merge {
     }
 }
 
-/// Writes all cases, each once, as one shard; answers with how many there are. `progress` hears how many were written so
-/// far, and may end it.
+/// Writes all cases, each once, as one shard; answers with how many there are. `progress` hears how many were written
+/// so far, and may end it.
 ///
 /// # Errors
 /// [`ShardError::Different`]; [`ShardError::Stopped`]; a shard cannot be read, or the output not written.
@@ -108,8 +109,8 @@ pub fn merge_into_file(
     Ok(count)
 }
 
-/// The same into the file of this name, which it has when it is complete. Unless it `replaces`, another file of that name is
-/// left as it is. A device or a pipe is written into as it is.
+/// The same into the file of this name, which it has when it is complete. Unless it `replaces`, another file of that
+/// name is left as it is. A device or a pipe is written into as it is.
 ///
 /// # Errors
 /// As [`merge_into_file`]; [`ShardError::File`]: the file exists, or cannot be written.

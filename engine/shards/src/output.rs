@@ -1,5 +1,5 @@
-//! Where a shard goes: a file that has its name when it is complete, or a device or pipe, which is written into as it is. Knows no
-//! rows.
+//! Where a shard goes: a file that has its name when it is complete, or a device or pipe, which is written into as it
+//! is. Knows no rows.
 
 use std::{
     fs::{File, OpenOptions},

@@ -144,8 +144,8 @@ impl Plan {
         })
     }
 
-    /// The same for a plan of the same suite: which run it is, which versions it was scored with and the seed, which an option
-    /// may have replaced, do not count.
+    /// The same for a plan of the same suite: which run it is, which versions it was scored with and the seed, which an
+    /// option may have replaced, do not count.
     pub(crate) fn difference_of_suite(&self, other: &Plan) -> Option<String> {
         let mut other = other.clone();
         other.version = self.version;
@@ -171,8 +171,8 @@ impl Plan {
         without_seed(self).is_some_and(|suite| without_seed(other) == Some(suite))
     }
 
-    /// The same whatever the suite calls its components: their digests, which the plan has, say which they are, and one file has
-    /// many names.
+    /// The same whatever the suite calls its components: their digests, which the plan has, say which they are, and one
+    /// file has many names.
     fn without_names_of_components(&self) -> Plan {
         let mut plan = self.clone();
         // What is not the suite of its digest is compared as it is.
@@ -192,8 +192,8 @@ impl Plan {
         Some(suite)
     }
 
-    /// What is wrong with it, in words, because any program may have written it: what no suite can say, and where it contradicts
-    /// itself. `None` if nothing is.
+    /// What is wrong with it, in words, because any program may have written it: what no suite can say, and where it
+    /// contradicts itself. `None` if nothing is.
     pub(crate) fn fault(&self) -> Option<String> {
         if let Some(id) = self.repeated_scorer() {
             return Some(format!("its plan names the scorer `{id}` twice"));

@@ -1,4 +1,5 @@
-//! Batches of results as rows, checked against the plan, because any program may have written the file. What an answer must be is in `checking`.
+//! Batches of results as rows, checked against the plan, because any program may have written the file. What an answer
+//! must be is in `checking`.
 
 use arrow_array::{
     Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StructArray, cast::AsArray as _,

@@ -1,5 +1,5 @@
-//! Rows of scores as batches: one wide row for each case, with a list of what the scorers say inside. Texts of a batch are
-//! bounded, because Arrow counts them in 31 bits.
+//! Rows of scores as batches: one wide row for each case, with a list of what the scorers say inside. Texts of a batch
+//! are bounded, because Arrow counts them in 31 bits.
 
 use std::sync::Arc;
 

@@ -78,9 +78,9 @@ impl BatchScorer {
         Ok(Columns::find(table, mapped, None)?.with_ids(table)?)
     }
 
-    /// Scores the cases of a batch and answers with all their results, in the order of the cases, as one or more batches with
-    /// [`schema`](BatchScorer::schema). `before` is how many rows of the table came before, and `table` what messages
-    /// call it.
+    /// Scores the cases of a batch and answers with all their results, in the order of the cases, as one or more
+    /// batches with [`schema`](BatchScorer::schema). `before` is how many rows of the table came before, and `table`
+    /// what messages call it.
     ///
     /// # Errors
     /// [`ShardError::BadRow`]: a row is not a case; [`ShardError::Run`].
@@ -98,8 +98,8 @@ impl BatchScorer {
         Ok(scored)
     }
 
-    /// The same, a part of the batch at a time: its cases may have far more bytes than it has, which names a text that is in
-    /// many of them once.
+    /// The same, a part of the batch at a time: its cases may have far more bytes than it has, which names a text that
+    /// is in many of them once.
     pub fn scoring<'a>(
         &'a self,
         batch: &'a RecordBatch,

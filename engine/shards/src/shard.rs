@@ -1,5 +1,5 @@
-//! A shard as a file: results of one input, in its order, with the plan. It gets its name when it is complete; one that is
-//! there already and is the same is left as it is. Scores nothing.
+//! A shard as a file: results of one input, in its order, with the plan. It gets its name when it is complete; one that
+//! is there already and is the same is left as it is. Scores nothing.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -48,7 +48,8 @@ impl ShardFile {
     /// Whether the shard of this input is there already, scored with this plan.
     ///
     /// # Errors
-    /// [`ShardError::Another`]: there is a file of this name that is something else; [`ShardError::File`]: there is a folder.
+    /// [`ShardError::Another`]: there is a file of this name that is something else; [`ShardError::File`]: there is a
+    /// folder.
     pub fn is_there(path: &Path, plan: &Plan, input: &Input) -> Result<bool, ShardError> {
         let there = There::at(path);
         if there.map_err(|error| ShardError::File { path: path.to_owned(), error })? != There::File
@@ -78,8 +79,8 @@ impl ShardFile {
         }
     }
 
-    /// Begins a shard of this input. Until it is complete, it has another name in the same folder. A device or a pipe is
-    /// written into as it is.
+    /// Begins a shard of this input. Until it is complete, it has another name in the same folder. A device or a pipe
+    /// is written into as it is.
     ///
     /// # Errors
     /// The folder cannot be written to.

@@ -21,8 +21,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "callers make it")]
 pub struct Named<'a> {
-    /// The plan of files which a data engine wrote without it; files that have their own must have one of the same suite, whatever
-    /// its seed is.
+    /// The plan of files which a data engine wrote without it; files that have their own must have one of the same
+    /// suite, whatever its seed is.
     pub plan: Option<&'a Plan>,
     /// The run that they are parts of.
     pub run: Option<&'a str>,
@@ -57,8 +57,8 @@ impl Shards {
     /// Opens shards, in this order.
     ///
     /// # Errors
-    /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not of one
-    /// run; [`ShardError::NotThePlan`]: they are not what is named.
+    /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not
+    /// of one run; [`ShardError::NotThePlan`]: they are not what is named.
     pub fn open(paths: &[PathBuf], named: Named<'_>) -> Result<Shards, ShardError> {
         let mut first: Option<(PathBuf, Plan)> = None;
         let (mut rows, mut of) = (0, Vec::with_capacity(paths.len()));

@@ -1,5 +1,5 @@
-//! Names of cases and digests of their results, sorted by names in files without names, a part at a time: a few bytes a case
-//! on disk, and 1/256 of them in memory. Knows neither cases nor shards.
+//! Names of cases and digests of their results, sorted by names in files without names, a part at a time: a few bytes a
+//! case on disk, and 1/256 of them in memory. Knows neither cases nor shards.
 
 use std::{
     fs::File,
@@ -12,7 +12,8 @@ use crate::shards::At;
 
 /// How many parts there are. Each is a file that is open.
 const PARTS: usize = 256;
-/// Bytes of an entry: half of either digest, which is enough to distinguish whatever no one made on purpose, and the place.
+/// Bytes of an entry: half of either digest, which is enough to distinguish whatever no one made on purpose, and the
+/// place.
 const HALF: usize = 16;
 const ENTRY: usize = 2 * HALF + 4 + 8;
 

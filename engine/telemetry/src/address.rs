@@ -1,5 +1,5 @@
-//! The address of a collector and how it is spoken to, as far as that can be judged before something is sent there. Connects to
-//! nothing.
+//! The address of a collector and how it is spoken to, as far as that can be judged before something is sent there.
+//! Connects to nothing.
 
 /// How OTLP is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! What the variables say about the program that exports: its name, and the attributes that go with everything it sends.
+//! What the variables say about the program that exports: its name, and the attributes that go with everything it
+//! sends.
 
 const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const SERVICE: &str = "OTEL_SERVICE_NAME";

@@ -87,8 +87,8 @@ impl Delivery {
         }
     }
 
-    /// Counts an item; answers whether there is room for it. If the caller waits, it does so as long as exports arrive within
-    /// their time-out. A collector that never answered has [`FIRST_PATIENCE`], and none after a failure.
+    /// Counts an item; answers whether there is room for it. If the caller waits, it does so as long as exports arrive
+    /// within their time-out. A collector that never answered has [`FIRST_PATIENCE`], and none after a failure.
     pub(crate) fn offer(&self, waits: bool) -> bool {
         let mut state = self.lock();
         state.offered += 1;
@@ -116,7 +116,8 @@ impl Delivery {
         if state.answered.is_some() { patience } else { patience.min(FIRST_PATIENCE) }
     }
 
-    /// Whether the collector answered the latest export, and the next one may still arrive. What is left is sent since then.
+    /// Whether the collector answered the latest export, and the next one may still arrive. What is left is sent since
+    /// then.
     pub(crate) fn is_answering(&self, since: Instant) -> bool {
         let state = self.lock();
         let answered = state.answered.filter(|_| !state.is_out_of_reach);
@@ -164,8 +165,8 @@ impl Delivery {
         self.settled.notify_all();
     }
 
-    /// From now on nothing is sent any more, and [`unless_closed`](Delivery::unless_closed) does nothing. Waits for what it
-    /// does at the moment.
+    /// From now on nothing is sent any more, and [`unless_closed`](Delivery::unless_closed) does nothing. Waits for
+    /// what it does at the moment.
     pub(crate) fn close(&self) {
         *self.closing() = true;
     }

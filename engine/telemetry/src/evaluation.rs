@@ -1,5 +1,5 @@
-//! A score as an event of OpenTelemetry's conventions for generative AI, `gen_ai.evaluation.result`: a log record with that
-//! name, in the trace of its case. Sends nothing.
+//! A score as an event of OpenTelemetry's conventions for generative AI, `gen_ai.evaluation.result`: a log record with
+//! that name, in the trace of its case. Sends nothing.
 
 use std::time::{Duration, SystemTime};
 

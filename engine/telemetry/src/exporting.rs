@@ -1,5 +1,5 @@
-//! The exporters of OTLP, counted: each export has a time-out, and runs on the runtime of the telemetry, whatever thread
-//! of OpenTelemetry asks for it.
+//! The exporters of OTLP, counted: each export has a time-out, and runs on the runtime of the telemetry, whatever
+//! thread of OpenTelemetry asks for it.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
@@ -46,8 +46,8 @@ impl<E> Counted<E> {
         outcome
     }
 
-    /// Runs a future of the runtime on another thread. It is never polled once the delivery is closed: the runtime may be
-    /// gone then, and timers of one that is gone panic.
+    /// Runs a future of the runtime on another thread. It is never polled once the delivery is closed: the runtime may
+    /// be gone then, and timers of one that is gone panic.
     async fn until_closed<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         poll_fn(|context| {

@@ -1,6 +1,6 @@
 //! Metrics and evaluation events of runs through OpenTelemetry, sent to a collector over OTLP, HTTP or gRPC: a
-//! [`Sink`](scorebox::run::Sink) of run events for any program that embeds scorebox. Prints nothing, and decides nothing
-//! about a run.
+//! [`Sink`](scorebox::run::Sink) of run events for any program that embeds scorebox. Prints nothing, and decides
+//! nothing about a run.
 //!
 //! - `settings`: what the standard variables ask for.
 //! - `address`: whether a collector's address is one that can be sent to.
@@ -14,8 +14,8 @@
 //! - `telemetry`: all of it in one value, from the start to the end.
 //! - `error`: why there is no telemetry.
 //!
-//! The variables of OpenTelemetry (`OTEL_…`) say where to and how; `docs/telemetry.md` lists them. Most of them are read by
-//! the crates of OpenTelemetry themselves.
+//! The variables of OpenTelemetry (`OTEL_…`) say where to and how; `docs/telemetry.md` lists them. Most of them are
+//! read by the crates of OpenTelemetry themselves.
 //!
 //! ```no_run
 //! use scorebox::{engine::{Cases, Engine}, suite::Suite};
@@ -33,8 +33,8 @@
 //! # }
 //! ```
 //!
-//! - **Invariant:** a collector that does not answer fails no run, and holds one up for the time-out of an export at most,
-//!   and only if the program lets it.
+//! - **Invariant:** a collector that does not answer fails no run, and holds one up for the time-out of an export at
+//!   most, and only if the program lets it.
 //! - **Invariant:** no message has a header or an address in it: both may hold secrets.
 
 #![warn(missing_debug_implementations)]

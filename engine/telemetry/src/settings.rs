@@ -1,6 +1,6 @@
-//! What the standard variables of OpenTelemetry ask for, as far as the crates of OpenTelemetry do not read them: whether
-//! anything is exported, by which protocol, with which time-out and certificates. Those that they ignore if they cannot be used
-//! are checked. Leaves addresses to `address`. Opens no file.
+//! What the standard variables of OpenTelemetry ask for, as far as the crates of OpenTelemetry do not read them:
+//! whether anything is exported, by which protocol, with which time-out and certificates. Those that they ignore if
+//! they cannot be used are checked. Leaves addresses to `address`. Opens no file.
 
 use std::{env, time::Duration};
 
@@ -16,8 +16,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between exports of metrics, unless a variable says another.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Score events that wait, unless a variable says another number. A run hands over those of a commit at once, and a record is
-/// about a kilobyte.
+/// Score events that wait, unless a variable says another number. A run hands over those of a commit at once, and a
+/// record is about a kilobyte.
 const DEFAULT_ROOM: u64 = 16_384;
 /// The most that wait, whatever a variable says: room for them is made at the beginning.
 const MAX_ROOM: u64 = 1_000_000;
@@ -157,8 +157,8 @@ pub fn is_asked_for() -> bool {
 }
 
 impl Settings {
-    /// What the process's variables ask for. With an address, or if the program asks for it, everything is exported that
-    /// is not switched off.
+    /// What the process's variables ask for. With an address, or if the program asks for it, everything is exported
+    /// that is not switched off.
     pub(crate) fn of_process(given: Option<&str>, is_asked_for: bool) -> Settings {
         Settings::of(given, is_asked_for, &read)
     }
@@ -334,8 +334,8 @@ impl Settings {
         }
     }
 
-    /// The exporters leave out headers that are not valid. A warning names a header by its place: its value may be a key, and so may
-    /// its name if the `=` is missing or at the wrong place.
+    /// The exporters leave out headers that are not valid. A warning names a header by its place: its value may be a
+    /// key, and so may its name if the `=` is missing or at the wrong place.
     fn check_headers(&mut self, signal: Signal, variable: &dyn Fn(&str) -> Option<String>) {
         let names = [signal.headers_variable(), HEADERS];
         let found = names.into_iter().find_map(|name| Some((name, variable(name)?)));
@@ -367,8 +367,8 @@ fn is_header(written: &str) -> bool {
         && value.split('%').skip(1).all(is_visible)
 }
 
-/// Whether the two digits that follow a `%` are those of a byte that a header may have. If they are not digits, they stand
-/// for themselves.
+/// Whether the two digits that follow a `%` are those of a byte that a header may have. If they are not digits, they
+/// stand for themselves.
 fn is_visible(escape: &str) -> bool {
     let byte = escape.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
     byte.is_none_or(|byte| byte == b'\t' || !byte.is_ascii_control())

@@ -1,4 +1,5 @@
-//! All of the telemetry of a program in one value: begun once, given to runs as a sink, and ended within a bounded time.
+//! All of the telemetry of a program in one value: begun once, given to runs as a sink, and ended within a bounded
+//! time.
 
 use std::{
     sync::{
@@ -43,8 +44,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The name of a program that gives itself none.
 const SERVICE: &str = "scorebox";
 
-/// Telemetry that is being set up. By default it exports where the variables of OpenTelemetry say, or to a collector on this
-/// machine, and never has a run wait.
+/// Telemetry that is being set up. By default it exports where the variables of OpenTelemetry say, or to a collector on
+/// this machine, and never has a run wait.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct TelemetryBuilder {
@@ -54,8 +55,8 @@ pub struct TelemetryBuilder {
 }
 
 impl TelemetryBuilder {
-    /// The collector's address, instead of that of the variables: `http://localhost:4318`. Over HTTP the paths `/v1/logs`
-    /// and `/v1/metrics` are added.
+    /// The collector's address, instead of that of the variables: `http://localhost:4318`. Over HTTP the paths
+    /// `/v1/logs` and `/v1/metrics` are added.
     pub fn endpoint(self, url: impl Into<String>) -> TelemetryBuilder {
         TelemetryBuilder { endpoint: Some(url.into()), ..self }
     }
@@ -65,10 +66,10 @@ impl TelemetryBuilder {
         TelemetryBuilder { follows_variables: true, ..self }
     }
 
-    /// Has a run wait for a collector that answers, so that no score event is lost. By default events for which there is no
-    /// room are lost and counted, so that a slow collector does not slow live scoring. A collector that does not answer
-    /// is waited for once, for the time-out of an export or ten seconds. [`Telemetry::end`] waits, too, as long as the
-    /// collector answers each export.
+    /// Has a run wait for a collector that answers, so that no score event is lost. By default events for which there
+    /// is no room are lost and counted, so that a slow collector does not slow live scoring. A collector that does not
+    /// answer is waited for once, for the time-out of an export or ten seconds. [`Telemetry::end`] waits, too, as long
+    /// as the collector answers each export.
     pub fn waiting_for_the_collector(self) -> TelemetryBuilder {
         TelemetryBuilder { waits: true, ..self }
     }
@@ -267,8 +268,8 @@ impl Telemetry {
         }
     }
 
-    /// Sends what is left, and says how it went. Blocks its thread, for five seconds at most; longer if the program waits for
-    /// the collector, as long as that answers each export within its time-out.
+    /// Sends what is left, and says how it went. Blocks its thread, for five seconds at most; longer if the program
+    /// waits for the collector, as long as that answers each export within its time-out.
     pub fn end(mut self) -> Delivered {
         self.going.take().map_or_else(Delivered::default, Going::end)
     }
@@ -294,8 +295,8 @@ impl Going {
             let is_awaited = waits && deliveries.iter().any(|it| it.is_answering(begun));
             is_awaited || begun.elapsed() < patience
         };
-        // The crates of OpenTelemetry do not keep to a time-out that is given to them here, or have one of their own that is
-        // too short.
+        // The crates of OpenTelemetry do not keep to a time-out that is given to them here, or have one of their own
+        // that is too short.
         let logs = logs.map(|(_, provider)| {
             ending(move || {
                 // Whether scores arrived is counted by their exporter.
@@ -324,7 +325,8 @@ impl Going {
     }
 }
 
-/// Why something did not arrive. `cut_after`: the time after which exports were still under way, so that they have not failed.
+/// Why something did not arrive. `cut_after`: the time after which exports were still under way, so that they have not
+/// failed.
 fn why(
     deliveries: [&Delivery; 2],
     cut_after: Option<Duration>,
@@ -350,8 +352,8 @@ fn wait<T>(end: &mpsc::Receiver<T>, has_time: impl Fn() -> bool) -> Option<T> {
     }
 }
 
-/// Does it on a thread, whose answer may be waited for. Without a thread there is none: what it would have ended is dropped,
-/// which sends what it can.
+/// Does it on a thread, whose answer may be waited for. Without a thread there is none: what it would have ended is
+/// dropped, which sends what it can.
 fn ending<T: Send + 'static>(end: impl FnOnce() -> T + Send + 'static) -> mpsc::Receiver<T> {
     let (done, is_done) = mpsc::channel();
     let _ = thread::Builder::new().spawn(move || done.send(end()));

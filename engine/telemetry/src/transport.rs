@@ -24,8 +24,8 @@ use crate::{
 /// Bytes of a file of certificates: the authorities that a whole system trusts have a quarter of a megabyte.
 const MAX_CERTIFICATE_BYTES: u64 = 16 << 20;
 
-/// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same methods and
-/// share no trait.
+/// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same
+/// methods and share no trait.
 macro_rules! exporter {
     ($builder:expr, $route:expr, $delivery:expr) => {
         match Transport::of($route, $delivery)? {
@@ -121,8 +121,8 @@ fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, Teleme
     Ok(Client { client, delivery: Arc::clone(delivery) })
 }
 
-/// A client that notes why it could not send something, which the exporter calls a network error whatever it is, and what
-/// was rejected, which the exporter does not say.
+/// A client that notes why it could not send something, which the exporter calls a network error whatever it is, and
+/// what was rejected, which the exporter does not say.
 #[derive(Clone, Debug)]
 struct Client {
     client: reqwest::Client,

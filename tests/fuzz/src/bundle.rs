@@ -1,5 +1,5 @@
-//! A bundle of a suite, as a stranger may have made it: a tar as it is, or the files of one as text, which are packed and named by their
-//! digests, so that what reads documents and parts is reached.
+//! A bundle of a suite, as a stranger may have made it: a tar as it is, or the files of one as text, which are packed
+//! and named by their digests, so that what reads documents and parts is reached.
 
 use std::{io::Cursor, path::Path};
 
@@ -14,8 +14,8 @@ const BLOB: &str = "=";
 /// The most files: more are no other bundle.
 const MAX_FILES: usize = 50;
 
-/// Reads the bytes as a bundle, and checks that what is read is written as a bundle that is read as the same, and whose suite is one
-/// or has mistakes.
+/// Reads the bytes as a bundle, and checks that what is read is written as a bundle that is read as the same, and whose
+/// suite is one or has mistakes.
 pub fn bundle(data: &[u8]) {
     let bundle = match Bundle::read(Cursor::new(tar_of(data))) {
         Ok(bundle) => bundle,
@@ -44,8 +44,8 @@ fn tar_of(data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The files that the text has. `{digest 3}` and `{size 3}` in a file stand for those of the file of that number, from 0, which comes
-/// behind it.
+/// The files that the text has. `{digest 3}` and `{size 3}` in a file stand for those of the file of that number, from
+/// 0, which comes behind it.
 fn packed(text: &str) -> Vec<u8> {
     let mut files: Vec<(&str, String)> = Vec::new();
     for line in text.split_inclusive('\n') {

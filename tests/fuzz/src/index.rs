@@ -1,5 +1,5 @@
-//! An index of scorers, as a stranger may have made it: a document, and behind a line `== signature` what is to be its signature by the key of
-//! the tests.
+//! An index of scorers, as a stranger may have made it: a document, and behind a line `== signature` what is to be its
+//! signature by the key of the tests.
 
 use scorebox_community::{
     Index, IndexEntry, IndexFailed, KnownName, Named, NearMisses, Searched, SignedIndex, Signer,
@@ -11,8 +11,8 @@ const BETWEEN: &str = "\n== signature\n";
 /// The public half of `tests/signing-keys/team.key`.
 const SIGNER: &str = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI";
 
-/// Reads the bytes as an index, and checks that what is read is written as an index that is read as the same, that a signature which holds is
-/// one of a document that is read, and that each scorer is found by its name.
+/// Reads the bytes as an index, and checks that what is read is written as an index that is read as the same, that a
+/// signature which holds is one of a document that is read, and that each scorer is found by its name.
 pub fn index(data: &[u8]) {
     let read = match opened(data) {
         (Ok(signed), read) => {

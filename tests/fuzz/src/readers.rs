@@ -15,8 +15,8 @@ const MAX_CASES: usize = 2000;
 /// What a reader that panicked says. Those of tables and archives are other people's, and may.
 const GAVE_UP: &str = "the file is damaged";
 
-/// Reads the bytes as a file of another tool, and checks that they give the same cases twice, each of which says where it
-/// is from, and that no parser of this workspace gave up.
+/// Reads the bytes as a file of another tool, and checks that they give the same cases twice, each of which says where
+/// it is from, and that no parser of this workspace gave up.
 pub fn readers(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let (first, content) = (&data[..end], data.get(end + 1..).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Shards of a run, as any program may have written them: Parquet files as they are, or rows as lines of JSON, which are written
-//! with the plan of a first shard, so that what reads rows is reached.
+//! Shards of a run, as any program may have written them: Parquet files as they are, or rows as lines of JSON, which
+//! are written with the plan of a first shard, so that what reads rows is reached.
 
 use std::{
     fs::{self, File},
@@ -20,8 +20,8 @@ const FIRST: &[u8] = include_bytes!("../corpus/shards/shard");
 /// In place of a digest in a row: the one that is right.
 const RIGHT: &str = "=";
 
-/// Reads the bytes as a shard, and checks that what is merged of it is a shard of the same cases, which is merged to itself, and
-/// which agrees with what it was made of.
+/// Reads the bytes as a shard, and checks that what is merged of it is a shard of the same cases, which is merged to
+/// itself, and which agrees with what it was made of.
 pub fn shards(data: &[u8]) {
     let (file, merged) = (folder().join("file"), folder().join("merged"));
     let Some(content) = shard_of(data) else { return };
@@ -104,7 +104,8 @@ fn first() -> &'static (String, SchemaRef) {
     })
 }
 
-/// The folder that files go through: in memory if there is such a folder, because they are written again for every input.
+/// The folder that files go through: in memory if there is such a folder, because they are written again for every
+/// input.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let in_memory = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());

@@ -35,8 +35,8 @@ pub(crate) struct CaseArguments {
     workspace: WorkspaceArguments,
 }
 
-/// The parts of a case that are JSON, as they were written: an option for the output, and one for each optional part that
-/// the library knows.
+/// The parts of a case that are JSON, as they were written: an option for the output, and one for each optional part
+/// that the library knows.
 #[derive(Debug)]
 struct PartArguments(Vec<(Key, String)>);
 

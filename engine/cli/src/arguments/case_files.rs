@@ -1,5 +1,5 @@
-//! Files with cases that a user names, whatever wrote them: their format, and where the keys are. What a file of a format looks
-//! like is `scorebox-readers`' to know.
+//! Files with cases that a user names, whatever wrote them: their format, and where the keys are. What a file of a
+//! format looks like is `scorebox-readers`' to know.
 
 use std::path::Path;
 

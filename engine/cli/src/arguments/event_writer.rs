@@ -10,8 +10,8 @@ use std::{
 
 /// Bytes of events that are written at once.
 const AT_ONCE: usize = 64 << 10;
-/// How long what is written at once may take after the run was interrupted; before that, a slow reader is waited for. The
-/// end of telemetry takes as long.
+/// How long what is written at once may take after the run was interrupted; before that, a slow reader is waited for.
+/// The end of telemetry takes as long.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it is looked whether the run was interrupted.
 const LOOK: Duration = Duration::from_millis(100);

@@ -108,8 +108,8 @@ impl Events {
         self.opened.as_ref().is_some_and(|opened| opened.is_terminal)
     }
 
-    /// What writes them, if they are wanted; and what knows in the end how that went. Once a signal came, a reader that takes
-    /// nothing is not waited for.
+    /// What writes them, if they are wanted; and what knows in the end how that went. Once a signal came, a reader that
+    /// takes nothing is not waited for.
     pub(crate) fn sink(self, signalled: &Signalled) -> (Option<impl Sink + use<>>, EventsGoing) {
         let signalled = signalled.clone();
         let Events { opened, failure } = self;

@@ -34,8 +34,8 @@ pub(crate) struct JudgeArguments {
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
 
-    /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it nothing is
-    /// asked, and a run stops, with the scores so far kept
+    /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it nothing
+    /// is asked, and a run stops, with the scores so far kept
     #[arg(long, value_name = "BUDGET", value_parser = parse_budget)]
     judge_budget: Option<Budget>,
 
@@ -43,7 +43,8 @@ pub(crate) struct JudgeArguments {
     #[arg(long, value_name = "HOW", default_value = "use")]
     judge_cache: RecordingUseArgument,
 
-    /// Use no network: judges answer from recordings only, and nothing is exported (scorers are never fetched while scoring)
+    /// Use no network: judges answer from recordings only, and nothing is exported (scorers are never fetched while
+    /// scoring)
     #[arg(long)]
     offline: bool,
 }
@@ -125,8 +126,8 @@ impl JudgeArguments {
         .hint("give it one in the suite: `price = { input = 0.15, output = 0.60 }`, 0 if it is free; or bound the calls: --judge-budget calls=1000"))
     }
 
-    /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. No judge is
-    /// connected that nobody asks.
+    /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. No judge
+    /// is connected that nobody asks.
     pub(crate) fn judges(
         &self,
         suite: &mut Suite,
@@ -176,8 +177,8 @@ impl JudgeArguments {
         Ok(builder.build())
     }
 
-    /// Has all judges and scorers ask the model that the user names. A jury of several models or judges would be one of the same
-    /// model several times, and is refused.
+    /// Has all judges and scorers ask the model that the user names. A jury of several models or judges would be one of
+    /// the same model several times, and is refused.
     fn name_model(&self, suite: &mut Suite) -> Result<(), Failure> {
         let Some(model) = &self.judge_model else { return Ok(()) };
         let names_several = |jury: &Jury| jury.models.len().max(jury.judges.len()) > 1;

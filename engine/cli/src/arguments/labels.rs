@@ -7,8 +7,8 @@ use super::number;
 /// Which labels are positive. Needs an argument `with`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PositiveArguments {
-    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers, or the lower one if lower scores
-    /// are better]
+    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers, or the lower one if
+    /// lower scores are better]
     #[arg(long, value_name = "LABEL", requires = "with", help_heading = "Labels")]
     positive: Vec<String>,
 

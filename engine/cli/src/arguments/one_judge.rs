@@ -1,5 +1,5 @@
-//! The judge that one scorer asks for one case, named on the command line: one of a suite's, or a server's address. Scores
-//! nothing.
+//! The judge that one scorer asks for one case, named on the command line: one of a suite's, or a server's address.
+//! Scores nothing.
 
 use std::{
     collections::BTreeMap,

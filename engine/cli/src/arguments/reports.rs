@@ -1,5 +1,5 @@
-//! The reports that are asked for, and where they go. Their files are opened before anything is scored, so that one that
-//! cannot be written is known then; each takes its name only when it is complete.
+//! The reports that are asked for, and where they go. Their files are opened before anything is scored, so that one
+//! that cannot be written is known then; each takes its name only when it is complete.
 
 use std::{
     fs::File,
@@ -248,8 +248,8 @@ impl ReportArguments {
     }
 }
 
-/// Opens the files of these reports, beside which a file of another name holds them until they are complete. None of them
-/// must be one of `others`.
+/// Opens the files of these reports, beside which a file of another name holds them until they are complete. None of
+/// them must be one of `others`.
 pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports, Failure> {
     let mut opened: Vec<(ReportTarget, Opened)> = Vec::new();
     for target in targets {

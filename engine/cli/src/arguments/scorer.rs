@@ -163,8 +163,8 @@ impl ScorerArguments {
     }
 }
 
-/// What a component says about itself without a configuration. A script with a mistake is refused: it would be described by its file's
-/// name, because only `configure` has words for the mistake.
+/// What a component says about itself without a configuration. A script with a mistake is refused: it would be
+/// described by its file's name, because only `configure` has words for the mistake.
 pub(crate) async fn described(
     sandbox: &Sandbox,
     component: &ComponentBytes,

@@ -1,5 +1,5 @@
-//! What every command has that scores many cases and stores the scores: where they go, what is required of them, and what
-//! scoring may use. Where the cases come from is each command's own.
+//! What every command has that scores many cases and stores the scores: where they go, what is required of them, and
+//! what scoring may use. Where the cases come from is each command's own.
 
 use super::{
     Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, LockedArguments,

@@ -1,5 +1,5 @@
-//! Whether metrics and scores go to an OpenTelemetry collector, and what the user reads of it. The export itself is that of
-//! the crate `scorebox-telemetry`.
+//! Whether metrics and scores go to an OpenTelemetry collector, and what the user reads of it. The export itself is
+//! that of the crate `scorebox-telemetry`.
 
 use std::{path::Path, sync::Arc};
 
@@ -39,8 +39,8 @@ impl TelemetryArguments {
         })
     }
 
-    /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the collector; `is_offline`:
-    /// whether nothing is to be sent.
+    /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the
+    /// collector; `is_offline`: whether nothing is to be sent.
     pub(crate) fn start(&self, waits: bool, is_offline: bool) -> Result<Exporting, Failure> {
         if is_offline && self.otlp.is_some() {
             return Err(Failure::new("--otlp sends to a collector, and --offline uses no network")

@@ -10,8 +10,8 @@ use crate::{failure::Failure, same_file::file_name};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Workspace")]
 pub(crate) struct WorkspaceArguments {
-    /// Folder with the files that tasks left, for scorers that are granted `workspace`: a case's `workspace` names its own folder
-    /// in it (`score` and `inspect` take all of it for a case that names none)
+    /// Folder with the files that tasks left, for scorers that are granted `workspace`: a case's `workspace` names its
+    /// own folder in it (`score` and `inspect` take all of it for a case that names none)
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
 

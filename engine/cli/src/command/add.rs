@@ -26,9 +26,9 @@ use crate::{
 
 /// Add a published scorer to a suite, after a look at what it is
 ///
-/// Fetches the scorer, runs its example twice in the sandbox, and shows what it reads, imports and costs. If you say yes, its entry
-/// is added to the suite, and the digest of its component to `scorebox.lock` beside it: from then on the suite uses this component
-/// and no other. An entry that uses it already, also one of a suite in JSON, is only locked.
+/// Fetches the scorer, runs its example twice in the sandbox, and shows what it reads, imports and costs. If you say
+/// yes, its entry is added to the suite, and the digest of its component to `scorebox.lock` beside it: from then on the
+/// suite uses this component and no other. An entry that uses it already, also one of a suite in JSON, is only locked.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
     /// The scorer: REGISTRY/NAME:VERSION, such as `registry.example.com/team/grade:1.2.0`
@@ -124,7 +124,8 @@ impl Add {
         Ok(Exit::Done)
     }
 
-    /// What it needs of what is granted. What it does not need is not written into a suite: a later version would have it unasked.
+    /// What it needs of what is granted. What it does not need is not written into a suite: a later version would have
+    /// it unasked.
     fn needed(&self, anatomy: &Anatomy) -> Vec<String> {
         let needed = self.grant.iter().filter(|grant| anatomy.grants().contains(**grant));
         needed.map(ToString::to_string).collect()

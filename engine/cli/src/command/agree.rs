@@ -21,9 +21,9 @@ const OUTPUT_LENGTH: &str = "output-length";
 
 /// Show how well a scorer agrees with labels, or with another scorer
 ///
-/// Labels are numbers, `true` and `false`, or words. They are found at a JSON Pointer in the metadata of the cases, among the keys that
-/// scorebox does not know, or in the ground truth: `--with /label`, `--with /groundTruth/score`. The one of these in which most cases have
-/// a label counts for all, the first of equals.
+/// Labels are numbers, `true` and `false`, or words. They are found at a JSON Pointer in the metadata of the cases,
+/// among the keys that scorebox does not know, or in the ground truth: `--with /label`, `--with /groundTruth/score`.
+/// The one of these in which most cases have a label counts for all, the first of equals.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Agree {
     /// The scorer, as the suite names it
@@ -45,11 +45,13 @@ pub(crate) struct Agree {
     #[command(flatten)]
     positive: PositiveArguments,
 
-    /// The worst score that passes [default: the scorer's threshold, which is the best score for a gate that states none; or else 0.5]
+    /// The worst score that passes [default: the scorer's threshold, which is the best score for a gate that states
+    /// none; or else 0.5]
     #[arg(long, value_name = "X", value_parser = number, help_heading = "Labels")]
     threshold: Option<f64>,
 
-    /// Show how well people agree with each other: a JSON Pointer to one person's label (repeat it for each), or to a list of all
+    /// Show how well people agree with each other: a JSON Pointer to one person's label (repeat it for each), or to a
+    /// list of all
     #[arg(long, value_name = "POINTER", help_heading = "Labels")]
     raters: Vec<String>,
 

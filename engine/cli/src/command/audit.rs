@@ -1,4 +1,5 @@
-//! `scorebox audit`: whether the published scorers of a suite are what its lock says, and behave. Asks no registry, and changes nothing.
+//! `scorebox audit`: whether the published scorers of a suite are what its lock says, and behave. Asks no registry, and
+//! changes nothing.
 
 use std::path::PathBuf;
 
@@ -27,9 +28,10 @@ use crate::{
 
 /// Check the published scorers of a suite against its lock and the policies, and how they behave
 ///
-/// Checks for each scorer that its component is on this machine and signed as locked, is built for this contract, reads, imports and needs
-/// no more than was agreed to, meets the policies, scores its own example as promised (twice, with the same result), and reveals nothing of
-/// a case that it does not declare to read. Exits with 3 if a check fails.
+/// Checks for each scorer that its component is on this machine and signed as locked, is built for this contract,
+/// reads, imports and needs no more than was agreed to, meets the policies, scores its own example as promised (twice,
+/// with the same result), and reveals nothing of a case that it does not declare to read. Exits with 3 if a check
+/// fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Audit {
     /// The suite file

@@ -40,13 +40,14 @@ const WASM_MAGIC: &[u8; 4] = b"\0asm";
 
 /// Make a component from a scorer, whatever language it is written in
 ///
-/// A folder or a file says by its name what it is: Cargo.toml (Rust), go.mod (Go), build.zig or *.zig (Zig), *.c, *.cpp,
-/// asconfig.json (AssemblyScript), a core WebAssembly module (*.wasm), or a script (*.js, *.ts, *.py), which needs no compiler.
-/// Runs the language's own compiler, and installs nothing: a compiler that is missing is named with the line that installs
-/// it. The rest needs no tool: the contract is put in, and functions of WASI that a language's runtime imports are replaced
-/// inside the module, so that the scorer needs no grant.
+/// A folder or a file says by its name what it is: Cargo.toml (Rust), go.mod (Go), build.zig or *.zig (Zig), *.c,
+/// *.cpp, asconfig.json (AssemblyScript), a core WebAssembly module (*.wasm), or a script (*.js, *.ts, *.py), which
+/// needs no compiler. Runs the language's own compiler, and installs nothing: a compiler that is missing is named with
+/// the line that installs it. The rest needs no tool: the contract is put in, and functions of WASI that a language's
+/// runtime imports are replaced inside the module, so that the scorer needs no grant.
 ///
-/// The same sources and compiler give the same bytes in any folder. docs/languages.md shows a first scorer in each language.
+/// The same sources and compiler give the same bytes in any folder. docs/languages.md shows a first scorer in each
+/// language.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {
     /// The scorer's folder or file; with --all, a folder of crates' folders
@@ -57,8 +58,8 @@ pub(crate) struct Build {
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Build again whenever a file of the scorer is saved, until Ctrl-C, and score the cases of its `test.jsonl`, by the suite
-    /// `test.toml` if that exists. The component is written beside the sources
+    /// Build again whenever a file of the scorer is saved, until Ctrl-C, and score the cases of its `test.jsonl`, by
+    /// the suite `test.toml` if that exists. The component is written beside the sources
     #[arg(long, conflicts_with = "all", help_heading = "While you write")]
     watch: bool,
 

@@ -1,4 +1,5 @@
-//! `scorebox bundle`: a suite with its lock and its components in one file. What such a file is, `scorebox-community` knows.
+//! `scorebox bundle`: a suite with its lock and its components in one file. What such a file is, `scorebox-community`
+//! knows.
 
 use std::{
     collections::BTreeMap,
@@ -29,10 +30,10 @@ use crate::{
 
 /// Write a suite with its lock and its components to one file, for clusters and machines without a network
 ///
-/// `run`, `live`, `shard`, `merge`, `compile`, `suite`, `judges` and `bundle` take the bundle in place of a suite file, and so does
-/// --judges; `add`, `update` and `remove` do not change one. It has the suite's files, `scorebox.lock`, published scorers, .wasm files,
-/// scripts as components, and the values of the variables that the suite names; built-in scorers by digest. It is an OCI image layout in
-/// a tar. The same suite gives the same bytes.
+/// `run`, `live`, `shard`, `merge`, `compile`, `suite`, `judges` and `bundle` take the bundle in place of a suite file,
+/// and so does --judges; `add`, `update` and `remove` do not change one. It has the suite's files, `scorebox.lock`,
+/// published scorers, .wasm files, scripts as components, and the values of the variables that the suite names;
+/// built-in scorers by digest. It is an OCI image layout in a tar. The same suite gives the same bytes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bundle {
     /// The suite file (TOML or JSON), or a bundle (.tar)

@@ -20,8 +20,8 @@ use crate::{
 
 /// List what scorers asked judges, and the answers
 ///
-/// With --format jsonl, each call is printed as a recording: a judge with the provider `recorded` answers from it, and --import
-/// adds it to another database.
+/// With --format jsonl, each call is printed as a recording: a judge with the provider `recorded` answers from it, and
+/// --import adds it to another database.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Calls {
     /// The run [default: the newest]

@@ -1,4 +1,5 @@
-//! `scorebox card`: the page of a scorer. What it is made of: `example`, `data`, `showing` and `again`; how it looks is `scorebox-pages`'.
+//! `scorebox card`: the page of a scorer. What it is made of: `example`, `data`, `showing` and `again`; how it looks is
+//! `scorebox-pages`'.
 
 mod again;
 mod data;
@@ -52,9 +53,10 @@ const REDRAW: Duration = Duration::from_millis(200);
 
 /// Write a page about a scorer that others can check
 ///
-/// The page says what the scorer scores and how, what it reads and needs, its configuration, and its example with the score that it
-/// has now. With --cases, it scores them, and shows the distribution, the cost, and the agreement with labels, with the digests of
-/// component, configuration, cases and scores, and the commands that reproduce them. The page is one file that loads nothing else.
+/// The page says what the scorer scores and how, what it reads and needs, its configuration, and its example with the
+/// score that it has now. With --cases, it scores them, and shows the distribution, the cost, and the agreement with
+/// labels, with the digests of component, configuration, cases and scores, and the commands that reproduce them. The
+/// page is one file that loads nothing else.
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("database", |arg| arg.requires("cases").help_heading("Cases").help(
@@ -100,8 +102,8 @@ pub(crate) struct Card {
     #[command(flatten)]
     output: NewFileArguments,
 
-    /// Leave out times and everything else that differs from one machine to another, so that the same scorer and cases give the
-    /// same page, byte for byte
+    /// Leave out times and everything else that differs from one machine to another, so that the same scorer and cases
+    /// give the same page, byte for byte
     #[arg(long, help_heading = "Output")]
     repeatable: bool,
 

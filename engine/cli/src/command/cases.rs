@@ -25,7 +25,8 @@ const COLUMNS: [(&str, Align); 4] = [
 /// List the cases of a run with their verdicts
 ///
 /// A case is errored if a gate or a required scorer has no score because of an error, failed if a gate does not hold,
-/// skipped if the case says so or none of its deciding scorers ran on it, undecided if a row is still missing, and else passed.
+/// skipped if the case says so or none of its deciding scorers ran on it, undecided if a row is still missing, and else
+/// passed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Cases {
     /// The run [default: the newest]
@@ -139,8 +140,8 @@ fn name(decided: &DecidedCase<'_>) -> String {
     report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
-/// What decided against the case, with the assertions that did, and why it was skipped, or why its task failed. Beside what failed
-/// it, a regression decides nothing, unless it is `strict`.
+/// What decided against the case, with the assertions that did, and why it was skipped, or why its task failed. Beside
+/// what failed it, a regression decides nothing, unless it is `strict`.
 fn deciders(decided: &DecidedCase<'_>, strict: bool) -> String {
     let is_bad = matches!(decided.verdict.verdict, Verdict::Failed | Verdict::Errored);
     let decides = |it: &&Against<'_>| strict || !is_bad || it.standing != Standing::Regressed;

@@ -21,8 +21,9 @@ use crate::{
 
 /// Compare two runs on the cases that both have: is B better than A, or is it chance?
 ///
-/// Cases are paired by id; attempts at a case count as one. Each scorer has the mean difference with its interval, the p value of a
-/// permutation test, corrected for the number of scorers (Holm), and how many cases a difference takes to be seen.
+/// Cases are paired by id; attempts at a case count as one. Each scorer has the mean difference with its interval, the
+/// p value of a permutation test, corrected for the number of scorers (Holm), and how many cases a difference takes to
+/// be seen.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Compare {
     /// The run to compare with
@@ -53,7 +54,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "REDUCER", default_value = "mean", value_parser = reducers(), help_heading = "Filters")]
     reducer: Reducer,
 
-    /// Exit with 3 if B is worse, in verdicts or by a scorer, or may be: it lacks cases, scores or scorers of A, or has not finished
+    /// Exit with 3 if B is worse, in verdicts or by a scorer, or may be: it lacks cases, scores or scorers of A, or has
+    /// not finished
     #[arg(long, help_heading = "Output")]
     fail_if_worse: bool,
 

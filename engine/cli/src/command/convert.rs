@@ -41,8 +41,8 @@ const SAME_IDS: &str = "an id (with iteration and attempt) names one case of a r
 
 /// Convert files of other tools to cases, and report what was read
 ///
-/// What `scorebox run` reads of these files is written as JSON Lines; of cases with one id, iteration and attempt only the first.
-/// Words go to standard error: how many cases there are, and what was left out and why.
+/// What `scorebox run` reads of these files is written as JSON Lines; of cases with one id, iteration and attempt only
+/// the first. Words go to standard error: how many cases there are, and what was left out and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Convert {
     /// Files with cases, or folders of Hugging Face datasets
@@ -77,7 +77,8 @@ struct Counts {
 /// The cases that were read, by what names one in a run.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Half a digest of id, iteration and attempt, with the first place. Files may have millions of cases with long ids.
+    /// Half a digest of id, iteration and attempt, with the first place. Files may have millions of cases with long
+    /// ids.
     first: HashMap<u128, Location>,
     /// Whether any came again.
     again: bool,

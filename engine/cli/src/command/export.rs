@@ -1,4 +1,5 @@
-//! `scorebox export`: the scores of a run with their cases as one table, for spreadsheets, data engines and data frames.
+//! `scorebox export`: the scores of a run with their cases as one table, for spreadsheets, data engines and data
+//! frames.
 
 use std::io::{self, IsTerminal as _};
 
@@ -16,8 +17,8 @@ use crate::{
 
 /// Write the scores of a run with their cases as one table
 ///
-/// There is a row for each score, in the order of the cases. In CSV, a text that a spreadsheet would take for a formula begins
-/// with an apostrophe.
+/// There is a row for each score, in the order of the cases. In CSV, a text that a spreadsheet would take for a formula
+/// begins with an apostrophe.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
     /// The run [default: the newest]

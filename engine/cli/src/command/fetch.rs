@@ -19,8 +19,8 @@ use crate::{
 
 /// Fetch the components that a suite's `scorebox.lock` names, so that it runs without a network
 ///
-/// Each is asked for by its digest, so a tag that has moved changes nothing. Signatures and policies are checked before a component is
-/// kept. If one cannot be fetched, the others are. A run itself never fetches.
+/// Each is asked for by its digest, so a tag that has moved changes nothing. Signatures and policies are checked before
+/// a component is kept. If one cannot be fetched, the others are. A run itself never fetches.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fetch {
     /// The suite file

@@ -32,9 +32,9 @@ const MAX_SIGNATURE_BYTES: u64 = 1024;
 
 /// Make an index of published scorers, in which `scorebox search` finds them
 ///
-/// Fetches each scorer, checks its signature, asks it in the sandbox what it is, and writes what it says into the index: a file to put on any web
-/// server, with its signature beside it. If the file exists, it is replaced by one with the next serial number; if nothing has
-/// changed, it stays as it is.
+/// Fetches each scorer, checks its signature, asks it in the sandbox what it is, and writes what it says into the
+/// index: a file to put on any web server, with its signature beside it. If the file exists, it is replaced by one with
+/// the next serial number; if nothing has changed, it stays as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
     /// The scorers: REGISTRY/NAME:VERSION; `1.2` is the newest version that begins with it

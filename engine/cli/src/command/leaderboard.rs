@@ -36,8 +36,8 @@ const NAME_CHARACTERS: usize = 32;
 
 /// Rank the entrants of a run at each challenge
 ///
-/// A case names its `entrant` and `challenge` in its metadata or beside it, with `succeeded`, `rating`, `tokens_total`, `elapsed_ms`
-/// and `created_at`. Only attempts that succeeded are ranked; of equal ones the earlier comes first.
+/// A case names its `entrant` and `challenge` in its metadata or beside it, with `succeeded`, `rating`, `tokens_total`,
+/// `elapsed_ms` and `created_at`. Only attempts that succeeded are ranked; of equal ones the earlier comes first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Leaderboard {
     /// The run [default: the newest]

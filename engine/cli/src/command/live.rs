@@ -51,8 +51,8 @@ const NOTHING_CAME: &str = "the program before the pipe wrote nothing to its sta
 
 /// Score cases as they happen, from standard input or from a file that grows
 ///
-/// `my-agent | scorebox live suite.toml` scores each line when it arrives, until the input ends. With --follow it reads a
-/// file that grows, through rotation and truncation, until it is interrupted; the same command continues there.
+/// `my-agent | scorebox live suite.toml` scores each line when it arrives, until the input ends. With --follow it reads
+/// a file that grows, through rotation and truncation, until it is interrupted; the same command continues there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Live {
     /// The suite file (TOML or JSON), or a bundle (.tar)
@@ -426,8 +426,8 @@ fn say_what_is_gone(path: &Path, follow: &Follow) {
     }
 }
 
-/// Whether a position without its run says something: which files of this path are to be read, and from which line, for there was no
-/// case before. Otherwise the run was removed, to begin again.
+/// Whether a position without its run says something: which files of this path are to be read, and from which line, for
+/// there was no case before. Otherwise the run was removed, to begin again.
 fn is_before_its_run(path: &Path, position: &FollowPosition) -> bool {
     position.holds_without_a_run() && is_same_place(path, Path::new(&position.path))
 }
@@ -459,8 +459,8 @@ fn beside(database: &Path, run: &RunId, suffix: &str) -> PathBuf {
     database.with_file_name(name)
 }
 
-/// The lock of the process that follows a file into this run, as long as it is open. Where there are no locks, as on some
-/// network file systems, nothing is said.
+/// The lock of the process that follows a file into this run, as long as it is open. Where there are no locks, as on
+/// some network file systems, nothing is said.
 fn only_follower(lock: &Path, run: &RunId) -> Result<File, Failure> {
     let opened = File::options().create(true).truncate(false).write(true).open(lock);
     let file = opened.map_err(|error| {

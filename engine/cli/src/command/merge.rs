@@ -30,9 +30,9 @@ use crate::{
 
 /// Put the shards of a run together, each case once
 ///
-/// All shards must be of one run: one suite, the same components, one version of scorebox. A case that is in several shards
-/// must have the same results in each; a result that a time-out ended is taken from another shard. If results differ, they
-/// are shown and nothing is written. Repeat the command to continue a merge that was interrupted.
+/// All shards must be of one run: one suite, the same components, one version of scorebox. A case that is in several
+/// shards must have the same results in each; a result that a time-out ended is taken from another shard. If results
+/// differ, they are shown and nothing is written. Repeat the command to continue a merge that was interrupted.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("into").args(["db", "output"]).required(true)))]
 pub(crate) struct Merge {
@@ -56,8 +56,8 @@ pub(crate) struct Merge {
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// Check the shards against this suite or bundle; needed for shards that a data engine wrote without their plan, and for
-    /// components that only the bundle has
+    /// Check the shards against this suite or bundle; needed for shards that a data engine wrote without their plan,
+    /// and for components that only the bundle has
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     suite: Option<PathBuf>,
 
@@ -65,8 +65,8 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "ID", value_parser = run_id, requires = "suite", help_heading = "Run")]
     run_id: Option<RunId>,
 
-    /// With --suite: the seed that the shards were scored with, if it was an option [default: that of the suite, or of shards
-    /// that have their plan]
+    /// With --suite: the seed that the shards were scored with, if it was an option [default: that of the suite, or of
+    /// shards that have their plan]
     #[arg(long, value_name = "SEED", requires = "suite", help_heading = "Run")]
     seed: Option<String>,
 
@@ -165,7 +165,8 @@ impl Merge {
         }
     }
 
-    /// The exit code for what is required of the run. Its errors are rows, as in its shards: only --max-errors counts them.
+    /// The exit code for what is required of the run. Its errors are rows, as in its shards: only --max-errors counts
+    /// them.
     fn decide(
         &self,
         run: &RunId,

@@ -1,5 +1,5 @@
-//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equivalent. Loads the scorers, for what they
-//! refuse; scores nothing.
+//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equivalent. Loads the
+//! scorers, for what they refuse; scores nothing.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -19,8 +19,9 @@ use crate::{
 
 /// Convert the assertions of a promptfoo configuration to a suite
 ///
-/// Assertions with an equivalent scorer become gates; those of one test apply to the node `test-N`, as in promptfoo's results. All others are
-/// listed with the reason and kept as comments in the suite. The command also names the options that `run` needs for the suite.
+/// Assertions with an equivalent scorer become gates; those of one test apply to the node `test-N`, as in promptfoo's
+/// results. All others are listed with the reason and kept as comments in the suite. The command also names the options
+/// that `run` needs for the suite.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Migrate {
     /// The configuration of promptfoo (YAML or JSON); `-` is standard input

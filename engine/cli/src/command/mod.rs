@@ -92,8 +92,8 @@ impl Arguments {
     }
 }
 
-/// The same, with options that take `-5` as their value: a part of a case is JSON, and what cannot be negative is refused as
-/// a value.
+/// The same, with options that take `-5` as their value: a part of a case is JSON, and what cannot be negative is
+/// refused as a value.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let takes_value =
         |argument: &clap::Arg| !argument.is_positional() && argument.get_action().takes_values();
@@ -105,8 +105,8 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
         .mut_subcommands(with_negative_numbers)
 }
 
-/// The same, with what is set in the environment as the default of its option: so it is no word that the user typed, which a message
-/// would show, and an empty variable is one that is not set.
+/// The same, with what is set in the environment as the default of its option: so it is no word that the user typed,
+/// which a message would show, and an empty variable is one that is not set.
 fn with_environment(command: clap::Command) -> clap::Command {
     let set = |argument: clap::Arg| {
         let Some(value) = argument.get_env().map(std::env::var_os) else { return argument };

@@ -32,8 +32,8 @@ pub(crate) struct New {
     #[arg(long = "lang", value_name = "LANGUAGE", help_heading = "Language")]
     language: Option<Language>,
 
-    /// For Rust: the folder of the SDK, `sdk/rust/core` in a clone of scorebox [default: that of the clone in which this
-    /// program was built]
+    /// For Rust: the folder of the SDK, `sdk/rust/core` in a clone of scorebox [default: that of the clone in which
+    /// this program was built]
     #[arg(long, value_name = "FOLDER", help_heading = "Language")]
     sdk: Option<PathBuf>,
 }

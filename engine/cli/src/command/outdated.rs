@@ -23,8 +23,8 @@ use crate::{
 
 /// Show which published scorers of a suite have newer versions
 ///
-/// A version is compatible if no part of its number changes but those behind the first that is not 0: 1.4.0 with 1.2.0, and 0.2.3 with
-/// 0.2.0. `scorebox update` takes compatible ones.
+/// A version is compatible if no part of its number changes but those behind the first that is not 0: 1.4.0 with 1.2.0,
+/// and 0.2.3 with 0.2.0. `scorebox update` takes compatible ones.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Outdated {
     /// The suite file

@@ -30,8 +30,8 @@ const MAX_DESCRIPTION_BYTES: usize = 1000;
 /// Publish a scorer in an OCI registry, where scorebox and `wkg` find it
 ///
 /// The scorer is compiled and asked what it is, and published with that: name, version, description and the version of
-/// the contract. Its own example must have the score that it promises. A version that is published stays as it is: the same scorer is not published twice, and another one under
-/// its tag is refused. Logins are those of `docker login`.
+/// the contract. Its own example must have the score that it promises. A version that is published stays as it is: the
+/// same scorer is not published twice, and another one under its tag is refused. Logins are those of `docker login`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Publish {
     /// The scorer's .wasm file

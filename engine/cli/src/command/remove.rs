@@ -1,4 +1,5 @@
-//! `scorebox remove`: a scorer out of a suite, and out of its lock if no other suite beside it uses it. Keeps the component.
+//! `scorebox remove`: a scorer out of a suite, and out of its lock if no other suite beside it uses it. Keeps the
+//! component.
 
 use std::path::PathBuf;
 

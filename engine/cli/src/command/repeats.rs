@@ -23,8 +23,9 @@ use crate::{
 
 /// Show pass@k, pass^k and reduced scores of cases that were tried more than once
 ///
-/// Cases with the same id and another iteration or attempt are attempts at one case. An attempt passes if its verdict is
-/// `passed`; for a scorer, if its score passes the threshold. Skipped attempts do not count, and for a scorer only scored ones do.
+/// Cases with the same id and another iteration or attempt are attempts at one case. An attempt passes if its verdict
+/// is `passed`; for a scorer, if its score passes the threshold. Skipped attempts do not count, and for a scorer only
+/// scored ones do.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Repeats {
     /// The run [default: the newest]

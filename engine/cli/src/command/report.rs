@@ -20,11 +20,10 @@ use crate::{
 
 /// Write reports of stored runs
 ///
-/// `html` is a page in one file that loads nothing else: how the run went, its scorers with their
-/// distributions, the cases that did not pass in full, and what exactly ran; of two runs, whether the second is better.
-/// `markdown` (or `md`) is a summary for a pull
-/// request, `junit` is JUnit XML with a test case for each case, `jsonl` a JSON object for each case, and `csv` a line for
-/// each score.
+/// `html` is a page in one file that loads nothing else: how the run went, its scorers with their distributions, the
+/// cases that did not pass in full, and what exactly ran; of two runs, whether the second is better. `markdown` (or
+/// `md`) is a summary for a pull request, `junit` is JUnit XML with a test case for each case, `jsonl` a JSON object
+/// for each case, and `csv` a line for each score.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
     /// The runs of the report [default: the newest], or further reports: a format, and the file that is written (`-`:
@@ -32,7 +31,8 @@ pub(crate) struct Report {
     #[arg(value_name = "RUN|FORMAT=FILE", add = completing::runs())]
     named: Vec<Named>,
 
-    /// The file that is written (`-`: standard output); its extension selects the format: .html, .md, .xml, .jsonl, .csv
+    /// The file that is written (`-`: standard output); its extension selects the format: .html, .md, .xml, .jsonl,
+    /// .csv
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -57,8 +57,8 @@ pub(crate) struct Report {
     #[arg(long, help_heading = "Output")]
     ci: bool,
 
-    /// Show in `html` how well the scorers agree with labels: a JSON Pointer to the label of each case, or the name of a
-    /// scorer, as in `agree`
+    /// Show in `html` how well the scorers agree with labels: a JSON Pointer to the label of each case, or the name of
+    /// a scorer, as in `agree`
     #[arg(long, value_name = "POINTER|SCORER", help_heading = "Labels")]
     with: Option<String>,
 

@@ -46,7 +46,8 @@ use crate::{
 /// compressed with gzip or zstd; `-` reads standard input. Files of other tools are read as well: see --from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// Files with cases, in any format of --from, and at most one suite: a file (.toml; see --suite for JSON) or a bundle (.tar)
+    /// Files with cases, in any format of --from, and at most one suite: a file (.toml; see --suite for JSON) or a
+    /// bundle (.tar)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -54,7 +55,8 @@ pub(crate) struct Run {
     #[arg(long = "suite", value_name = "FILE", help_heading = "Scorers")]
     suite_file: Option<PathBuf>,
 
-    /// A scorer: the name of a built-in one, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts, .py); `NAME=…` gives it another name
+    /// A scorer: the name of a built-in one, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts, .py);
+    /// `NAME=…` gives it another name
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
 
@@ -294,8 +296,8 @@ impl Run {
         Ok((suites.first().copied(), cases))
     }
 
-    /// Refuses files that have a line which is not a valid item, such as one without an `output`, before a target is run
-    /// over any of them. What is not a file can be read only once.
+    /// Refuses files that have a line which is not a valid item, such as one without an `output`, before a target is
+    /// run over any of them. What is not a file can be read only once.
     fn must_have_outputs(&self, files: &[&Path]) -> Result<(), Failure> {
         let files: Vec<&Path> = files.iter().copied().filter(|path| path.is_file()).collect();
         if files.is_empty() || matches!(self.on_bad_case, OnBadCaseArgument::Skip) {

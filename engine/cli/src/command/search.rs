@@ -1,4 +1,5 @@
-//! `scorebox search`: scorers by words, among those that are built in and those in the indexes that the user has configured.
+//! `scorebox search`: scorers by words, among those that are built in and those in the indexes that the user has
+//! configured.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +33,8 @@ const SHOWN_OF_A_KEY: usize = 12;
 
 /// Search scorers: the built-in ones, and those in the indexes that you have configured
 ///
-/// Indexes are signed lists of published scorers; the configuration file names them, with the key that must have signed each. What an index
-/// says about a scorer is what its publisher says: `scorebox add` shows what the scorer is.
+/// Indexes are signed lists of published scorers; the configuration file names them, with the key that must have signed
+/// each. What an index says about a scorer is what its publisher says: `scorebox add` shows what the scorer is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
     /// Words that a scorer must all have: in its name, its title, its description, or what it reads

@@ -28,9 +28,9 @@ const LEAST_TOKEN: usize = 16;
 
 /// Show runs as pages in a browser
 ///
-/// A run with its figures, plots and cases; cases found by verdict, scorer, status, score and words; a case in full with
-/// the difference to what was expected and the timeline of its agent; two runs side by side; a scorer over time. A run
-/// in progress updates by itself. The database is only read. An index of its cases is kept in the cache folder.
+/// A run with its figures, plots and cases; cases found by verdict, scorer, status, score and words; a case in full
+/// with the difference to what was expected and the timeline of its agent; two runs side by side; a scorer over time. A
+/// run in progress updates by itself. The database is only read. An index of its cases is kept in the cache folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Open the first page in the browser

@@ -1,4 +1,5 @@
-//! `scorebox shard`: a suite over one Parquet file, whose results are another one: a part of a run that many machines share.
+//! `scorebox shard`: a suite over one Parquet file, whose results are another one: a part of a run that many machines
+//! share.
 
 use std::path::PathBuf;
 
@@ -24,8 +25,8 @@ const WAITING_BATCHES: usize = 2;
 /// Score one part of a run that many machines share: Parquet in, Parquet out
 ///
 /// The output gets its name when it is complete. If it exists already, made of this input with this suite, nothing is
-/// done. Scores that are errors are rows; they do not change the exit code, so that a cluster does not try again. `scorebox
-/// merge` puts the shards of a run together.
+/// done. Scores that are errors are rows; they do not change the exit code, so that a cluster does not try again.
+/// `scorebox merge` puts the shards of a run together.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Shard {
     /// The suite file (TOML or JSON), or a bundle (.tar)

@@ -170,7 +170,8 @@ impl Stats {
     }
 }
 
-/// The figures of a scorer as JSON, with its summary of the run and how far the run has come, unless they are of several runs.
+/// The figures of a scorer as JSON, with its summary of the run and how far the run has come, unless they are of
+/// several runs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OfScorer<'a> {

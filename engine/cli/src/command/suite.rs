@@ -133,8 +133,8 @@ impl Show {
     }
 }
 
-/// The plan as it is printed. It is stored with the suite's own keys for a scorer's identity; what is printed has those of
-/// rows.
+/// The plan as it is printed. It is stored with the suite's own keys for a scorer's identity; what is printed has those
+/// of rows.
 fn in_keys_of_rows(mut plan: Value) -> Value {
     let scorers = plan.get_mut("scorers").and_then(Value::as_array_mut);
     for scorer in scorers.into_iter().flatten().filter_map(Value::as_object_mut) {

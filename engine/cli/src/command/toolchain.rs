@@ -1,5 +1,5 @@
-//! `scorebox toolchain`: what runs scripts of languages that are not embedded, made and looked at. How it is made stands in
-//! `python_engine`.
+//! `scorebox toolchain`: what runs scripts of languages that are not embedded, made and looked at. How it is made
+//! stands in `python_engine`.
 
 use std::{
     fs, io,
@@ -49,9 +49,9 @@ enum What {
 
 /// Build the engine for Python scripts in the user's data folder
 ///
-/// Needs Python 3.10 or later with pip, and a network: pip downloads componentize-py from the package registry that it is
-/// configured for, in the one version that is known here, and checks its digest. It is installed into a folder that is
-/// removed afterwards. CPython, as a component, takes some 20 MB; there are two, one for scripts that ask a judge.
+/// Needs Python 3.10 or later with pip, and a network: pip downloads componentize-py from the package registry that it
+/// is configured for, in the one version that is known here, and checks its digest. It is installed into a folder that
+/// is removed afterwards. CPython, as a component, takes some 20 MB; there are two, one for scripts that ask a judge.
 #[derive(Debug, clap::Args)]
 struct Add {
     /// The language

@@ -22,8 +22,8 @@ const MAX_SAID: usize = 5;
 
 /// Show the mean of each scorer over the runs in the database, the oldest run first
 ///
-/// The runs may have different cases; `scorebox compare` says whether a change is more than chance. The column `changed` shows what is
-/// different in a scorer since the run before.
+/// The runs may have different cases; `scorebox compare` says whether a change is more than chance. The column
+/// `changed` shows what is different in a scorer since the run before.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trend {
     /// Only this scorer, in the newest runs that have it

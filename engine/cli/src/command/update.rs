@@ -1,4 +1,5 @@
-//! `scorebox update`: published scorers of a suite to newer versions, after a look at what changes. Widens nothing that is not said by name.
+//! `scorebox update`: published scorers of a suite to newer versions, after a look at what changes. Widens nothing that
+//! is not said by name.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -39,9 +40,9 @@ const MAX_NAMED: usize = 5;
 
 /// Update published scorers of a suite, after a look at what changes
 ///
-/// Shows what is different in the newest compatible version of each: what it reads, imports and needs, its configuration, and how the scores
-/// of the last run would change. An update never widens: one that reads more of a case, needs another grant, has another signer or lets more
-/// cases pass is refused until you allow it by name.
+/// Shows what is different in the newest compatible version of each: what it reads, imports and needs, its
+/// configuration, and how the scores of the last run would change. An update never widens: one that reads more of a
+/// case, needs another grant, has another signer or lets more cases pass is refused until you allow it by name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Update {
     /// The names of scorers in the suite [default: all that are published]
@@ -261,7 +262,8 @@ impl Update {
         self.change(used, &candidate, &updating.components)
     }
 
-    /// The version to update to, looked at, and what is known of the locked one; `None` if there is nothing to update to.
+    /// The version to update to, looked at, and what is known of the locked one; `None` if there is nothing to update
+    /// to.
     async fn candidate(
         &self,
         used: &Used,

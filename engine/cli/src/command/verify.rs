@@ -87,7 +87,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "ID", help_heading = "Filters")]
     case_id: Option<String>,
 
-    /// Verify a random sample of a run whose shards, or folders of shards, these are, without a database; may be repeated
+    /// Verify a random sample of a run whose shards, or folders of shards, these are, without a database; may be
+    /// repeated
     #[arg(long, value_name = "SHARD", requires = "sample", conflicts_with_all = ["run", "root", "receipt", "check"], help_heading = "Filters")]
     shard: Vec<PathBuf>,
 
@@ -242,7 +243,8 @@ impl Verify {
         let run = run.spec.id.to_string();
         let finding = verify_root(&store, &run, root, |cases| waiting.at(cases))?;
         drop(waiting);
-        // What no root covers may differ, such as the bytes of a component or a case that is not under a key of its run.
+        // What no root covers may differ, such as the bytes of a component or a case that is not under a key of its
+        // run.
         let root_differs = matches!(
             &finding.verdict,
             Verdict::Different { differences } if differences.iter().any(|it| it.what == "root")
@@ -333,7 +335,8 @@ fn contradicting(error: &ShardError, merge: &Merge) -> Failure {
         .hint("nothing was verified; leave out a shard, or score the case again")
 }
 
-/// What is known before a score is computed: what is looked at beside the scores, and the judges that they are based on.
+/// What is known before a score is computed: what is looked at beside the scores, and the judges that they are based
+/// on.
 fn before_scores(store: &Store, request: &VerifyRequest) -> Result<Findings, Failure> {
     let judges = judges(store, request.filter())?;
     let mut asked = BTreeMap::new();

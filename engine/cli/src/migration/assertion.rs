@@ -1,5 +1,5 @@
-//! An assertion of promptfoo as a scorer with its configuration, or why there is none. What the types of assertions are made of is for other
-//! files to say; docs/coming-from.md says how far they are equal.
+//! An assertion of promptfoo as a scorer with its configuration, or why there is none. What the types of assertions are
+//! made of is for other files to say; docs/coming-from.md says how far they are equal.
 
 use serde_json::{Map, Value};
 
@@ -25,8 +25,9 @@ pub(super) struct Equal {
 }
 
 impl Equal {
-    /// The same for the ground truth of each case, if the scorer takes it in place of the one text that is expected here. The texts
-    /// that stand with commas between them in `values` are no ground truth, which is one text or a list.
+    /// The same for the ground truth of each case, if the scorer takes it in place of the one text that is expected
+    /// here. The texts that stand with commas between them in `values` are no ground truth, which is one text or a
+    /// list.
     pub(super) fn of_ground_truth(mut self) -> Option<Equal> {
         let takes = TAKES_GROUND_TRUTH.contains(&self.uses);
         (takes && self.config.remove("value").is_some()).then_some(self)

@@ -1,5 +1,5 @@
-//! What of promptfoo's configuration counts: tests, variables and assertions. What an assertion is, is for `assertion` to say; which numbers
-//! tests have, for `numbers`.
+//! What of promptfoo's configuration counts: tests, variables and assertions. What an assertion is, is for `assertion`
+//! to say; which numbers tests have, for `numbers`.
 
 use serde_json::{Map, Value};
 
@@ -326,7 +326,8 @@ impl Reading {
         Vec::new()
     }
 
-    /// Whether a value is a reference that nothing was put in place of, which is listed then; `behind` is what follows from it.
+    /// Whether a value is a reference that nothing was put in place of, which is listed then; `behind` is what follows
+    /// from it.
     fn is_elsewhere(&mut self, place: &str, value: &Value, behind: &str) -> bool {
         let Some(name) = reference(value) else { return false };
         self.leave_out(place, name, &format!("{}{behind}", references::why(name)));
@@ -339,7 +340,8 @@ impl Reading {
     }
 }
 
-/// The model that judges: `openai:chat:gpt-4o` of the default test's grader, or of its provider, which is promptfoo's next choice.
+/// The model that judges: `openai:chat:gpt-4o` of the default test's grader, or of its provider, which is promptfoo's
+/// next choice.
 fn judge(default: &Map<String, Value>) -> Option<String> {
     let grader = default.get("options").and_then(|options| options.get("provider"));
     grader.or_else(|| default.get("provider")).and_then(grader_name)
@@ -362,7 +364,8 @@ fn is_spread_out(options: &Map<String, Value>) -> bool {
     options.get("disableVarExpansion") != Some(&Value::Bool(true))
 }
 
-/// Whether a test has the assertions of `defaultTest`. promptfoo reads this before it adds the options of `defaultTest`.
+/// Whether a test has the assertions of `defaultTest`. promptfoo reads this before it adds the options of
+/// `defaultTest`.
 fn has_default_assertions(test: &Map<String, Value>) -> bool {
     let disabled = test.get("options").and_then(|options| options.get("disableDefaultAsserts"));
     disabled != Some(&Value::Bool(true))
@@ -379,8 +382,8 @@ fn tests_elsewhere(test: &Map<String, Value>) -> Option<&str> {
     test.get("path").and_then(Value::as_str)
 }
 
-/// Each combination of the values of variables that are lists of texts. With several lists, which combination has which number
-/// depends on the order in which they are written, which is not known here: their values are left out then.
+/// Each combination of the values of variables that are lists of texts. With several lists, which combination has which
+/// number depends on the order in which they are written, which is not known here: their values are left out then.
 fn combinations(variables: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let is_spread = |value: &Value| {
         value.as_array().is_some_and(|values| values.first().is_some_and(Value::is_string))

@@ -1,4 +1,5 @@
-//! Patterns that JavaScript and the scorer `regex` read in different ways. What the scorer does not read at all is for itself to refuse.
+//! Patterns that JavaScript and the scorer `regex` read in different ways. What the scorer does not read at all is for
+//! itself to refuse.
 
 /// Why a pattern of JavaScript's does not mean the same to `regex`; `None` if nothing in it is known to differ.
 pub(super) fn differs(pattern: &str) -> Option<String> {
@@ -67,8 +68,8 @@ enum Before {
     NotRepeatable,
 }
 
-/// A repetition of a repetition, such as `x*+`, or of an assertion: `regex` takes it as `(x*)+`, and JavaScript refuses the pattern.
-/// In the pattern, each `{` outside of `[…]` begins a repetition, and no `[` stands in `[…]`.
+/// A repetition of a repetition, such as `x*+`, or of an assertion: `regex` takes it as `(x*)+`, and JavaScript refuses
+/// the pattern. In the pattern, each `{` outside of `[…]` begins a repetition, and no `[` stands in `[…]`.
 fn repeats_no_atom(pattern: &str) -> Option<String> {
     let mut before = Before::Other;
     let mut in_class = false;
@@ -113,8 +114,8 @@ fn is_repetition(behind: &str) -> bool {
     !least.is_empty() && is_count(least) && is_count(most)
 }
 
-/// Whether a group begins with flags that only `regex` knows, such as `?x:` or `?U:`, or sets them for what follows it, as `?i)` does:
-/// JavaScript knows `i`, `m` and `s`, and those for one group.
+/// Whether a group begins with flags that only `regex` knows, such as `?x:` or `?U:`, or sets them for what follows it,
+/// as `?i)` does: JavaScript knows `i`, `m` and `s`, and those for one group.
 fn has_flags(behind: &str) -> bool {
     let Some(flags) = behind.strip_prefix('?') else { return false };
     let Some(end) = flags.find([')', ':', '<', '=', '!']) else { return false };

@@ -1,5 +1,5 @@
-//! Assertions that ask a language model about instructions, criteria or a context of their own. Those that a table says all about are
-//! not here.
+//! Assertions that ask a language model about instructions, criteria or a context of their own. Those that a table says
+//! all about are not here.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! What assertions of several types say alike, read into the configuration of a scorer. Which scorer it is, is for the types to say.
+//! What assertions of several types say alike, read into the configuration of a scorer. Which scorer it is, is for the
+//! types to say.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +17,8 @@ pub(super) struct Making<'a> {
 /// The scorer and the score that passes, where it is not the scorer's own.
 pub(super) type Made = Result<(&'static str, Option<f64>), String>;
 
-/// The worst score that passes for assertions of which promptfoo (0.121) passes every score unless they have a threshold.
+/// The worst score that passes for assertions of which promptfoo (0.121) passes every score unless they have a
+/// threshold.
 pub(super) const ANY_SCORE: f64 = 0.0;
 
 const NO_TEXT: &str = "its value is not text";

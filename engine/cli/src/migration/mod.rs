@@ -1,5 +1,5 @@
-//! A configuration of promptfoo as a suite: which of its assertions have an equal, and why the others have none. Opens no
-//! file, runs nothing; what a scorer refuses is for others to find out.
+//! A configuration of promptfoo as a suite: which of its assertions have an equal, and why the others have none. Opens
+//! no file, runs nothing; what a scorer refuses is for others to find out.
 //!
 //! - `config`: what of the configuration counts: its tests, their variables and assertions.
 //! - `numbers`: the numbers of tests in the results.

@@ -1,5 +1,5 @@
-//! The numbers that tests have in promptfoo's results, as the reader of results gives them: without repeats, so that tests which are the
-//! same in all that results say about them have one number. Reads no assertion.
+//! The numbers that tests have in promptfoo's results, as the reader of results gives them: without repeats, so that
+//! tests which are the same in all that results say about them have one number. Reads no assertion.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! `$ref` in a configuration: promptfoo puts what it names in its place before it reads anything. What a configuration means is for `config` to say.
+//! `$ref` in a configuration: promptfoo puts what it names in its place before it reads anything. What a configuration
+//! means is for `config` to say.
 
 use serde_json::{Map, Value};
 

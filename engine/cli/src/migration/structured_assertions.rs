@@ -47,7 +47,8 @@ fn schema(making: &mut Making<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// `nullable: true` as the type `null`. Ajv, which promptfoo has, takes the key from OpenAPI; no draft of JSON Schema has it.
+/// `nullable: true` as the type `null`. Ajv, which promptfoo has, takes the key from OpenAPI; no draft of JSON Schema
+/// has it.
 fn allow_null(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(allow_null),

@@ -1,4 +1,5 @@
-//! Scorers as the text of a suite file, with what has no equivalent as comments. What the scorers are is decided before.
+//! Scorers as the text of a suite file, with what has no equivalent as comments. What the scorers are is decided
+//! before.
 
 use std::fmt::Write as _;
 
@@ -166,8 +167,8 @@ fn toml_key(key: &str) -> String {
     }
 }
 
-/// A text as a basic string of TOML that the suite reads as it is: without the escape, `${NAME}` would be a variable of the
-/// environment, whose value may be a secret.
+/// A text as a basic string of TOML that the suite reads as it is: without the escape, `${NAME}` would be a variable of
+/// the environment, whose value may be a secret.
 fn toml_text(text: &str) -> String {
     toml_quoted(&text.replace("${", "$${"))
 }

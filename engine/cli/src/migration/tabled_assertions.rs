@@ -1,5 +1,5 @@
-//! Assertions of which one row of a table says all: the scorer, its settings, the score that passes and what is expected. What needs
-//! more than that has a function in another file.
+//! Assertions of which one row of a table says all: the scorer, its settings, the score that passes and what is
+//! expected. What needs more than that has a function in another file.
 
 use self::{
     Expects::{AnyOfTexts, Nothing, OneText},
@@ -40,8 +40,8 @@ enum Expects {
     AnyOfTexts,
 }
 
-/// What a subset of the expected facts scores, the lowest score of `factuality` that is not a contradiction's. promptfoo passes all
-/// that is no contradiction, and knows no threshold there.
+/// What a subset of the expected facts scores, the lowest score of `factuality` that is not a contradiction's.
+/// promptfoo passes all that is no contradiction, and knows no threshold there.
 const NO_CONTRADICTION: f64 = 0.4;
 
 const TABLE: [Row; 13] = [

@@ -1,14 +1,17 @@
-//! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language, and has no equivalent.
+//! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language,
+//! and has no equivalent.
 
 use serde_json::{Map, Number, Value};
 
-/// The variable that is all of a text: `name` of `{{ name }}`. Blanks and line ends around the braces are part of what promptfoo expects.
+/// The variable that is all of a text: `name` of `{{ name }}`. Blanks and line ends around the braces are part of what
+/// promptfoo expects.
 pub(crate) fn variable_alone(value: Option<&Value>) -> Option<&str> {
     let inner = value?.as_str()?.strip_prefix("{{")?.strip_suffix("}}")?.trim();
     is_name(inner).then_some(inner)
 }
 
-/// Whether promptfoo renders something of it: a text, or a text in a list. Texts deeper in it are taken as they are written.
+/// Whether promptfoo renders something of it: a text, or a text in a list. Texts deeper in it are taken as they are
+/// written.
 pub(crate) fn has_variables(value: &Value) -> bool {
     let is_rendered =
         |it: &Value| it.as_str().is_some_and(|it| it.contains("{{") || it.contains("{%"));
@@ -79,8 +82,8 @@ fn without_line_end(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// A number as JavaScript writes it: in as few digits as name it, a whole one without a fraction, and very large and small ones with an
-/// exponent.
+/// A number as JavaScript writes it: in as few digits as name it, a whole one without a fraction, and very large and
+/// small ones with an exponent.
 pub(super) fn as_javascript(number: &Number) -> String {
     match number.as_f64() {
         None => number.to_string(),

@@ -1,5 +1,5 @@
-//! Assertions that compare texts: what is in the output, how far it is from an expected one, how long it is. Those that a table says
-//! all about are not here.
+//! Assertions that compare texts: what is in the output, how far it is from an expected one, how long it is. Those that
+//! a table says all about are not here.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Assertions about what an agent did: the tools that it called, the skill that it used, the time and the money that it took. What
-//! the agent said is for others.
+//! Assertions about what an agent did: the tools that it called, the skill that it used, the time and the money that it
+//! took. What the agent said is for others.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! YAML as js-yaml 4 reads it, which promptfoo has: its default schema, so `no` is a text and `0o17` is 15, and as JSON would hold what it
-//! makes. Knows nothing of promptfoo.
+//! YAML as js-yaml 4 reads it, which promptfoo has: its default schema, so `no` is a text and `0o17` is 15, and as JSON
+//! would hold what it makes. Knows nothing of promptfoo.
 
 use std::{collections::HashMap, fmt, ops::Range};
 
@@ -109,8 +109,8 @@ fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// A date or a time as JavaScript writes a `Date` into JSON: `2024-01-01` as `2024-01-01T00:00:00.000Z`. `None` if the text is neither, or
-/// in no year of four digits.
+/// A date or a time as JavaScript writes a `Date` into JSON: `2024-01-01` as `2024-01-01T00:00:00.000Z`. `None` if the
+/// text is neither, or in no year of four digits.
 fn time(text: &str) -> Option<String> {
     let mut rest = Rest(text);
     let year = rest.digits(4..5)?;

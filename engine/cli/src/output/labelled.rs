@@ -1,5 +1,5 @@
-//! Lines of text behind a label, as a person reads them who is to decide something: what a stranger wrote is wrapped to the terminal, so that
-//! no line of it begins where a label stands, and has a length. Knows no label.
+//! Lines of text behind a label, as a person reads them who is to decide something: what a stranger wrote is wrapped to
+//! the terminal, so that no line of it begins where a label stands, and has a length. Knows no label.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -55,7 +55,8 @@ impl<'l, 'o> Labelled<'l, 'o> {
         word.lines().zip(labels(label)).try_for_each(|(line, label)| self.line(label, line))
     }
 
-    /// Text with the lines and the spaces that it has. What continues a line is indented: it does not look like the next one.
+    /// Text with the lines and the spaces that it has. What continues a line is indented: it does not look like the
+    /// next one.
     pub(crate) fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
         let text = printable(text).replace('\t', " ");
         let lines: Vec<String> = text.lines().flat_map(|line| self.continued(line)).collect();

@@ -1,4 +1,5 @@
-//! A page of a long list, written as its things come. Holds no more of them than the short cells of one table, and reads none.
+//! A page of a long list, written as its things come. Holds no more of them than the short cells of one table, and
+//! reads none.
 
 use std::io;
 
@@ -39,8 +40,9 @@ impl Page {
         self.shown
     }
 
-    /// Lets `list` add the things of the list to the page on standard output, and ends it. A page that cannot be read to its end
-    /// has none: its array in JSON stays open on purpose, so that no parser takes what is there for all of it.
+    /// Lets `list` add the things of the list to the page on standard output, and ends it. A page that cannot be read
+    /// to its end has none: its array in JSON stays open on purpose, so that no parser takes what is there for all of
+    /// it.
     pub(crate) fn print(
         &mut self,
         list: impl FnOnce(&mut Page, &mut Out<'_>) -> Result<(), WriteError>,

@@ -1,5 +1,5 @@
-//! A published scorer as its registry has it now, and what is found by looking at it: its signature, what it says about itself, and its
-//! own example. Asks nobody whether it is wanted.
+//! A published scorer as its registry has it now, and what is found by looking at it: its signature, what it says about
+//! itself, and its own example. Asks nobody whether it is wanted.
 
 use std::{collections::BTreeMap, io};
 
@@ -116,8 +116,8 @@ impl Candidate {
         locked::lock_of(&bare, self.info.reads, &self.anatomy)
     }
 
-    /// Refuses to lock its address to another component than that which it is locked to, and to another signer, unless it is the one whom
-    /// the user names.
+    /// Refuses to lock its address to another component than that which it is locked to, and to another signer, unless
+    /// it is the one whom the user names.
     pub(crate) fn must_be_the_locked_one(
         &self,
         lock: &LockFile,

@@ -5,7 +5,8 @@ use crate::{
     question::{can_be_asked, says_yes},
 };
 
-/// Whether the user says yes to `question`; yes without asking if `is_given`. `doing` says what it is about, such as `add it`.
+/// Whether the user says yes to `question`; yes without asking if `is_given`. `doing` says what it is about, such as
+/// `add it`.
 ///
 /// # Errors
 /// There is no terminal to ask on.

@@ -1,4 +1,5 @@
-//! How the scores of another version of a scorer count in the verdicts of a suite, and what of that lets more pass. Decides nothing.
+//! How the scores of another version of a scorer count in the verdicts of a suite, and what of that lets more pass.
+//! Decides nothing.
 
 use scorebox::{
     contract::{ScorerInfo, Severity},
@@ -14,9 +15,11 @@ fn policy(info: &ScorerInfo, suite: &PolicyOverrides) -> Policy {
     declared.overridden(suite).unwrap_or(declared)
 }
 
-/// What of the new version lets more pass than the old one, or turns the scale around, in words; nothing if it is as strict.
+/// What of the new version lets more pass than the old one, or turns the scale around, in words; nothing if it is as
+/// strict.
 ///
-/// What the suite says itself holds for both. A scale is either the same or another one: no number of one is compared with one of the other.
+/// What the suite says itself holds for both. A scale is either the same or another one: no number of one is compared
+/// with one of the other.
 pub(super) fn laxer(old: &ScorerInfo, new: &ScorerInfo, suite: &PolicyOverrides) -> Option<String> {
     let (before, now) = (policy(old, suite), policy(new, suite));
     let changed = |what: &str, old: &str, new: &str| format!("{what} {old} → {new}");

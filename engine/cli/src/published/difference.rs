@@ -1,4 +1,5 @@
-//! What is different between a locked scorer and another version of it, and what of that gives the scorer more than it has. Decides nothing.
+//! What is different between a locked scorer and another version of it, and what of that gives the scorer more than it
+//! has. Decides nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -89,7 +90,8 @@ impl Difference<'_> {
         reads.chain(needs.map(Wider::Needs)).chain(signer).chain(verdict).collect()
     }
 
-    /// In which way its scores count otherwise, so that more may pass. Of what is not known, nobody can say that it does not.
+    /// In which way its scores count otherwise, so that more may pass. Of what is not known, nobody can say that it
+    /// does not.
     fn laxer(&self) -> Option<String> {
         let Some((old, _)) = self.old else {
             let unknown =

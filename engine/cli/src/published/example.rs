@@ -1,4 +1,5 @@
-//! A scorer's own example, scored twice: whether it has the score that it promises, and one answer. Decides nothing about the scorer.
+//! A scorer's own example, scored twice: whether it has the score that it promises, and one answer. Decides nothing
+//! about the scorer.
 
 use scorebox::{
     case::Case,

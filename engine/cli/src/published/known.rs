@@ -10,7 +10,8 @@ use crate::{
 /// The most versions that are named.
 const MAX_NAMED: usize = 5;
 
-/// Refuses releases by which nothing can be said about the version at `address`: that it is the newest is no answer then.
+/// Refuses releases by which nothing can be said about the version at `address`: that it is the newest is no answer
+/// then.
 pub(crate) fn newest_must_be_known(
     address: &Address,
     releases: &Releases,

@@ -1,4 +1,5 @@
-//! Whether what a scorer says has parts of a case that it does not declare to read: a score of a case whose parts are marked.
+//! Whether what a scorer says has parts of a case that it does not declare to read: a score of a case whose parts are
+//! marked.
 
 use scorebox::{
     case::Case,
@@ -20,7 +21,8 @@ pub(crate) struct Leaks {
 }
 
 impl Leaks {
-    /// Has the scorer score its example, or a small case if it carries none, with a mark in every part that can have one.
+    /// Has the scorer score its example, or a small case if it carries none, with a mark in every part that can have
+    /// one.
     ///
     /// # Errors
     /// If there is no such case.

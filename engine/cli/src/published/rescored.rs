@@ -1,4 +1,5 @@
-//! How the scores of a stored run change if a scorer is another component: a sample of them, computed again. Stores nothing.
+//! How the scores of a stored run change if a scorer is another component: a sample of them, computed again. Stores
+//! nothing.
 
 use scorebox::{
     component_bytes::ComponentBytes,

@@ -1,5 +1,5 @@
-//! Texts in the log of a runner of CI, which takes some lines of it for commands: to mark a file, to hide a text from the rest of the
-//! log, to stop reading commands. Reads no log, and changes nothing elsewhere.
+//! Texts in the log of a runner of CI, which takes some lines of it for commands: to mark a file, to hide a text from
+//! the rest of the log, to stop reading commands. Reads no log, and changes nothing elsewhere.
 
 use std::{borrow::Cow, sync::LazyLock};
 

@@ -14,8 +14,8 @@ const KEY_DEPTH: usize = 3;
 /// The most keys that are listed.
 const MAX_KEYS: usize = 500;
 
-/// Schemas that are looked at, and choices that are listed, for all keys together: schemas that refer to one another have endlessly
-/// many.
+/// Schemas that are looked at, and choices that are listed, for all keys together: schemas that refer to one another
+/// have endlessly many.
 const MAX_STEPS: usize = 5000;
 
 /// Bytes of what may be at a key, of its name, and of each value. Many keys may have the same long text.
@@ -118,7 +118,8 @@ fn kind_and_choices(whole: &Schema<'_>, property: &Value) -> (String, Vec<Choice
     (kind(whole, property, DEPTH), Vec::new())
 }
 
-/// The values that a schema allows, if it allows no others (but `null`), says what each means, and has no more than may be listed.
+/// The values that a schema allows, if it allows no others (but `null`), says what each means, and has no more than may
+/// be listed.
 fn choices(whole: &Schema<'_>, schema: &Value, depth: usize) -> Vec<Choice> {
     let Some(deeper) = depth.checked_sub(1) else { return Vec::new() };
     let (root, steps) = (whole.root, whole.steps.get());

@@ -18,7 +18,8 @@ pub(crate) fn dollars(cost: f64) -> String {
     }
 }
 
-/// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if no judge was asked.
+/// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if no judge was
+/// asked.
 pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> {
     let JudgeCounts { consumed, answered, recorded, failed, load, budget, .. } = counts;
     let is_first_awaited = answered + recorded + failed == 0;
@@ -55,7 +56,8 @@ pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> 
     Some(words)
 }
 
-/// Whether questions wait, and none of them is with a judge: it asked to wait, did not answer, or may not be asked so often.
+/// Whether questions wait, and none of them is with a judge: it asked to wait, did not answer, or may not be asked so
+/// often.
 pub(crate) fn is_held_up(load: Load) -> bool {
     load.waiting > 0 && load.running == 0
 }
@@ -72,7 +74,8 @@ pub(crate) fn waited_for(load: Load) -> String {
     words
 }
 
-/// A judge, by its name, the models that were asked and its place, or a jury, by its members and other models that were asked.
+/// A judge, by its name, the models that were asked and its place, or a jury, by its members and other models that were
+/// asked.
 pub(crate) fn named(judge: &JudgeIdentity, asked: Option<&BTreeSet<String>>) -> String {
     let asked: Vec<&str> =
         asked.into_iter().flatten().map(String::as_str).filter(|it| !it.is_empty()).collect();
@@ -124,8 +127,8 @@ fn tokens(known: u64, counts: &CallCounts) -> String {
     }
 }
 
-/// Whether a figure says something. A cost that is not known has a column only if tokens are not known either: else the judge
-/// has no price.
+/// Whether a figure says something. A cost that is not known has a column only if tokens are not known either: else the
+/// judge has no price.
 fn says_something(figure: &str, counts: &CallCounts) -> bool {
     !["0", "$0", UNKNOWN].contains(&figure) || (figure == UNKNOWN && counts.tokens_unknown > 0)
 }

@@ -1,4 +1,5 @@
-//! What attempts at the same cases say together, as cells and lines. Groups no attempts; `aggregate` of the library does.
+//! What attempts at the same cases say together, as cells and lines. Groups no attempts; `aggregate` of the library
+//! does.
 
 use std::time::Duration;
 

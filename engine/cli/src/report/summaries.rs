@@ -44,7 +44,8 @@ pub(crate) fn error(record: &SummaryRecord) -> Option<AnswerError> {
     Some(AnswerError::new(kind, record.error_message.clone().unwrap_or_default()))
 }
 
-/// A scorer's summary of the run, for people; of a run in another state than finished, it is of what was stored by then.
+/// A scorer's summary of the run, for people; of a run in another state than finished, it is of what was stored by
+/// then.
 pub(crate) fn said(record: &SummaryRecord, state: RunState) -> String {
     let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
         (Some(json), ..) => printable(&pretty(json)),

@@ -1,4 +1,5 @@
-//! Tables for people: aligned columns, no frames, so that they also read well in a pipe. Which characters are safe is in `text`.
+//! Tables for people: aligned columns, no frames, so that they also read well in a pipe. Which characters are safe is
+//! in `text`.
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -6,7 +7,8 @@ use super::{printable, within};
 
 /// Between two columns.
 const GAP: usize = 2;
-/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal.
+/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the
+/// terminal.
 const LEAST: usize = 20;
 
 /// The side on which the text of a column starts.

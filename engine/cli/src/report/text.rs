@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{ci_commands::neutralize_ci_commands, counted};
 
-/// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`), and what a
-/// runner of CI would take for a command; line breaks and tabs stay.
+/// The text with everything that a terminal would act on or that is drawn as nothing made visible (`\u{1b}`), and what
+/// a runner of CI would take for a command; line breaks and tabs stay.
 pub(crate) fn printable(text: &str) -> String {
     neutralize_ci_commands(terminal::visible(text)).into_owned()
 }
@@ -42,8 +42,8 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// The first words of a text with a space between them: enough that `most` characters and one more of them can be shown. What is
-/// behind them, which may be many megabytes, is not looked at.
+/// The first words of a text with a space between them: enough that `most` characters and one more of them can be
+/// shown. What is behind them, which may be many megabytes, is not looked at.
 fn words_of(text: &str, most: usize) -> String {
     /// Characters that a sequence may have of which one is looked at: what makes an emoji or a command of several.
     const AROUND: usize = 64;

@@ -20,7 +20,8 @@ pub(crate) fn verdict(case: &CaseVerdict) -> String {
     }
 }
 
-/// The verdict of a case of a run in which a scorer `decides` whether one passes, or none does, so that having passed says nothing.
+/// The verdict of a case of a run in which a scorer `decides` whether one passes, or none does, so that having passed
+/// says nothing.
 pub(crate) fn verdict_where(decides: bool, case: &CaseVerdict) -> String {
     if decides { verdict(case) } else { undecided(case).to_owned() }
 }
@@ -34,8 +35,8 @@ fn undecided(case: &CaseVerdict) -> &'static str {
     }
 }
 
-/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case, or none though it can fail one;
-/// nothing if the scorers only measure.
+/// The verdict of a run: a line for all of it, and one for each scorer that decided against a case, or none though it
+/// can fail one; nothing if the scorers only measure.
 pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
     let mut lines = match (decided.decides, decided.requires()) {
         (true, _) => vec![of_cases(&decided.verdict)],
@@ -46,8 +47,8 @@ pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
     lines
 }
 
-/// `verdict: 14 of 18 cases passed (…), 4 failed, 42 incomplete (13 of them already failed)`: a case that a scorer has no row for is in
-/// the last number only.
+/// `verdict: 14 of 18 cases passed (…), 4 failed, 42 incomplete (13 of them already failed)`: a case that a scorer has
+/// no row for is in the last number only.
 fn of_cases(verdict: &RunVerdict) -> String {
     let RunVerdict { failed_incomplete, errored_incomplete, .. } = *verdict;
     let judged = counted(verdict.judged(), "case", "cases");
@@ -91,8 +92,8 @@ fn with_interval(rate: Rate) -> String {
     format!("{}, 95 % interval {interval}", percent(rate.rate))
 }
 
-/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; of one that can fail a case and decided none,
-/// that. `None` if it decided against no case, and for some.
+/// `  right (gate, at least 1): 240 cases failed`, and how many of them by its assertions; of one that can fail a case
+/// and decided none, that. `None` if it decided against no case, and for some.
 fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];

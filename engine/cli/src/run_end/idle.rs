@@ -1,5 +1,6 @@
-//! The warnings of scorers that were for no case of a run, with the keys that left the cases out, and of scorers that applied to none.
-//! Counts nothing itself, and leaves it to a broken requirement to say that of a scorer that must decide a case.
+//! The warnings of scorers that were for no case of a run, with the keys that left the cases out, and of scorers that
+//! applied to none. Counts nothing itself, and leaves it to a broken requirement to say that of a scorer that must
+//! decide a case.
 
 use std::collections::BTreeSet;
 

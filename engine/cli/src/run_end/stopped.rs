@@ -1,4 +1,5 @@
-//! Why a run stopped before its end, what is kept, and how to resume it. A signal is each command's own, and so is what was scored.
+//! Why a run stopped before its end, what is kept, and how to resume it. A signal is each command's own, and so is what
+//! was scored.
 
 use scorebox::{advice::Advice, run::Stop};
 

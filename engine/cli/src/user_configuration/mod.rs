@@ -1,4 +1,5 @@
-//! The user's configuration file: which indexes of scorers are searched, and what published scorers must be. Decides nothing.
+//! The user's configuration file: which indexes of scorers are searched, and what published scorers must be. Decides
+//! nothing.
 //!
 //! - `reading`: the values of the document, and every mistake with its location.
 //! - `indexes`: `[index.NAME]`.
@@ -23,7 +24,8 @@ use reading::Reading;
 const VERSION: i64 = 1;
 /// The most bytes of the file that are read: 1 MiB.
 const MAX_BYTES: u64 = 1 << 20;
-/// Bytes of stack for parsing: tables in each other, each with a key of many parts, are some thousand levels of recursion.
+/// Bytes of stack for parsing: tables in each other, each with a key of many parts, are some thousand levels of
+/// recursion.
 const DEEP_STACK_BYTES: usize = 256 << 20;
 /// The keys of the file.
 const KEYS: [&str; 3] = ["version", "index", "policy"];

@@ -1,5 +1,5 @@
-//! The documents of an image layout that is a bundle: index, manifest and configuration, after the OCI Image Format Specification 1.1.
-//! Reads no file.
+//! The documents of an image layout that is a bundle: index, manifest and configuration, after the OCI Image Format
+//! Specification 1.1. Reads no file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! A suite with its lock and its components in one file: an OCI image layout in a tar, which any client of a registry copies. Unpacks
-//! nothing: no name in such a file is a place on a disk.
+//! A suite with its lock and its components in one file: an OCI image layout in a tar, which any client of a registry
+//! copies. Unpacks nothing: no name in such a file is a place on a disk.
 //!
 //! - `layout`: the documents of a layout, written and read.
 //! - `reading`: a bundle from a file, within bounds, with each of its parts compared with its digest.
@@ -45,8 +45,8 @@ pub struct Bundle {
     pub scorebox: String,
     /// The path of the suite file that the others are included by.
     pub suite: String,
-    /// The texts of the suite files, by their paths: as their suite writes them, from the folder of the first. They lead to nothing on
-    /// a disk.
+    /// The texts of the suite files, by their paths: as their suite writes them, from the folder of the first. They
+    /// lead to nothing on a disk.
     pub files: BTreeMap<String, String>,
     /// The values of the variables that the files name.
     pub variables: BTreeMap<String, String>,

@@ -1,5 +1,5 @@
-//! A bundle from a file that a stranger may have made: a bounded amount of it is read, each part is compared with its digest before
-//! anything is done with it, and nothing is written.
+//! A bundle from a file that a stranger may have made: a bounded amount of it is read, each part is compared with its
+//! digest before anything is done with it, and nothing is written.
 
 use std::{
     collections::BTreeMap,
@@ -220,7 +220,8 @@ impl<R: Read + Seek> Layout<R> {
         }
     }
 
-    /// Refuses a part that the manifest or the file has, and that is not a part of the suite: nothing was compared with its digest.
+    /// Refuses a part that the manifest or the file has, and that is not a part of the suite: nothing was compared with
+    /// its digest.
     fn must_be_read(&self, manifest: &Manifest) -> Result<(), NotABundle> {
         let is_read = |path: &String| self.extents.get(path).is_some_and(|extent| extent.is_read);
         if let Some(layer) = manifest.layers.iter().find(|it| !is_read(&blob_path(it.digest))) {

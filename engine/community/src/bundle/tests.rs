@@ -84,7 +84,8 @@ fn refused_with(more: &[Entry]) -> String {
     read(&tar_of(&[&entries()[..], more].concat())).unwrap_err()
 }
 
-/// The documents of a bundle, changed; blobs are named by their digests as they are then, so that all but the change holds.
+/// The documents of a bundle, changed; blobs are named by their digests as they are then, so that all but the change
+/// holds.
 fn changed(change: impl FnOnce(&mut Value, &mut Value, &mut Value)) -> Vec<u8> {
     let mut files: BTreeMap<String, Vec<u8>> =
         entries().into_iter().map(|entry| (entry.name, entry.bytes)).collect();

@@ -1,5 +1,5 @@
-//! An index as a registry keeps it: an empty configuration, one layer with the document, and the signature among the annotations of the
-//! manifest. The same document and signature make the same bytes.
+//! An index as a registry keeps it: an empty configuration, one layer with the document, and the signature among the
+//! annotations of the manifest. The same document and signature make the same bytes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The document of an index: its name, its serial number, and an entry for each scorer. Reads a bounded number of them; signs nothing.
+//! The document of an index: its name, its serial number, and an entry for each scorer. Reads a bounded number of them;
+//! signs nothing.
 
 use std::{collections::HashSet, fmt};
 

@@ -1,5 +1,5 @@
-//! What an index says about one scorer: enough for a person to decide whether to look at it, and for what is fetched later to be compared
-//! with. Checks sizes and forms, and believes nothing.
+//! What an index says about one scorer: enough for a person to decide whether to look at it, and for what is fetched
+//! later to be compared with. Checks sizes and forms, and believes nothing.
 
 use scorebox::digest::Digest;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,8 @@ pub(super) struct Written {
 }
 
 impl IndexEntry {
-    /// The scorer at `address`, whose component has this digest and size. It reads the output, imports nothing, and is not signed.
+    /// The scorer at `address`, whose component has this digest and size. It reads the output, imports nothing, and is
+    /// not signed.
     pub fn new(
         address: Address,
         scorer_id: &str,

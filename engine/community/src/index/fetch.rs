@@ -22,7 +22,8 @@ use crate::{
 /// What is asked for, in words.
 pub(super) const AN_INDEX: &str = "an index";
 
-/// The index at `place`, which `signer` signed. A registry is asked with `credentials` only if it wants a login; a web server is sent none.
+/// The index at `place`, which `signer` signed. A registry is asked with `credentials` only if it wants a login; a web
+/// server is sent none.
 ///
 /// A web server may redirect to another place, up to three times, and not from TLS to a place without.
 ///

@@ -1,5 +1,6 @@
-//! The folder of indexes that were fetched: a copy of each, by its place and signer. What is taken from a server is compared with it, so
-//! that nobody can pass off an older index as the newest. Nothing in the folder is trusted because it is there: signatures are checked again.
+//! The folder of indexes that were fetched: a copy of each, by its place and signer. What is taken from a server is
+//! compared with it, so that nobody can pass off an older index as the newest. Nothing in the folder is trusted because
+//! it is there: signatures are checked again.
 
 use std::{
     fs::{self, File},
@@ -17,7 +18,8 @@ use super::{
 };
 use crate::signing::{MAX_SIGNATURE_BYTES, Signer};
 
-/// The most bytes of the line before the document: times and numbers, and a signature, in which each byte may be written as six.
+/// The most bytes of the line before the document: times and numbers, and a signature, in which each byte may be
+/// written as six.
 const MAX_HEAD_BYTES: u64 = 1024 + 6 * MAX_SIGNATURE_BYTES as u64;
 
 /// A folder of indexes.
@@ -42,7 +44,8 @@ pub struct KeptIndex {
 pub enum Taken {
     /// It is the one to use, and is kept from now on.
     New(SignedIndex),
-    /// It is the one to use, and is kept in place of a copy that was damaged: whether it is older than that is not known.
+    /// It is the one to use, and is kept in place of a copy that was damaged: whether it is older than that is not
+    /// known.
     InPlaceOfDamaged(SignedIndex),
     /// It is the one to use, and cannot be kept.
     NotKept(SignedIndex, io::Error),
@@ -112,7 +115,8 @@ impl KeptIndexes {
         }
     }
 
-    /// Takes an index that its place had at the time `now`, unless it is older than the one that is kept, or another one.
+    /// Takes an index that its place had at the time `now`, unless it is older than the one that is kept, or another
+    /// one.
     pub fn take(
         &self,
         place: &IndexPlace,

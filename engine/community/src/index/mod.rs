@@ -1,5 +1,5 @@
-//! Indexes of scorers: signed documents that say which published scorers there are. Finds nothing in them, and trusts no key that its
-//! caller does not name.
+//! Indexes of scorers: signed documents that say which published scorers there are. Finds nothing in them, and trusts
+//! no key that its caller does not name.
 //!
 //! - `place`: where an index is: on a web server or in a registry.
 //! - `document`: the document: a name, a serial number, and entries; `entry`: what it says about one scorer.

@@ -106,8 +106,8 @@ impl FromStr for IndexPlace {
     }
 }
 
-/// Whether a text is the URL of something on a web server: `https` or `http` with a host, and without a user or a password, which would be
-/// published with it.
+/// Whether a text is the URL of something on a web server: `https` or `http` with a host, and without a user or a
+/// password, which would be published with it.
 pub fn is_web_address(written: &str) -> bool {
     let Ok(url) = Url::parse(written) else { return false };
     // What the parser leaves out or writes in another way is nothing that others should copy.

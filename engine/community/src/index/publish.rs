@@ -25,11 +25,13 @@ pub enum InPlaceOf {
     Others,
 }
 
-/// Publishes an index under the registry's address, and reads its manifest back. Unlike a scorer, it takes the place of what was published there
-/// if that is an index with a lower serial number that the same key signed; `in_place_of` allows more.
+/// Publishes an index under the registry's address, and reads its manifest back. Unlike a scorer, it takes the place of
+/// what was published there if that is an index with a lower serial number that the same key signed; `in_place_of`
+/// allows more.
 ///
 /// # Errors
-/// [`IndexFailed::NotNewer`]; [`IndexFailed::NotOwn`]; [`IndexFailed::NotAnArtifact`] if the tag names something else; why it cannot be published.
+/// [`IndexFailed::NotNewer`]; [`IndexFailed::NotOwn`]; [`IndexFailed::NotAnArtifact`] if the tag names something else;
+/// why it cannot be published.
 pub async fn publish_index(
     registry: &Registry,
     signed: &SignedIndex,
@@ -71,7 +73,8 @@ async fn in_order(
     }
 }
 
-/// Refuses to replace an index that another key signed, and one whose serial number is not lower, unless it says the same.
+/// Refuses to replace an index that another key signed, and one whose serial number is not lower, unless it says the
+/// same.
 async fn must_be_replaceable(
     registry: &Registry,
     there: &DescribedIndex,

@@ -1,5 +1,5 @@
-//! The document of an index whose signature was checked. There is no other way to one: what a server sends is looked into after its
-//! signature holds.
+//! The document of an index whose signature was checked. There is no other way to one: what a server sends is looked
+//! into after its signature holds.
 
 use bytes::Bytes;
 
@@ -18,7 +18,8 @@ impl SignedIndex {
     /// Checks that `signer` signed the document, and reads it.
     ///
     /// # Errors
-    /// [`IndexFailed::BadSignature`], [`IndexFailed::OtherSigner`], [`IndexFailed::OtherDocument`], [`IndexFailed::NotAnIndex`].
+    /// [`IndexFailed::BadSignature`], [`IndexFailed::OtherSigner`], [`IndexFailed::OtherDocument`],
+    /// [`IndexFailed::NotAnIndex`].
     pub fn open(
         document: Bytes,
         signature: &str,

@@ -1,4 +1,5 @@
-//! How others check a page: what must be the same, which command lines give it, and what differs from machine to machine.
+//! How others check a page: what must be the same, which command lines give it, and what differs from machine to
+//! machine.
 
 use maud::{Markup, html};
 

@@ -1,5 +1,5 @@
-//! The page of a scorer, for people: what it scores and how, what it needs, an example scored now, how it scores data that is named, and
-//! how others get the same figures. Scores nothing.
+//! The page of a scorer, for people: what it scores and how, what it needs, an example scored now, how it scores data
+//! that is named, and how others get the same figures. Scores nothing.
 //!
 //! - `about`: what the scorer says about itself, and what its component is.
 //! - `example`: the example that it carries, and its score.
@@ -71,7 +71,8 @@ pub struct Card<'a> {
     pub scored: Option<CardScored<'a>>,
     /// The commands that others get the same figures with.
     pub commands: &'a [CardCommand],
-    /// The machine, in a few words; `None` for a page with nothing on it that differs from one machine or one time to the next.
+    /// The machine, in a few words; `None` for a page with nothing on it that differs from one machine or one time to
+    /// the next.
     pub machine: Option<&'a str>,
 }
 
@@ -186,11 +187,13 @@ pub struct CardWritten {
 }
 
 impl Card<'_> {
-    /// Writes the page. Its size has a bound, whatever the scorer and the cases say: long texts are cut, and of the scores a few are shown.
-    /// The same scorer and scores give the same bytes if it is not of a [machine](Card::machine).
+    /// Writes the page. Its size has a bound, whatever the scorer and the cases say: long texts are cut, and of the
+    /// scores a few are shown. The same scorer and scores give the same bytes if it is not of a
+    /// [machine](Card::machine).
     ///
     /// # Errors
-    /// Troubles of reading and writing; labels that scores cannot be compared with. What was written by then is not a whole page.
+    /// Troubles of reading and writing; labels that scores cannot be compared with. What was written by then is not a
+    /// whole page.
     pub fn write(&self, out: &mut dyn io::Write) -> Result<Option<CardWritten>, CardError> {
         let scores = self.scored.map(|scored| Scores::read(&scored)).transpose()?;
         let page = self.page(scores.as_ref()).into_string();

@@ -1,5 +1,5 @@
-//! What the scores of a run say, read for a page: figures, a few of the scores, and one digest of what repeats of them all. Holds a
-//! bounded part of the run, however many scores it has.
+//! What the scores of a run say, read for a page: figures, a few of the scores, and one digest of what repeats of them
+//! all. Holds a bounded part of the run, however many scores it has.
 
 use scorebox::{
     aggregate::{Agreement, AgreementError, VerdictOptions, agreement, verdicts},

@@ -1,5 +1,5 @@
-//! Which runs the index is known to be right about: those that were read, or compared, from the file that is served as it is now.
-//! Pages show nothing of the index about others. Reads no database.
+//! Which runs the index is known to be right about: those that were read, or compared, from the file that is served as
+//! it is now. Pages show nothing of the index about others. Reads no database.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -11,7 +11,8 @@ use scorebox::store::{RunId, RunKey, RunRecord, RunState};
 
 use super::files::Seen;
 
-/// A share of the time at most goes to reading again what another program may have changed beside a run that is written.
+/// A share of the time at most goes to reading again what another program may have changed beside a run that is
+/// written.
 const SHARE: u32 = 10;
 
 /// What pages ask.
@@ -42,8 +43,8 @@ impl Belief {
         believed.is_of(files) && believed.runs.contains(&run)
     }
 
-    /// A number that another one follows when what was computed of runs may not hold any more; `None` while nothing is known
-    /// of these files.
+    /// A number that another one follows when what was computed of runs may not hold any more; `None` while nothing is
+    /// known of these files.
     pub(super) fn doubts(&self, files: &Seen) -> Option<u64> {
         let believed = self.lock();
         believed.is_of(files).then_some(believed.doubts)

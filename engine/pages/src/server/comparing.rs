@@ -1,5 +1,5 @@
-//! Comparisons of two runs. Each is computed once, on a thread that may wait, and kept as long as it holds: a page of large runs
-//! does not wait for it, and is asked for again when it is there.
+//! Comparisons of two runs. Each is computed once, on a thread that may wait, and kept as long as it holds: a page of
+//! large runs does not wait for it, and is asked for again when it is there.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -1,5 +1,5 @@
-//! Who connects, and for how long: a bound on connections, little time for the head of a request and for taking an answer, and
-//! an end that waits for no one who never finishes. Knows no page.
+//! Who connects, and for how long: a bound on connections, little time for the head of a request and for taking an
+//! answer, and an end that waits for no one who never finishes. Knows no page.
 
 use std::{io, pin::pin, time::Duration};
 

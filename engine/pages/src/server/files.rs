@@ -1,5 +1,5 @@
-//! The two files that are served, the database and the index of its cases: opens them, and says whether the paths still name
-//! what was opened, unchanged. Looks at no content.
+//! The two files that are served, the database and the index of its cases: opens them, and says whether the paths still
+//! name what was opened, unchanged. Looks at no content.
 
 use std::{
     fs::{self, Metadata},
@@ -23,16 +23,16 @@ pub(super) struct Files {
 /// What distinguishes a file from others: its device and inode, where the system has them.
 type Identity = (u64, u64);
 
-/// The length of a file, and when it was written and changed. The second time is the system's own, which no program sets, where
-/// the system has it.
+/// The length of a file, and when it was written and changed. The second time is the system's own, which no program
+/// sets, where the system has it.
 type Written = (u64, Option<SystemTime>, (i64, i64));
 
 /// Both files as they were at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     database: Identity,
-    /// Its length and when it was changed: what is copied over a database is another one in the same file, of which open
-    /// connections know nothing. They change while a run is stored, too, whenever SQLite moves its log into the
+    /// Its length and when it was changed: what is copied over a database is another one in the same file, of which
+    /// open connections know nothing. They change while a run is stored, too, whenever SQLite moves its log into the
     /// file; to open it again then costs a millisecond.
     written: Written,
     /// `None` if it is not there.
@@ -72,8 +72,8 @@ impl Files {
         Ok(Seen { database, written, index: self.index_seen() })
     }
 
-    /// What the database's file and its log are, in words that another state of them does not share: where the system tells
-    /// when a file was changed, and once that is a moment ago, so that a later change has another time.
+    /// What the database's file and its log are, in words that another state of them does not share: where the system
+    /// tells when a file was changed, and once that is a moment ago, so that a later change has another time.
     pub(super) fn state(&self) -> Option<String> {
         let database = quiet(&self.database.metadata().ok()?)?;
         let mut log = self.database.canonicalize().ok()?.into_os_string();
@@ -140,8 +140,8 @@ impl Files {
         let _ = options.open(&self.index);
     }
 
-    /// Takes from others what an older scorebox, or SQLite, which made a damaged index again, let them read. By path: to open and
-    /// close a file takes its locks from all connections of this process.
+    /// Takes from others what an older scorebox, or SQLite, which made a damaged index again, let them read. By path:
+    /// to open and close a file takes its locks from all connections of this process.
     fn keep_index_private(&self) {
         #[cfg(unix)]
         for ending in ["", "-wal", "-shm"] {
@@ -156,7 +156,8 @@ impl Files {
         }
     }
 
-    /// Removes what SQLite keeps beside an index that is gone: a new one would share it with connections to the old one.
+    /// Removes what SQLite keeps beside an index that is gone: a new one would share it with connections to the old
+    /// one.
     fn remove_rest_of_index(&self) {
         for ending in ["-wal", "-shm"] {
             let mut path = self.index.clone().into_os_string();

@@ -1,5 +1,5 @@
-//! Who may ask: the names under which the server is reached (against DNS rebinding), where a request comes from, and the
-//! token. And what every answer says about itself. Knows no page.
+//! Who may ask: the names under which the server is reached (against DNS rebinding), where a request comes from, and
+//! the token. And what every answer says about itself. Knows no page.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -96,8 +96,8 @@ impl Guard {
     }
 }
 
-/// Whether a browser says that a page of another site wants this for itself, as an image, a script or a frame. A link there
-/// that leads here is followed: what it opens is this server's own page.
+/// Whether a browser says that a page of another site wants this for itself, as an image, a script or a frame. A link
+/// there that leads here is followed: what it opens is this server's own page.
 fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
     let says = |name: &str, word: &str| headers.get(name).is_some_and(|value| value == word);
     let is_from_another = ["cross-site", "same-site"].iter().any(|it| says("sec-fetch-site", it));

@@ -1,4 +1,5 @@
-//! A connection that ends if the other end does not take what is written to it. Knows no HTTP, and waits for no reading.
+//! A connection that ends if the other end does not take what is written to it. Knows no HTTP, and waits for no
+//! reading.
 
 use std::{
     io::{self, IoSlice},

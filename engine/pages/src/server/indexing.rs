@@ -1,6 +1,6 @@
-//! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run in progress again and
-//! again from the first case that lacks a score. What was indexed of a file that someone else may have changed since is read
-//! again, and believed then. Shows nothing; says how far it is, and when something changed.
+//! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run in progress
+//! again and again from the first case that lacks a score. What was indexed of a file that someone else may have
+//! changed since is read again, and believed then. Shows nothing; says how far it is, and when something changed.
 
 use std::{
     any::Any,
@@ -232,7 +232,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Finds out what is still believed of the runs of a file that was changed, and forgets those that are not there any more.
+    /// Finds out what is still believed of the runs of a file that was changed, and forgets those that are not there
+    /// any more.
     fn has_changed(&mut self, index: &mut CaseIndex, runs: &[RunRecord]) -> Result<(), StoreError> {
         let of_keys: HashMap<RunKey, &RunRecord> = runs.iter().map(|run| (run.key, run)).collect();
         for known in index.runs()? {
@@ -271,7 +272,8 @@ impl Worker {
         Ok(())
     }
 
-    /// As [`run`](Worker::run). One that is damaged holds up no other, and is read again only when it may have been changed.
+    /// As [`run`](Worker::run). One that is damaged holds up no other, and is read again only when it may have been
+    /// changed.
     fn run_or_damage(
         &mut self,
         store: &Store,
@@ -383,8 +385,8 @@ impl Worker {
         }
     }
 
-    /// Indexes the cases that are to be read; answers whether it came to the end, before the thread is to end. How far it is,
-    /// is said of a run that is `shown`.
+    /// Indexes the cases that are to be read; answers whether it came to the end, before the thread is to end. How far
+    /// it is, is said of a run that is `shown`.
     fn cases(&self, reading: &mut Reading, shown: Option<RunKey>) -> Result<bool, StoreError> {
         loop {
             let before = reading.cases();

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 /// Between two events, so that a page is not asked for without end.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// An event for each change, until the server ends. The first comes at once if anything changed since the server began: a
-/// page that closed its stream and opens it again has missed what happened meanwhile.
+/// An event for each change, until the server ends. The first comes at once if anything changed since the server began:
+/// a page that closed its stream and opens it again has missed what happened meanwhile.
 pub(super) fn changes(
     changes: watch::Receiver<u64>,
     is_ended: watch::Receiver<bool>,

@@ -1,5 +1,5 @@
-//! Pages of the runs of a database, for browsers on this machine or, with a token, on others. Reads the database and never
-//! writes to it; keeps an index of its cases in a file of its own.
+//! Pages of the runs of a database, for browsers on this machine or, with a token, on others. Reads the database and
+//! never writes to it; keeps an index of its cases in a file of its own.
 //!
 //! - `guard`: who may ask, and the policies of answers.
 //! - `connections`: who connects, and for how long.
@@ -91,7 +91,8 @@ impl Pages {
         self
     }
 
-    /// Serves the pages to all who connect, until `end` is ready. Requests that are being answered then have a few seconds.
+    /// Serves the pages to all who connect, until `end` is ready. Requests that are being answered then have a few
+    /// seconds.
     ///
     /// # Errors
     /// The database or the index cannot be opened; troubles of the socket.

@@ -1,5 +1,5 @@
-//! Open databases with their indexes, for as many requests as there are at once. Reading takes place on threads that may
-//! wait, so that a slow one holds up no other page.
+//! Open databases with their indexes, for as many requests as there are at once. Reading takes place on threads that
+//! may wait, so that a slow one holds up no other page.
 
 use std::{
     path::Path,

@@ -1,4 +1,5 @@
-//! The plain words of advice: limits, things, forms and what else one of a list says. What is done with them is in `Advice`.
+//! The plain words of advice: limits, things, forms and what else one of a list says. What is done with them is in
+//! `Advice`.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! How well the scores of a run agree with labels: those of people, or another scorer's. Holds some two hundred bytes of each case
-//! that has both, of at most a million cases.
+//! How well the scores of a run agree with labels: those of people, or another scorer's. Holds some two hundred bytes
+//! of each case that has both, of at most a million cases.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +26,17 @@ use crate::{
 /// Parts of the cases of which each is held out once.
 const FOLDS: usize = 5;
 
-/// Points and labels are on one scale if the largest of one side is at most so many times that of the other. Judges use a narrow part
-/// of a scale, so ranges say little; the common scales, from 0 to 1, from 1 to 5 and from 0 to 100, differ by more.
+/// Points and labels are on one scale if the largest of one side is at most so many times that of the other. Judges use
+/// a narrow part of a scale, so ranges say little; the common scales, from 0 to 1, from 1 to 5 and from 0 to 100,
+/// differ by more.
 const MAX_TIMES_AS_LARGE: f64 = 4.0;
 
 /// Computes how well the scores of a run's scorer agree with labels.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a scorer that the run does not have; a pointer that is not one; no labels, or no
-/// scores; labels that are words of which none is known to be positive; more than a million cases with both.
+/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a scorer that the
+/// run does not have; a pointer that is not one; no labels, or no scores; labels that are words of which none is known
+/// to be positive; more than a million cases with both.
 pub fn agreement(
     store: &Store,
     run: &str,
@@ -214,7 +216,8 @@ impl Reading {
         Err(AgreementError::NoLabels { scorer_id, with: with.to_owned(), keys })
     }
 
-    /// What scores and labels can be compared as; an error if it is nothing, or if no label is one that should be positive.
+    /// What scores and labels can be compared as; an error if it is nothing, or if no label is one that should be
+    /// positive.
     fn read(
         &self,
         with: &str,

@@ -36,8 +36,8 @@ pub struct AgreementOptions<'a> {
     pub positive: Positive<'a>,
     /// What the error may depend on.
     pub by: Option<By<'a>>,
-    /// Where labels of several people are, which are compared with each other: JSON Pointers, each to a person's label or to a list
-    /// with a label of each.
+    /// Where labels of several people are, which are compared with each other: JSON Pointers, each to a person's label
+    /// or to a list with a label of each.
     pub raters: &'a [String],
 }
 
@@ -119,9 +119,11 @@ pub struct Agreement {
     pub unreadable_labels: u64,
     /// Whether lower scores are better.
     pub lower_is_better: bool,
-    /// Whether the labels are scores of a scorer with the other direction: correlations and alpha compare numbers as they are.
+    /// Whether the labels are scores of a scorer with the other direction: correlations and alpha compare numbers as
+    /// they are.
     pub opposite_directions: bool,
-    /// Whether scores and labels are numbers on one scale, as far as can be seen: what compares them directly is defined.
+    /// Whether scores and labels are numbers on one scale, as far as can be seen: what compares them directly is
+    /// defined.
     pub same_scale: bool,
     /// Whether all scores are one number: what needs them to vary is not defined.
     pub constant_scores: bool,
@@ -141,8 +143,8 @@ pub struct Agreement {
     pub categories: Option<CategoryAgreement>,
     /// Whether cases have several attempts with a score and a label. All count, and intervals are of cases.
     pub has_attempts: bool,
-    /// The 95 % intervals of the figures, where they have one. If cases have several attempts, these are drawn case by case, and the
-    /// ends that a rate has beside it are too close to each other.
+    /// The 95 % intervals of the figures, where they have one. If cases have several attempts, these are drawn case by
+    /// case, and the ends that a rate has beside it are too close to each other.
     pub intervals: BTreeMap<Figure, (f64, f64)>,
     /// How errors depend on what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,8 +223,8 @@ pub struct BinaryAgreement {
     pub positives: u64,
     /// Which labels are positive.
     pub positive: PositiveRule,
-    /// Whether positive cases have worse scores than others, by more than chance (Spearman's rho over cases, with ten or more): the
-    /// labels may mean the opposite.
+    /// Whether positive cases have worse scores than others, by more than chance (Spearman's rho over cases, with ten
+    /// or more): the labels may mean the opposite.
     pub reversed: bool,
     /// The worst score that passes; `None` for points without a threshold, which have no figures down to `alpha`.
     pub threshold: Option<f64>,
@@ -248,7 +250,8 @@ pub struct BinaryAgreement {
     pub roc_auc: Option<f64>,
     /// The threshold that separates best, by cross-validation in five parts.
     pub best_threshold: Option<BestThreshold>,
-    /// The scores as probabilities of a positive label, on the scale from 0 to 1; if lower is better, of a negative one.
+    /// The scores as probabilities of a positive label, on the scale from 0 to 1; if lower is better, of a negative
+    /// one.
     pub calibration: Option<Calibration>,
 }
 

@@ -1,5 +1,5 @@
-//! Whether the error of scores depends on something else: how long an output is, which model wrote it, which answer came first. What the
-//! errors are is said here, how they are compared is the room `stats`.
+//! Whether the error of scores depends on something else: how long an output is, which model wrote it, which answer
+//! came first. What the errors are is said here, how they are compared is the room `stats`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -53,7 +53,8 @@ pub struct Bias {
     pub unit: BiasUnit,
     /// Cases that do not say what it is of them, or not so that it can be read.
     pub without: u64,
-    /// Spearman's rho of errors with the number, if it is one, over cases: of several attempts the means. `None` if errors do not vary.
+    /// Spearman's rho of errors with the number, if it is one, over cases: of several attempts the means. `None` if
+    /// errors do not vary.
     pub rho: Option<f64>,
     /// Its p value.
     pub p: Option<f64>,
@@ -76,8 +77,8 @@ pub struct BiasGroup {
     pub mean_label: f64,
     /// The mean error.
     pub mean_error: f64,
-    /// How much more the scorer favours it than all others: the errors of several attempts at a case are one, their mean, and a case
-    /// that is in the group and out of it is compared with itself. `None` if there are too few cases.
+    /// How much more the scorer favours it than all others: the errors of several attempts at a case are one, their
+    /// mean, and a case that is in the group and out of it is compared with itself. `None` if there are too few cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_others: Option<GroupDifference>,
     /// The p value of that, corrected for the number of groups (Holm); two groups are one test.
@@ -144,8 +145,8 @@ pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) 
     }
 }
 
-/// How much the errors of each group differ from those of all others, with the corrected p value. Of two groups, that is one
-/// question.
+/// How much the errors of each group differ from those of all others, with the corrected p value. Of two groups, that
+/// is one question.
 fn differences(
     groups: &[Group],
     cases: &[Erring],

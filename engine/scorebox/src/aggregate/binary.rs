@@ -26,8 +26,8 @@ pub(super) struct Binary {
 }
 
 impl Binary {
-    /// These scores, each with whether its label is positive. What passes is at `threshold` or better, which is the scorer's own
-    /// unless another one is asked for.
+    /// These scores, each with whether its label is positive. What passes is at `threshold` or better, which is the
+    /// scorer's own unless another one is asked for.
     pub(super) fn new(cases: Vec<(f64, bool)>, policy: Policy, asked: Option<f64>) -> Binary {
         let is_unit = policy.scale() == Scale::Unit;
         Binary {
@@ -85,8 +85,8 @@ impl Binary {
         self.is_unit.then(of_all).flatten()
     }
 
-    /// Whether positive cases have worse scores than others, by more than chance. Attempts at a case, of which `case_of` says the
-    /// cases, count once.
+    /// Whether positive cases have worse scores than others, by more than chance. Attempts at a case, of which
+    /// `case_of` says the cases, count once.
     fn is_reversed(&self, case_of: &[u64], roc_auc: Option<f64>) -> bool {
         let attempts = Attempts::of(case_of.iter().copied());
         let all: Vec<usize> = (0..self.cases.len()).collect();
@@ -113,8 +113,8 @@ impl Binary {
         indices.iter().filter_map(|index| self.cases.get(*index).copied())
     }
 
-    /// All figures, of all attempts, of which `case_of` says the cases. Each has a fold, below `folds`. `rule` is what makes labels
-    /// positive.
+    /// All figures, of all attempts, of which `case_of` says the cases. Each has a fold, below `folds`. `rule` is what
+    /// makes labels positive.
     pub(super) fn agreement(
         &self,
         rule: PositiveRule,

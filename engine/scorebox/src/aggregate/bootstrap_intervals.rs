@@ -133,8 +133,8 @@ impl Compared<'_> {
     }
 }
 
-/// The intervals of the figures of an agreement, of pairs of which `case_of` says the case. Rates and Pearson's r have those of formulas,
-/// unless attempts at one case make these too narrow.
+/// The intervals of the figures of an agreement, of pairs of which `case_of` says the case. Rates and Pearson's r have
+/// those of formulas, unless attempts at one case make these too narrow.
 pub(super) fn intervals(
     agreement: &Agreement,
     compared: &Compared<'_>,

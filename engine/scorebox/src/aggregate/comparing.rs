@@ -1,5 +1,5 @@
-//! Whether one run is better than another, scorer by scorer, on the cases that both have. Holds a difference of each pair for up to
-//! 20 000 pairs a scorer, and the cases that changed most; else nothing of a case.
+//! Whether one run is better than another, scorer by scorer, on the cases that both have. Holds a difference of each
+//! pair for up to 20 000 pairs a scorer, and the cases that changed most; else nothing of a case.
 
 use super::{
     comparison::{
@@ -21,11 +21,13 @@ const CASES_NAMED: usize = 10;
 /// The first cases of both runs, whose questions are compared: if ids name other cases, these show it.
 const QUESTIONS_COMPARED: u64 = 1000;
 
-/// Compares two runs, of one database or of two, on the cases that both have: by id, with the attempts at a case as one.
+/// Compares two runs, of one database or of two, on the cases that both have: by id, with the attempts at a case as
+/// one.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a run with itself; runs that share no case or no scorer; a scorer that
-/// one of them does not have; more than 100,000 attempts at one case.
+/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun), or the database cannot be read; a run with itself;
+/// runs that share no case or no scorer; a scorer that one of them does not have; more than 100,000 attempts at one
+/// case.
 pub fn comparison(
     a: RunIn<'_>,
     b: RunIn<'_>,
@@ -121,8 +123,8 @@ fn must_have(run_id: &str, scorer_ids: &[String], asked: &str) -> Result<(), Com
     }
 }
 
-/// The scorers that both runs have, of which only the one that is asked for, if one is; and the names of those whose scores cannot be
-/// compared.
+/// The scorers that both runs have, of which only the one that is asked for, if one is; and the names of those whose
+/// scores cannot be compared.
 fn paired(
     of_a: &[ScorerRecord],
     of_b: &[ScorerRecord],
@@ -309,8 +311,8 @@ impl<'a> Comparing<'a> {
         })
     }
 
-    /// The index of the scorer whose scores the verdicts are: no other decides in either run, and each verdict changes as its score
-    /// does. Their tests are one.
+    /// The index of the scorer whose scores the verdicts are: no other decides in either run, and each verdict changes
+    /// as its score does. Their tests are one.
     fn sole_decider(&self, a: &Side<'_>, b: &Side<'_>) -> Option<usize> {
         let strict = self.options.strict;
         let deciding = [a, b].into_iter().flat_map(|side| &side.decider.scorers);
@@ -337,8 +339,8 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Corrects p values for the number of tests, and says what is found. `sole` is the index of the scorer whose test the verdicts'
-/// is.
+/// Corrects p values for the number of tests, and says what is found. `sole` is the index of the scorer whose test the
+/// verdicts' is.
 fn correct(
     mut verdict: Option<&mut ComparedScores>,
     scorers: &mut [ComparedScorer],
@@ -399,8 +401,8 @@ impl ComparedAttempts {
         self.is_uneven_in_b |= *self.first_of_b.get_or_insert(b) != b;
     }
 
-    /// Cases of which attempts are missing in the second run, unless it has equally many everywhere: that is a choice, and leaves out
-    /// none because of its outcome.
+    /// Cases of which attempts are missing in the second run, unless it has equally many everywhere: that is a choice,
+    /// and leaves out none because of its outcome.
     fn fewer_in_b(self) -> u64 {
         if self.is_uneven_in_b { self.fewer_in_b } else { 0 }
     }

@@ -109,7 +109,8 @@ impl<'a> ComparisonOptions<'a> {
     }
 }
 
-/// What two runs say about the same cases. `a` is what there was, `b` is what is judged: a difference is that of b less a.
+/// What two runs say about the same cases. `a` is what there was, `b` is what is judged: a difference is that of b less
+/// a.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -120,8 +121,8 @@ pub struct Comparison {
     pub b: ComparedRun,
     /// Cases that both have.
     pub cases: u64,
-    /// Those of them at which b has fewer attempts than a; 0 if b has equally many at each of them, for then it was asked less often on
-    /// purpose.
+    /// Those of them at which b has fewer attempts than a; 0 if b has equally many at each of them, for then it was
+    /// asked less often on purpose.
     pub fewer_attempts: u64,
     /// Whether the ids of both name the same cases.
     pub questions: ComparedQuestions,
@@ -131,10 +132,11 @@ pub struct Comparison {
     pub scorers: Vec<ComparedScorer>,
     /// Scorers that both have, whose scores cannot be compared: the scale or the direction is another one.
     pub incomparable: Vec<String>,
-    /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are [incomparable](Self::incomparable).
-    /// None if one scorer was asked for.
+    /// Scorers that decide in a, and of which nothing is compared: b does not have them, or they are
+    /// [incomparable](Self::incomparable). None if one scorer was asked for.
     pub not_compared: Vec<String>,
-    /// How many tests the p values are corrected for. If verdicts are the scores of the only scorer that decides, their test is its own.
+    /// How many tests the p values are corrected for. If verdicts are the scores of the only scorer that decides, their
+    /// test is its own.
     pub tests: u64,
 }
 
@@ -159,8 +161,8 @@ impl Comparison {
     }
 }
 
-/// Whether the first cases of both runs, at most 1000, are the same: ids pair them, and those of cases without an id of their own
-/// are places in a file.
+/// Whether the first cases of both runs, at most 1000, are the same: ids pair them, and those of cases without an id of
+/// their own are places in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -203,12 +205,13 @@ pub struct ComparedScorer {
     pub scorer_id: String,
     /// Which end of the scale is good.
     pub direction: Direction,
-    /// Whether it is the same component with the same configuration in both runs. If not, the scorer may be what differs.
+    /// Whether it is the same component with the same configuration in both runs. If not, the scorer may be what
+    /// differs.
     pub same_scorer: bool,
     /// Whether it asks the same judge or jury in both runs, or asks none. If not, the judge may be what differs.
     pub same_judge: bool,
-    /// Whether its scores count alike in both runs: severity, threshold, weight, and whether one is required. If not, verdicts and what
-    /// passes may differ although scores do not.
+    /// Whether its scores count alike in both runs: severity, threshold, weight, and whether one is required. If not,
+    /// verdicts and what passes may differ although scores do not.
     pub same_policy: bool,
     /// Its scores.
     #[serde(flatten)]
@@ -228,10 +231,12 @@ pub struct ComparedScores {
     pub only_a: u64,
     /// Cases of both runs of which only b has a score.
     pub only_b: u64,
-    /// Cases of both runs of which a has a score, and for which the scorer failed in b at a larger part of the attempts than in a.
+    /// Cases of both runs of which a has a score, and for which the scorer failed in b at a larger part of the attempts
+    /// than in a.
     pub errors_b: u64,
-    /// Cases of both runs of which a has a score, and of which b has one for a smaller part of the attempts than a, although the scorer did
-    /// not fail at a larger part: it was not applicable, or was not asked. Of verdicts, those for whose attempts b has fewer.
+    /// Cases of both runs of which a has a score, and of which b has one for a smaller part of the attempts than a,
+    /// although the scorer did not fail at a larger part: it was not applicable, or was not asked. Of verdicts, those
+    /// for whose attempts b has fewer.
     pub absent_b: u64,
     /// The mean of a; `None` here and below if there are no pairs.
     pub mean_a: Option<f64>,
@@ -252,8 +257,8 @@ pub struct ComparedScores {
     /// Cases of which b is better, worse, or the same.
     #[serde(flatten)]
     pub wins: WinsAndLosses,
-    /// Which cases pass, first a and second b: by the thresholds; or on the scale from 0 to 1, if all scores are the best or the worst. `None`
-    /// if nothing says what passes, and if cases have several attempts.
+    /// Which cases pass, first a and second b: by the thresholds; or on the scale from 0 to 1, if all scores are the
+    /// best or the worst. `None` if nothing says what passes, and if cases have several attempts.
     pub passes: Option<Passes>,
     /// The p value of McNemar's test of these.
     pub mcnemar: Option<f64>,

@@ -1,5 +1,5 @@
-//! What a case's task took, as far as the verdict of its run needs it: time, money, and whether tokens of a cache go unseen. Decides
-//! nothing.
+//! What a case's task took, as far as the verdict of its run needs it: time, money, and whether tokens of a cache go
+//! unseen. Decides nothing.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::{row::Json, store::CaseToDecide, verdict::Effort};
 /// The spellings of a cost in a case's own usage.
 const COSTS: [&str; 3] = ["costUsd", "cost_usd", "costUSD"];
 
-/// What the names of all counts of a cache have in common: `cacheReadTokens`, `cached_tokens`, `cache_creation_input_tokens`.
+/// What the names of all counts of a cache have in common: `cacheReadTokens`, `cached_tokens`,
+/// `cache_creation_input_tokens`.
 const CACHE: &str = "cache";
 
 /// What the task took, if it is known.
@@ -27,8 +28,8 @@ pub(super) fn effort(case: &CaseToDecide) -> Effort {
     Effort { latency_ms: case.latency_ms, cost_usd }
 }
 
-/// Whether the case's own usage counts tokens of a cache and states no cost that includes them. Scorers are not given such counts;
-/// a trace may state them once more, so a case with one is not meant.
+/// Whether the case's own usage counts tokens of a cache and states no cost that includes them. Scorers are not given
+/// such counts; a trace may state them once more, so a case with one is not meant.
 pub(super) fn hides_a_cache(case: &CaseToDecide) -> bool {
     !case.has_trace && case.usage.as_ref().is_some_and(|usage| counts_a_cache_unpriced(usage.get()))
 }

@@ -15,8 +15,8 @@ use crate::{
     verdict::{CaseTally, CaseVerdict, Counted, Policy, RunTally, Standing, Verdict},
 };
 
-/// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with what was
-/// decided so far.
+/// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with
+/// what was decided so far.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] if assertions are not valid; the database cannot be read.
@@ -29,7 +29,8 @@ pub fn verdicts(
     decide(store, run, None, options, take)
 }
 
-/// [`DecidedRun::decides`], before a case is handed over. Reads cases only if no score can fail one, until an assertion can.
+/// [`DecidedRun::decides`], before a case is handed over. Reads cases only if no score can fail one, until an assertion
+/// can.
 ///
 /// # Errors
 /// As [`verdicts`].
@@ -273,8 +274,8 @@ impl Decider {
         Ok((tally.verdict(), against))
     }
 
-    /// What the row of the scorer at this index decides, which the scorer and the `tally` of its case count; `None` if that is not
-    /// against the case.
+    /// What the row of the scorer at this index decides, which the scorer and the `tally` of its case count; `None` if
+    /// that is not against the case.
     fn row(
         &mut self,
         index: usize,
@@ -318,8 +319,8 @@ impl Decider {
         Ok(Some(Decided { index, standing, score: row.score, assertions: decisive }))
     }
 
-    /// What spared the scorer at this index the case that it says nothing of; `None` if the case says `skip`, or if an error left no
-    /// result to score. Of a scorer of results, what spared its subject did, or a subject further up.
+    /// What spared the scorer at this index the case that it says nothing of; `None` if the case says `skip`, or if an
+    /// error left no result to score. Of a scorer of results, what spared its subject did, or a subject further up.
     fn spared(&self, index: usize, case: &CaseToDecide, own: &RowToDecide) -> Option<Spared> {
         if case.skip.is_some() {
             return None;

@@ -1,5 +1,5 @@
-//! What a stored case says about an attempt at a challenge: whose it is, and what was measured. Finds no keys: see `stated`. Ranks
-//! nothing.
+//! What a stored case says about an attempt at a challenge: whose it is, and what was measured. Finds no keys: see
+//! `stated`. Ranks nothing.
 
 use std::borrow::Cow;
 
@@ -44,8 +44,8 @@ pub struct Entered {
     pub tenant: Option<String>,
     /// Who made the attempt.
     pub entrant: String,
-    /// Whether it succeeded: not if the task failed; else what it says, or else whether its verdict is `passed`. `None` if what it says
-    /// cannot be read, and if it says nothing and no scorer of the run can fail a case.
+    /// Whether it succeeded: not if the task failed; else what it says, or else whether its verdict is `passed`. `None`
+    /// if what it says cannot be read, and if it says nothing and no scorer of the run can fail a case.
     pub succeeded: Option<bool>,
     /// The outcome of the scorer, if there is one.
     pub status: Option<Status>,
@@ -59,8 +59,8 @@ pub struct Entered {
     pub elapsed_ms: Option<f64>,
     /// When it was made, in milliseconds since 1970 UTC.
     pub created_at: Option<f64>,
-    /// The keys that its metadata has twice, or of which it has a value of another type than they have; beside the metadata, only
-    /// `succeeded` of another type. It is not ranked then: what it says is not known.
+    /// The keys that its metadata has twice, or of which it has a value of another type than they have; beside the
+    /// metadata, only `succeeded` of another type. It is not ranked then: what it says is not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<&'static str>,
 }
@@ -75,8 +75,8 @@ pub(super) enum NotEntered {
 }
 
 impl Entered {
-    /// The attempt that a case is, which is not scored yet. A verdict says whether it succeeded if a scorer of the run can fail a case
-    /// (`decides`).
+    /// The attempt that a case is, which is not scored yet. A verdict says whether it succeeded if a scorer of the run
+    /// can fail a case (`decides`).
     ///
     /// # Errors
     /// Why it is not among those that are compared.
@@ -160,8 +160,8 @@ impl<'a> Reading<'a> {
         figure
     }
 
-    /// Whether it says that it succeeded, if it says something; `Some(None)` if that cannot be read, wherever it is, because the
-    /// verdict must not stand in for it.
+    /// Whether it says that it succeeded, if it says something; `Some(None)` if that cannot be read, wherever it is,
+    /// because the verdict must not stand in for it.
     fn succeeded(&mut self) -> Option<Option<bool>> {
         let succeeded = flag(self.stated.values(SUCCEEDED).first()?);
         if succeeded.is_none() {
@@ -193,7 +193,8 @@ fn name(raw: &RawValue) -> Option<String> {
     (1..=MAX_ID_BYTES).contains(&name.len()).then_some(name)
 }
 
-/// What a value says: of a text, what is in it, for all cells of a CSV are texts. Nothing of one that is too long to be a figure.
+/// What a value says: of a text, what is in it, for all cells of a CSV are texts. Nothing of one that is too long to be
+/// a figure.
 fn words(raw: &RawValue) -> Cow<'_, str> {
     let raw = raw.get();
     let text = match raw.starts_with('"') {
@@ -209,13 +210,14 @@ fn number(raw: &RawValue) -> Option<f64> {
     serde_json::from_str::<f64>(&words(raw)).ok().filter(|number| number.is_finite())
 }
 
-/// A finite number that is not negative: nothing took less than no time, and a negative number says that it is not known.
+/// A finite number that is not negative: nothing took less than no time, and a negative number says that it is not
+/// known.
 fn amount(raw: &RawValue) -> Option<f64> {
     number(raw).filter(|amount| *amount >= 0.0)
 }
 
-/// A time in milliseconds since 1970 UTC: such a number, a time of RFC 3339, or a date, whose day begins in UTC. A time that does not say
-/// how far its zone is from UTC is not known.
+/// A time in milliseconds since 1970 UTC: such a number, a time of RFC 3339, or a date, whose day begins in UTC. A time
+/// that does not say how far its zone is from UTC is not known.
 fn time(raw: &RawValue) -> Option<f64> {
     let words = words(raw);
     let timestamp = || words.parse::<Timestamp>().ok();

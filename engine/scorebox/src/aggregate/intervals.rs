@@ -1,4 +1,5 @@
-//! The intervals of the means of a run's scorers: the attempts at a case are one unit. Holds a few numbers of each scorer.
+//! The intervals of the means of a run's scorers: the attempts at a case are one unit. Holds a few numbers of each
+//! scorer.
 
 use super::{Aggregate, aggregate};
 use crate::{
@@ -8,8 +9,8 @@ use crate::{
     store::{ScoreFilter, Store, StoreError},
 };
 
-/// The aggregates of a run's scorers, or of one of them, on all cases or those of one task, each with the interval of its mean:
-/// [`aggregate`] and [`add_intervals`] at once.
+/// The aggregates of a run's scorers, or of one of them, on all cases or those of one task, each with the interval of
+/// its mean: [`aggregate`] and [`add_intervals`] at once.
 ///
 /// # Errors
 /// As [`aggregate`].
@@ -29,8 +30,8 @@ pub fn aggregate_with_intervals(
     })
 }
 
-/// Gives these aggregates, of a run's cases or those of one task, the intervals of their means. A pass over the run, in the order of the
-/// cases' ids.
+/// Gives these aggregates, of a run's cases or those of one task, the intervals of their means. A pass over the run, in
+/// the order of the cases' ids.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; the database cannot be read.

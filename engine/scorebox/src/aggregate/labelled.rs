@@ -1,4 +1,5 @@
-//! The cases of a run that have a score and a label, and what their labels are: numbers, words, positive or not. Computes no figure.
+//! The cases of a run that have a score and a label, and what their labels are: numbers, words, positive or not.
+//! Computes no figure.
 
 use std::collections::HashSet;
 
@@ -93,8 +94,8 @@ impl Places {
         self.labels.iter().all(|labels| *labels <= MAX_PAIRS)
     }
 
-    /// Which of [`LOOKUPS`] finds the most labels, the first of equals; `None` if none finds any. A stray label is in a place that
-    /// comes before that of all others as easily as in one that comes after it.
+    /// Which of [`LOOKUPS`] finds the most labels, the first of equals; `None` if none finds any. A stray label is in a
+    /// place that comes before that of all others as easily as in one that comes after it.
     fn most(&self) -> Option<usize> {
         let most = self.labels.iter().max().filter(|most| **most > 0)?;
         self.labels.iter().position(|labels| labels == most)
@@ -197,8 +198,8 @@ impl Reading {
         numbers.collect()
     }
 
-    /// Takes labels that read as numbers for these, and leaves out slips among them; but words are compared as words if the scorer's
-    /// categories are among them, or if one of them is to be positive.
+    /// Takes labels that read as numbers for these, and leaves out slips among them; but words are compared as words if
+    /// the scorer's categories are among them, or if one of them is to be positive.
     pub(super) fn read_labels(&mut self, positive: Positive<'_>) {
         let names_category =
             |pair: &Pair| pair.category.is_some_and(|it| pair.label == Value::Word(it));
@@ -219,7 +220,8 @@ impl Reading {
         self.unreadable += (before - self.pairs.len()) as u64;
     }
 
-    /// Takes what cases are grouped by for numbers, if it reads as such. Slips among few different numbers are groups like these.
+    /// Takes what cases are grouped by for numbers, if it reads as such. Slips among few different numbers are groups
+    /// like these.
     pub(super) fn read_groups(&mut self) {
         let values = || self.pairs.iter().filter_map(|pair| pair.by);
         let numbers: Vec<f64> = values().filter_map(|value| self.words.number(value)).collect();
@@ -233,7 +235,8 @@ impl Reading {
         }
     }
 
-    /// What makes labels positive; `None` if nothing says so. `own` are the scorer's scores, `other` those that the labels are.
+    /// What makes labels positive; `None` if nothing says so. `own` are the scorer's scores, `other` those that the
+    /// labels are.
     pub(super) fn positive_rule(
         &self,
         positive: Positive<'_>,
@@ -317,8 +320,8 @@ impl Reading {
         Some(shown)
     }
 
-    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case, and if none of them is
-    /// a label.
+    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case, and if
+    /// none of them is a label.
     pub(super) fn categories_of_words(&self) -> Option<Categorized> {
         let pairs = self.words_of_both()?;
         if self.other_categories().is_some() {

@@ -1,5 +1,5 @@
-//! What a label is: a number or a word at a place in what a case says about itself, or the score of another scorer; and which
-//! labels are positive. Compares none with a score.
+//! What a label is: a number or a word at a place in what a case says about itself, or the score of another scorer; and
+//! which labels are positive. Compares none with a score.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ use crate::{
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum With<'a> {
-    /// At this JSON Pointer in the metadata of the cases, among the keys that scorebox does not know, or in the ground truth: for all
-    /// cases in the one of these in which most have a label, the first of equals.
+    /// At this JSON Pointer in the metadata of the cases, among the keys that scorebox does not know, or in the ground
+    /// truth: for all cases in the one of these in which most have a label, the first of equals.
     Label(&'a str),
     /// The scores of another scorer of the run.
     Scorer(&'a str),
@@ -42,8 +42,8 @@ pub enum LabelPlace {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Positive<'a> {
-    /// `true`, if labels are `true` and `false`. The better one, if all labels are one of two numbers: the higher, or the lower if
-    /// lower scores are better. For another scorer's scores, if it has a threshold, those that pass.
+    /// `true`, if labels are `true` and `false`. The better one, if all labels are one of two numbers: the higher, or
+    /// the lower if lower scores are better. For another scorer's scores, if it has a threshold, those that pass.
     #[default]
     Better,
     /// These: words, or numbers as text.
@@ -216,7 +216,8 @@ pub(super) const LOOKUPS: [Lookup; 5] = [
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup {
     pub(super) place: LabelPlace,
-    /// The key that the pointer begins with, if it names the part of the case too: `/groundTruth/score`, `/metadata/label`.
+    /// The key that the pointer begins with, if it names the part of the case too: `/groundTruth/score`,
+    /// `/metadata/label`.
     below: Option<Key>,
 }
 

@@ -46,7 +46,8 @@ pub enum OfAttempts {
 pub struct LeaderboardOptions<'a> {
     /// Only the attempts at this challenge.
     pub challenge: Option<&'a str>,
-    /// The scorer whose scores are shown; if none is named, the only one of the run, or the only one on the scale of points.
+    /// The scorer whose scores are shown; if none is named, the only one of the run, or the only one on the scale of
+    /// points.
     pub scorer: Option<&'a str>,
     /// What decides.
     pub strategy: Strategy,
@@ -101,13 +102,13 @@ pub struct Leaderboard {
     pub entrants: Vec<Entrant>,
     /// Attempts that do not say whose they are.
     pub without_entrant: u64,
-    /// Attempts that are left out because whether they succeeded is not known: not all scorers have scored them, as in a run that was
-    /// interrupted.
+    /// Attempts that are left out because whether they succeeded is not known: not all scorers have scored them, as in
+    /// a run that was interrupted.
     pub incomplete: u64,
     /// Attempts that the scorer whose scores are shown has not scored yet, among those that are listed.
     pub unscored: u64,
-    /// Attempts that are not ranked because whether they succeeded is not known: they do not say it, and no scorer of the run can fail a
-    /// case.
+    /// Attempts that are not ranked because whether they succeeded is not known: they do not say it, and no scorer of
+    /// the run can fail a case.
     pub success_unknown: u64,
     /// Attempts that are not ranked because what they say cannot be read.
     pub unreadable: u64,
@@ -149,10 +150,11 @@ pub struct Entrant {
     pub attempts: u64,
     /// Those that succeeded.
     pub succeeded: u64,
-    /// Those that are not ranked because they do not say whether they succeeded, and no scorer of the run can fail a case.
+    /// Those that are not ranked because they do not say whether they succeeded, and no scorer of the run can fail a
+    /// case.
     pub success_unknown: u64,
-    /// Those that are not ranked because what they say about themselves cannot be read: a key is there twice, or a value has another type
-    /// than its key has.
+    /// Those that are not ranked because what they say about themselves cannot be read: a key is there twice, or a
+    /// value has another type than its key has.
     pub unreadable: u64,
     /// Those that the scorer has not scored yet, as in a run that was interrupted.
     pub unscored: u64,

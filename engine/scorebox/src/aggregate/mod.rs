@@ -1,7 +1,8 @@
 //! What many stored scores say together: what `stats` and `verdict` compute, over what `store` streams. Memory stays
 //! flat.
 //!
-//! - `verdicts`, `deciding`: the verdicts of a run's cases, and of the run: what is asked and said, and how it is computed.
+//! - `verdicts`, `deciding`: the verdicts of a run's cases, and of the run: what is asked and said, and how it is
+//!   computed.
 //! - `consumed`: what a case's task took.
 //! - `leaderboard`, `ranking`: who did best at a challenge: what is asked and said, and how it is computed.
 //! - `entry`: what a case says about an attempt at a challenge; `stated`: where it says it.
@@ -95,8 +96,8 @@ pub struct Aggregate {
     pub scorer_id: String,
     /// Its name for people; of the newest run, if runs differ.
     pub scorer_name: String,
-    /// What it has in one of several runs that are taken together and not in another: the figures then are of scores of several
-    /// scorers.
+    /// What it has in one of several runs that are taken together and not in another: the figures then are of scores of
+    /// several scorers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scorer_changes: Vec<ScorerChange>,
     /// Scores; the figures below are over these.

@@ -1,12 +1,13 @@
-//! Whether scores of several runs that are taken together are of one scorer: what a scorer has in one of the runs and not in
-//! another. Reads no score.
+//! Whether scores of several runs that are taken together are of one scorer: what a scorer has in one of the runs and
+//! not in another. Reads no score.
 
 use std::collections::HashMap;
 
 use super::ScorerChange;
 use crate::store::{ScorerCounts, ScorerKey, ScorerSpec, Store, StoreError};
 
-/// For each of `counts`, which are of all scorers or of the one with `scorer_id`, what it has in one run and not in another.
+/// For each of `counts`, which are of all scorers or of the one with `scorer_id`, what it has in one run and not in
+/// another.
 pub(super) fn changes(
     store: &Store,
     scorer_id: Option<&str>,

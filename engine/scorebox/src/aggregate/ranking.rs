@@ -1,5 +1,5 @@
-//! Who did best at a challenge, by the rules of dify's challenges: attempts that succeeded are compared, and the best of
-//! each entrant, or their mean, is ranked. Holds a line for each entrant, and no attempts.
+//! Who did best at a challenge, by the rules of dify's challenges: attempts that succeeded are compared, and the best
+//! of each entrant, or their mean, is ranked. Holds a line for each entrant, and no attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +26,8 @@ const CHALLENGES_NAMED: usize = 20;
 /// Ranks the entrants of a run.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`], or the database cannot be read; a scorer that the run does not have, or none where several could decide;
-/// the mean of [`Strategy::First`]; more than 50,000 entrants.
+/// [`StoreError::NoSuchRun`], or the database cannot be read; a scorer that the run does not have, or none where
+/// several could decide; the mean of [`Strategy::First`]; more than 50,000 entrants.
 pub fn leaderboard(
     store: &Store,
     run: &str,
@@ -76,8 +76,8 @@ pub fn leaderboard(
     Ok(Leaderboard { entrants, ..seen.leaderboard() })
 }
 
-/// Hands over the attempts at challenges, in the order of the cases, until `take` answers false. What failed is among them,
-/// with a score of `None`. The leaderboard that comes back has no entrants.
+/// Hands over the attempts at challenges, in the order of the cases, until `take` answers false. What failed is among
+/// them, with a score of `None`. The leaderboard that comes back has no entrants.
 ///
 /// # Errors
 /// As [`leaderboard`], except for means and the number of entrants.

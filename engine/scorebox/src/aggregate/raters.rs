@@ -1,5 +1,5 @@
-//! How well people agree with each other: the labels that several of them gave to the same cases. What a scorer can be expected to
-//! reach shows beside it; knows no scorer.
+//! How well people agree with each other: the labels that several of them gave to the same cases. What a scorer can be
+//! expected to reach shows beside it; knows no scorer.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ const MAX_RATINGS: usize = 100;
 /// Distinct labels; further ones are left out.
 const MAX_CATEGORIES: usize = 1000;
 
-/// How well several raters agree. A label counts as a category: it is the same or it is not. Numbers as text are numbers, and a word
-/// among them is a category as others are.
+/// How well several raters agree. A label counts as a category: it is the same or it is not. Numbers as text are
+/// numbers, and a word among them is a category as others are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -29,8 +29,8 @@ pub struct RaterAgreement {
     pub raters: u64,
     /// Cases with so many labels, which Fleiss' kappa is over.
     pub rated_by_all: u64,
-    /// The part of a case's pairs of raters who say the same, 0 to 1: its mean over cases, of which each counts once, however many
-    /// labels it has.
+    /// The part of a case's pairs of raters who say the same, 0 to 1: its mean over cases, of which each counts once,
+    /// however many labels it has.
     pub same: Option<f64>,
     /// Fleiss' kappa; `None` if all labels are one.
     pub fleiss_kappa: Option<f64>,

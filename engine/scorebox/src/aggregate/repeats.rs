@@ -1,5 +1,5 @@
-//! The attempts at each case of a run taken together: by the verdicts of the attempts, and by the scores of each scorer. Holds
-//! the scores of one case at a time.
+//! The attempts at each case of a run taken together: by the verdicts of the attempts, and by the scores of each
+//! scorer. Holds the scores of one case at a time.
 
 use serde::Serialize;
 
@@ -16,7 +16,8 @@ use crate::{
     verdict::{Policy, PolicyError, PolicyOverrides, Verdict},
 };
 
-/// Attempts at one case whose scores are reduced. They are in memory together, so there is a bound; 8 bytes for each score.
+/// Attempts at one case whose scores are reduced. They are in memory together, so there is a bound; 8 bytes for each
+/// score.
 const MAX_ATTEMPTS: u64 = 100_000;
 
 /// Which attempts are taken together, and how.
@@ -94,8 +95,8 @@ pub struct Repeats {
     pub most_attempts: u64,
     /// The mean latency of the attempts that count and state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,
-    /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or a scorer has no row
-    /// for it yet. `None` if no scorer can fail an attempt: all of them pass.
+    /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped` or a scorer has no
+    /// row for it yet. `None` if no scorer can fail an attempt: all of them pass.
     pub verdict: Option<Tries>,
     /// By the scores of each scorer that was asked for, in the suite's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -174,8 +175,8 @@ impl Advised for RepeatsError {
 /// false; answers with all that was taken so far.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`], or the database cannot be read; a threshold that is off the scorer's scale; more than 100,000
-/// attempts at one case, if scores are reduced.
+/// [`StoreError::NoSuchRun`], or the database cannot be read; a threshold that is off the scorer's scale; more than
+/// 100,000 attempts at one case, if scores are reduced.
 pub fn repeats(
     store: &Store,
     run: &str,
@@ -217,8 +218,8 @@ pub fn repeats(
     })
 }
 
-/// What the verdicts of the attempts say together, for the usual numbers of attempts; `None` if no case of the run, or of
-/// the task, was tried more than once.
+/// What the verdicts of the attempts say together, for the usual numbers of attempts; `None` if no case of the run, or
+/// of the task, was tried more than once.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`], or the database cannot be read.

@@ -1,5 +1,5 @@
-//! Two runs read side by side: which cases both have, and what the scorers of each say about them. Holds a page of each run. Compares
-//! nothing.
+//! Two runs read side by side: which cases both have, and what the scorers of each say about them. Holds a page of each
+//! run. Compares nothing.
 
 use std::{cmp::Ordering, collections::VecDeque};
 

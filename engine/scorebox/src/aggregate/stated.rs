@@ -1,5 +1,5 @@
-//! What a stored case says under the keys that a leaderboard reads, in its metadata and beside it. The names are those of dify's
-//! challenges, and shorter ones. Reads no values: see `entry`.
+//! What a stored case says under the keys that a leaderboard reads, in its metadata and beside it. The names are those
+//! of dify's challenges, and shorter ones. Reads no values: see `entry`.
 
 use std::fmt;
 
@@ -68,8 +68,8 @@ impl<'a> Stated<'a> {
         if in_metadata.is_empty() { self.line.values(key) } else { in_metadata }
     }
 
-    /// What says who made the attempt: the `entrant` of the line, which nobody writes there for another purpose, then what the
-    /// metadata has, and last the other keys of the line.
+    /// What says who made the attempt: the `entrant` of the line, which nobody writes there for another purpose, then
+    /// what the metadata has, and last the other keys of the line.
     pub(super) fn entrants(&self) -> impl Iterator<Item = &'a RawValue> {
         let in_metadata = [ENTRANT, USER, ACCOUNT].map(|key| self.in_metadata(key));
         let elsewhere = [USER, ACCOUNT].map(|key| self.values(key));

@@ -1,4 +1,5 @@
-//! The means of scorers over the runs of a database, in the order in which the runs began. Holds a line for each run and scorer.
+//! The means of scorers over the runs of a database, in the order in which the runs began. Holds a line for each run
+//! and scorer.
 
 use serde::Serialize;
 

@@ -45,9 +45,11 @@ impl<'a> VerdictOptions<'a> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DecidedRun {
-    /// Whether the verdicts say anything: a scorer can keep a case from passing. If none can, every case passes, and there is no rate.
+    /// Whether the verdicts say anything: a scorer can keep a case from passing. If none can, every case passes, and
+    /// there is no rate.
     pub decides: bool,
-    /// Cases whose own `usage` counts tokens of a cache, which no scorer is given, and that state neither a cost nor a trace.
+    /// Cases whose own `usage` counts tokens of a cache, which no scorer is given, and that state neither a cost nor a
+    /// trace.
     #[serde(skip)]
     pub unseen_cache: u64,
     /// The verdicts of all cases together.
@@ -104,8 +106,8 @@ pub struct DecidedScorer {
     /// Cases that it has a score or an error for.
     #[serde(skip)]
     pub decided: u64,
-    /// Cases that it skips or does not apply to. Neither those that say `skip` are among them, nor those of which an error left it no
-    /// result to score.
+    /// Cases that it skips or does not apply to. Neither those that say `skip` are among them, nor those of which an
+    /// error left it no result to score.
     #[serde(skip)]
     pub spared: u64,
     /// Those of them that sampling left out, its own or that of the scorer whose results it scores.
@@ -127,21 +129,24 @@ impl DecidedScorer {
         self.policy.can_fail(strict) || self.has_gates || (strict && self.has_deciding_assertions)
     }
 
-    /// Whether it is a gate of which no score fails a case: one of points, without a threshold, whose assertions have no say either.
+    /// Whether it is a gate of which no score fails a case: one of points, without a threshold, whose assertions have
+    /// no say either.
     pub fn lets_every_score_pass(&self) -> bool {
         let is_gate = self.policy.severity() == Severity::Gate;
         is_gate && self.policy.threshold().is_none() && !self.has_deciding_assertions
     }
 
-    /// Of how many cases it decided none; `None` if it decided one, if there was none, or if sampling may be why: it switches the
-    /// scorer off, or left out cases of which some may be those that the scorer is for, as the few that it let through are not.
+    /// Of how many cases it decided none; `None` if it decided one, if there was none, or if sampling may be why: it
+    /// switches the scorer off, or left out cases of which some may be those that the scorer is for, as the few that it
+    /// let through are not.
     pub fn idle_of(&self) -> Option<u64> {
         let by_sampling = self.is_off || (self.left_out > 0 && self.let_through < MANY);
         (self.decided == 0 && self.spared > 0 && !by_sampling).then_some(self.spared)
     }
 
-    /// What is said of a scorer that can fail a case and decided none, even if sampling may be why: `switched off by sampling`, or
-    /// `decided none of 40 cases, 38 of them left out by sampling`. `None` if it decided one, if there was none, or if it can fail none.
+    /// What is said of a scorer that can fail a case and decided none, even if sampling may be why:
+    /// `switched off by sampling`, or `decided none of 40 cases, 38 of them left out by sampling`. `None` if it decided
+    /// one, if there was none, or if it can fail none.
     pub fn idle_in_words(&self) -> Option<String> {
         if !self.can_fail(false) || self.decided > 0 || self.spared == 0 {
             return None;
@@ -184,8 +189,9 @@ pub struct ShownCase<'a> {
     decides: bool,
 }
 
-/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip`, `error` and `against`; what a case
-/// does not have of `nodeId`, `skip` and `error` is left out. `verdict` is `null` if the case passed and no scorer can fail one.
+/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip`, `error` and `against`; what a
+/// case does not have of `nodeId`, `skip` and `error` is left out. `verdict` is `null` if the case passed and no scorer
+/// can fail one.
 impl Serialize for ShownCase<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

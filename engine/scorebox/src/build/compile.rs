@@ -1,7 +1,8 @@
-//! Compiles a scorer with its language's own compiler and makes a component of it; what each compiler is told is in the files
-//! of `compile/`. Crates of Rust are built by `guest`, which knows cargo.
+//! Compiles a scorer with its language's own compiler and makes a component of it; what each compiler is told is in the
+//! files of `compile/`. Crates of Rust are built by `guest`, which knows cargo.
 //!
-//! Sources are compiled from inside their folder, with names relative to it, so that the bytes do not depend on where it is.
+//! Sources are compiled from inside their folder, with names relative to it, so that the bytes do not depend on where
+//! it is.
 
 mod assemblyscript;
 mod c;
@@ -30,7 +31,8 @@ struct Job<'j> {
     output: ToolOutput,
 }
 
-/// Compiles `source` and makes a component of the module. `announce` is given the compiler's own version before it runs.
+/// Compiles `source` and makes a component of the module. `announce` is given the compiler's own version before it
+/// runs.
 ///
 /// # Errors
 /// [`BuildError::NoTool`] or [`BuildError::OldTool`] if the compiler is not there or is too old,

@@ -33,8 +33,8 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
-/// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each. Components of the `last` build are
-/// kept where neither sources nor compiler have changed: the same ones give the same bytes.
+/// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each. Components of the `last` build
+/// are kept where neither sources nor compiler have changed: the same ones give the same bytes.
 ///
 /// # Errors
 /// If one of them does not build, or its sources change while it is built.

@@ -73,8 +73,8 @@ impl BuiltComponent {
 /// Asks a component what it is; the error is for the author.
 pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
 
-/// Builds the crate in `folder`: where others are built too, if there is such a place and the crate depends on no other one of
-/// its workspace; else where cargo builds it.
+/// Builds the crate in `folder`: where others are built too, if there is such a place and the crate depends on no other
+/// one of its workspace; else where cargo builds it.
 ///
 /// A crate that uses the SDK is built twice. First as a component that can only describe itself, to
 /// which `describe` puts the question; then with the answer's schema as a constant, so that nothing
@@ -217,10 +217,10 @@ impl Step<'_> {
 
 /// The compiler's flags, separated as cargo wants them.
 ///
-/// Paths are remapped only in the component that is kept: what is wrong with a crate is wrong in the
-/// one that describes itself too, and its author wants to open the files that the compiler names.
-/// Where crates are built side by side, the flags are the same for all of them, or cargo would compile what they have in common
-/// again: the wrapper adds those of a crate's own folders.
+/// Paths are remapped only in the component that is kept: what is wrong with a crate is wrong in the one that describes
+/// itself too, and its author wants to open the files that the compiler names. Where crates are built side by side, the
+/// flags are the same for all of them, or cargo would compile what they have in common again: the wrapper adds those of
+/// a crate's own folders.
 fn flags(
     package: &Package,
     toolchain: &Toolchain,

@@ -95,8 +95,8 @@ impl Source {
     /// Finds out what a folder or a file is.
     ///
     /// # Errors
-    /// [`BuildError::NoSource`] if there is nothing of this path; [`BuildError::UnknownSource`] if it is nothing that is
-    /// built; [`BuildError::SeveralRoots`] if it is not known which file comes first.
+    /// [`BuildError::NoSource`] if there is nothing of this path; [`BuildError::UnknownSource`] if it is nothing that
+    /// is built; [`BuildError::SeveralRoots`] if it is not known which file comes first.
     pub fn find(path: &Path) -> Result<Source, BuildError> {
         match fs::metadata(path) {
             Err(_) => Err(BuildError::NoSource(path.to_owned())),

@@ -1,6 +1,6 @@
-//! A linked module made smaller, without a change of what it computes: numbers in as few bytes as they need,
-//! functions of equal code kept once, calls that only lead to another call sent there at once, and without
-//! what frees a score. Leaves data as it is, and does not optimize inside a function; the compiler did. `functions` reads the module.
+//! A linked module made smaller, without a change of what it computes: numbers in as few bytes as they need, functions
+//! of equal code kept once, calls that only lead to another call sent there at once, and without what frees a score.
+//! Leaves data as it is, and does not optimize inside a function; the compiler did. `functions` reads the module.
 
 mod functions;
 

@@ -1,5 +1,5 @@
-//! The manifest of a gallery: which components there are, what each was built from and what it says about itself, and where
-//! their files are. Builds nothing.
+//! The manifest of a gallery: which components there are, what each was built from and what it says about itself, and
+//! where their files are. Builds nothing.
 
 use std::{
     fs,

@@ -1,7 +1,7 @@
 //! The file that cargo builds a crate's module to, and what was built there last. Compiles nothing.
 //!
-//! All crates whose libraries have one name build to one file of a target folder, and so does one crate with another compiler or
-//! another Cargo.lock; but cargo remembers for each of them that its module is there, whichever is.
+//! All crates whose libraries have one name build to one file of a target folder, and so does one crate with another
+//! compiler or another Cargo.lock; but cargo remembers for each of them that its module is there, whichever is.
 
 use std::{
     fs,
@@ -26,7 +26,8 @@ impl ModulePlace {
         ModulePlace { folder, file: format!("{}.wasm", package.library_file()) }
     }
 
-    /// Has cargo make the module again, unless what is here was made of `origin` too. It does so for a module that is missing.
+    /// Has cargo make the module again, unless what is here was made of `origin` too. It does so for a module that is
+    /// missing.
     pub(super) fn claim(&self, origin: Digest) -> Result<(), BuildError> {
         let note = self.folder.join(format!("{}.origin", self.file));
         let origin = origin.to_string();

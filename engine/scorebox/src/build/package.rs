@@ -189,8 +189,8 @@ impl Package {
     }
 }
 
-/// The packages that the crate of a Cargo.toml is compiled from, with the features that it turns on itself, and those that
-/// run while it is compiled.
+/// The packages that the crate of a Cargo.toml is compiled from, with the features that it turns on itself, and those
+/// that run while it is compiled.
 pub(super) fn compiled_packages(manifest: &Path) -> Result<Packages, BuildError> {
     let mut cargo = cargo();
     cargo
@@ -200,7 +200,8 @@ pub(super) fn compiled_packages(manifest: &Path) -> Result<Packages, BuildError>
     Ok(packages_of_tree(&String::from_utf8_lossy(&run(cargo, ToolOutput::Captured)?)))
 }
 
-/// The packages in cargo's lines: `name vVERSION`, and behind that in brackets where it is from, unless from the usual registry.
+/// The packages in cargo's lines: `name vVERSION`, and behind that in brackets where it is from, unless from the usual
+/// registry.
 fn packages_of_tree(tree: &str) -> Packages {
     let package = |line: &str| {
         let mut words = line.split(' ');

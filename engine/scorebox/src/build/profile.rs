@@ -1,4 +1,5 @@
-//! How guests are compiled: the settings of cargo's profiles and the compiler's flags that are the same for all of them. Compiles nothing.
+//! How guests are compiled: the settings of cargo's profiles and the compiler's flags that are the same for all of
+//! them. Compiles nothing.
 
 /// The profile that guests are built with, passed to cargo so that no author needs to write it.
 pub(super) const PROFILE: &str = "scorebox-guest";
@@ -20,8 +21,9 @@ pub(super) const SETTINGS_OF_BOTH: [&str; 4] = [
 pub(super) const SETTINGS: [&str; 3] = ["opt-level=3", "lto=true", "codegen-units=1"];
 /// What is set for the one that only describes itself.
 pub(super) const DESCRIBING_SETTINGS: [&str; 2] = ["opt-level=1", "lto=\"off\""];
-/// Packages that are compiled to be small, if a guest has them. This one writes floats, and has tables of 16 KB if it is to be quick.
-/// For others it does not pay: what such a package and another one both use is then in the component twice.
+/// Packages that are compiled to be small, if a guest has them. This one writes floats, and has tables of 16 KB if it
+/// is to be quick. For others it does not pay: what such a package and another one both use is then in the component
+/// twice.
 const SMALL_PACKAGES: [&str; 1] = ["zmij"];
 /// Has crates that need random numbers ask the SDK for them.
 pub(super) const GETRANDOM: &str = "--cfg=getrandom_backend=\"custom\"";

@@ -1,5 +1,6 @@
-//! Stands between cargo and rustc when a crate outside a gallery is compiled: takes out of the compiler's arguments what
-//! depends on the folders that its sources are in. It is this program, started again by cargo; it compiles nothing itself.
+//! Stands between cargo and rustc when a crate outside a gallery is compiled: takes out of the compiler's arguments
+//! what depends on the folders that its sources are in. It is this program, started again by cargo; it compiles nothing
+//! itself.
 
 use std::{
     env,
@@ -17,8 +18,8 @@ use super::package::Package;
 
 /// The variable that asks a program to stand between cargo and rustc. Its value says where sources are.
 const ASKED: &str = "SCOREBOX_RUSTC_WRAPPER";
-/// An argument that only cargo is to see: it takes two crates of one name in two folders for two, whatever their paths in their
-/// workspaces are.
+/// An argument that only cargo is to see: it takes two crates of one name in two folders for two, whatever their paths
+/// in their workspaces are.
 pub(super) const FOLDER_CFG: &str = "--cfg=scorebox_folder=";
 /// The exit code if rustc cannot be started.
 const NO_RUSTC: i32 = 101;
@@ -103,9 +104,9 @@ impl Compiled<'_> {
     }
 }
 
-/// Makes a program able to stand between cargo and rustc, which [`SharedBuilds`](super::SharedBuilds) needs: it must be one of the
-/// first things that `main` calls. Returns at once, except in the process that cargo has started in front of rustc: that
-/// one becomes rustc, or ends as it does.
+/// Makes a program able to stand between cargo and rustc, which [`SharedBuilds`](super::SharedBuilds) needs: it must be
+/// one of the first things that `main` calls. Returns at once, except in the process that cargo has started in front of
+/// rustc: that one becomes rustc, or ends as it does.
 pub fn become_rustc_if_asked() {
     let Some(asked) = env::var_os(ASKED) else { return };
     let mut words = env::args_os().skip(1);

@@ -40,9 +40,9 @@ struct Locked {
 
 /// The packages that a component is compiled from, each as `name version`.
 ///
-/// Cargo.lock says more than that: what a package needs with the features that any crate of the workspace turns on, on any
-/// machine. Cargo alone knows what is compiled, so it is asked when a component is built, and the manifest of the gallery
-/// keeps the answer, as one text.
+/// Cargo.lock says more than that: what a package needs with the features that any crate of the workspace turns on, on
+/// any machine. Cargo alone knows what is compiled, so it is asked when a component is built, and the manifest of the
+/// gallery keeps the answer, as one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Packages(BTreeSet<String>);
@@ -85,9 +85,9 @@ impl From<Packages> for String {
     }
 }
 
-/// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the
-/// nearest folder above with a Cargo.lock; crates and the contract count if they are part of that. Of what Cargo.lock
-/// names, the packages in `compiled` count: with the same manifests, they change only if the version of one of them does.
+/// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the nearest folder above
+/// with a Cargo.lock; crates and the contract count if they are part of that. Of what Cargo.lock names, the packages in
+/// `compiled` count: with the same manifests, they change only if the version of one of them does.
 ///
 /// # Errors
 /// If a file cannot be read; [`BuildError::NoLock`]; or Cargo.lock does not list the crate.
@@ -180,8 +180,8 @@ impl Sources {
     }
 }
 
-/// What is set for compiling a guest: what all guests are compiled with, and what the workspace's manifest sets in their
-/// profiles, for all packages and for those that are compiled. What is set for build scripts decides no byte.
+/// What is set for compiling a guest: what all guests are compiled with, and what the workspace's manifest sets in
+/// their profiles, for all packages and for those that are compiled. What is set for build scripts decides no byte.
 fn profile_settings(root: &Table, compiled: &Packages) -> Vec<String> {
     let profiles = root.get("profile").and_then(Value::as_table);
     let mut settings = profile::settings(|name| compiled.may_have(name));

@@ -1,5 +1,5 @@
-//! Runs the tools of other languages: which program it is, whether it is new enough, and what it says. Installs nothing, and
-//! knows no language.
+//! Runs the tools of other languages: which program it is, whether it is new enough, and what it says. Installs
+//! nothing, and knows no language.
 
 use std::{
     fmt,

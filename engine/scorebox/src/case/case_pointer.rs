@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{contract::Field, suggest::closest};
 
-/// A JSON Pointer (RFC 6901) whose first part is the output, or another part of a case that scorers can read, in any of its spellings:
-/// `/output/summary`, `/trace/0/content`, `/expected`. So may be a count in `/usage`.
+/// A JSON Pointer (RFC 6901) whose first part is the output, or another part of a case that scorers can read, in any of
+/// its spellings: `/output/summary`, `/trace/0/content`, `/expected`. So may be a count in `/usage`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CasePointer {
     key: Key,

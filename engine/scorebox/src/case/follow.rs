@@ -72,8 +72,8 @@ struct OneFile {
 }
 
 impl State {
-    /// Opens the file at the path if nothing else is known to be read, so that it is read even if it is renamed away before the
-    /// reading begins, for which scorers may have to be compiled first.
+    /// Opens the file at the path if nothing else is known to be read, so that it is read even if it is renamed away
+    /// before the reading begins, for which scorers may have to be compiled first.
     fn hold_first(&mut self, path: &Path) {
         let is_known = self.start.is_some()
             || self.first.is_some()
@@ -84,8 +84,8 @@ impl State {
         }
     }
 
-    /// Notes whether another file has the path by now. It is kept open, so that it is read even if it is renamed away in its
-    /// turn before its turn comes. Answers whether it was not noted before.
+    /// Notes whether another file has the path by now. It is kept open, so that it is read even if it is renamed away
+    /// in its turn before its turn comes. Answers whether it was not noted before.
     fn look_at(&mut self, path: &Path) -> bool {
         let newest = self.replacements.back().map(|waiting| waiting.identity);
         let start = self.start.as_ref().map(|start| start.identity);
@@ -132,8 +132,8 @@ impl Follow {
         Ok(Follow { path, quiet: QUIET, lost: found.lost, state, listener })
     }
 
-    /// Has `listener` called by the reader whenever it opens a file, and when another one gets the path, also if there is no
-    /// case yet: the position is to be stored then. An error ends the reading. Only the first listener is called.
+    /// Has `listener` called by the reader whenever it opens a file, and when another one gets the path, also if there
+    /// is no case yet: the position is to be stored then. An error ends the reading. Only the first listener is called.
     pub(crate) fn listen(&self, listener: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
         let _ = self.listener.0.set(Box::new(listener));
     }
@@ -171,8 +171,8 @@ impl Follow {
         self.position_in(identity, &bytes, 0, ordinal, waiting)
     }
 
-    /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None` if
-    /// that file was not read.
+    /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None`
+    /// if that file was not read.
     pub(crate) fn position(&self, ordinal: u64, line: u64, of_file: u64) -> Option<FollowPosition> {
         let mut state = self.lock();
         // The reader looks when it comes to the end of a file, which may take it longer than a rotation.
@@ -262,7 +262,8 @@ struct Open {
 }
 
 impl Open {
-    /// Whether what comes next is in another file: this one was truncated, or replaced and not written to for long enough.
+    /// Whether what comes next is in another file: this one was truncated, or replaced and not written to for long
+    /// enough.
     fn is_over(&mut self, follow: &Follow) -> io::Result<bool> {
         if self.file.metadata()?.len() < self.offset {
             return Ok(true);

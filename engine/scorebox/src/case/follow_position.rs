@@ -1,5 +1,5 @@
-//! Where the reading of a followed file is to continue: what is stored of it, and the files that it means, under whatever names
-//! they have by now. Reads no case.
+//! Where the reading of a followed file is to continue: what is stored of it, and the files that it means, under
+//! whatever names they have by now. Reads no case.
 
 use std::{
     fs::{self, File, Metadata},
@@ -87,8 +87,8 @@ impl FollowPosition {
         (1..=FollowPosition::VERSION).contains(&self.version)
     }
 
-    /// Whether it says where to continue although there is no run: none had begun when it was stored. Else the run was removed
-    /// since.
+    /// Whether it says where to continue although there is no run: none had begun when it was stored. Else the run was
+    /// removed since.
     pub fn holds_without_a_run(&self) -> bool {
         // Older versions do not say; after the first line there may have been a run.
         let is_before = match self.version {
@@ -271,7 +271,8 @@ fn opened(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The digest of the beginning of a file's first line, if that cannot change by what is still written; else that of nothing.
+/// The digest of the beginning of a file's first line, if that cannot change by what is still written; else that of
+/// nothing.
 pub(super) fn settled_head(bytes: &[u8]) -> Digest {
     let is_settled = bytes.len() >= HEAD_BYTES || bytes.contains(&b'\n');
     head(if is_settled { bytes } else { b"" })

@@ -1,4 +1,5 @@
-//! Data that gzip compressed, member by member, decompressed. Distinguishes an end that is missing from something behind it.
+//! Data that gzip compressed, member by member, decompressed. Distinguishes an end that is missing from something
+//! behind it.
 
 use std::io::{self, BufRead, Read};
 
@@ -7,8 +8,8 @@ use flate2::bufread::GzDecoder;
 /// The first byte of a member.
 const FIRST_BYTE: u8 = 0x1f;
 
-/// The content of all members of gzip data: reading it gives what was compressed, and an error if the end is missing or something
-/// stands behind it.
+/// The content of all members of gzip data: reading it gives what was compressed, and an error if the end is missing or
+/// something stands behind it.
 #[derive(Debug)]
 pub struct Gzip<R> {
     /// `None` after the last.

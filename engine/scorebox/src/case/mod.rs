@@ -8,18 +8,22 @@
 //! Source ──> decode (gz, zst) ──> lines (bounded) ──> line (slices) ──> checks ──> Case
 //! ```
 //!
-//! - `source`: where bytes come from; `decode`, `gzip`: decompressed; `lines`: line by line; `reader`: the whole way. `stop` ends it.
+//! - `source`: where bytes come from; `decode`, `gzip`: decompressed; `lines`: line by line; `reader`: the whole way.
+//!   `stop` ends it.
 //! - `follow`, `follow_position`: a file that grows, and where its reading continues.
-//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how it gets there;
-//!   `unmatched_rules`: mappings that find nothing.
+//! - `line`: a line's keys as slices, in the spellings of `key`, or where a `mapping` says; `pointer`, `members`: how
+//!   it gets there; `unmatched_rules`: mappings that find nothing.
 //! - `checks`, `depth`, `reasons`: what the values must be, and mean.
 //! - `row`: where a case is that is a row of a table.
-//! - `record`: the case; `builder`: one of single values; `case_pointer`: a value in it; `trace_context`: the trace that it belongs to.
-//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole source.
+//! - `record`: the case; `builder`: one of single values; `case_pointer`: a value in it; `trace_context`: the trace
+//!   that it belongs to.
+//! - `error`, `fault`, `excerpt`: what can be wrong with a line, where, and what it says; `source_error`: with a whole
+//!   source.
 //!
 //! The rules, in one place:
 //!
-//! - `output` is required and may be `null`, unless `error` says that the task failed. In every other key, `null` is the same as no key.
+//! - `output` is required and may be `null`, unless `error` says that the task failed. In every other key, `null` is
+//!   the same as no key.
 //! - Each key has spellings ([`Key::spellings`]): the first one that a line has wins. The others, and
 //!   all keys that no one knows, stay in the case ([`Case::other_json`]) and reach no scorer.
 //! - Values are checked to be JSON and otherwise left alone: any number, and strings with escapes of

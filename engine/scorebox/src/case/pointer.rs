@@ -64,7 +64,8 @@ impl Pointer {
         Pointer::follow(value.trim(), self.tokens.iter()).map_err(|fault| fault.reason)
     }
 
-    /// The value at the pointer in `value`, which is that of the member with which the pointer begins, if this is a spelling of `key`.
+    /// The value at the pointer in `value`, which is that of the member with which the pointer begins, if this is a
+    /// spelling of `key`.
     #[cfg(feature = "store")]
     pub(crate) fn find_in<'t>(
         &self,

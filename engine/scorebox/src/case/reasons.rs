@@ -6,8 +6,8 @@ use crate::cut::cut;
 /// The most bytes that are kept of why a task failed.
 pub const MAX_ERROR_BYTES: usize = 4096;
 
-/// Of a longer one, so many bytes are kept, which leaves room for the sign that it is cut: what is kept is kept whole when it is
-/// read again.
+/// Of a longer one, so many bytes are kept, which leaves room for the sign that it is cut: what is kept is kept whole
+/// when it is read again.
 const CUT_ERROR_BYTES: usize = MAX_ERROR_BYTES - 16;
 
 /// Texts that say that a case is not to be skipped, or that its task did not fail, in capitals or not.
@@ -22,8 +22,8 @@ pub(super) fn is_no(text: &str) -> bool {
     text.is_empty() || is_zero(text) || NO.iter().any(|no| text.eq_ignore_ascii_case(no))
 }
 
-/// Why the task failed: a text, the `message` of an object, or else the JSON that it is. What says nothing, no or zero says
-/// that it did not.
+/// Why the task failed: a text, the `message` of an object, or else the JSON that it is. What says nothing, no or zero
+/// says that it did not.
 pub(super) fn error(raw: &str) -> Option<Box<str>> {
     let text = string(raw);
     let is_none = match &text {

@@ -83,8 +83,8 @@ impl Case {
         })
     }
 
-    /// The case as one of those that a program hands over, at this place among them, from 0, which names it if it has no
-    /// id.
+    /// The case as one of those that a program hands over, at this place among them, from 0, which names it if it has
+    /// no id.
     #[cfg(feature = "store")]
     pub(crate) fn handed_over(mut self, ordinal: u64) -> Case {
         if self.raw(Key::Id).is_none() {
@@ -134,7 +134,8 @@ impl Case {
         self.attempt
     }
 
-    /// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged, as a case is whose task failed.
+    /// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged, as a case is whose
+    /// task failed.
     pub fn skip(&self) -> Option<&str> {
         self.skip.as_deref()
     }

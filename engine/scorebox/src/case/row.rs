@@ -9,8 +9,8 @@ use super::{
 const MARK: char = '\u{19}';
 
 /// How a line begins that was made of a row of a table, in a
-/// [`Source::reader_with_reasons`](super::Source::reader_with_reasons); `line` is where the row begins in its file, from 1, if the
-/// file has lines. Messages then name the row and the column in place of the line that was made of it.
+/// [`Source::reader_with_reasons`](super::Source::reader_with_reasons); `line` is where the row begins in its file,
+/// from 1, if the file has lines. Messages then name the row and the column in place of the line that was made of it.
 pub fn row_mark(line: Option<u64>) -> String {
     let line = line.map(|line| line.to_string()).unwrap_or_default();
     format!("{MARK}{line}{MARK}")

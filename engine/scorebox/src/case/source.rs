@@ -49,8 +49,9 @@ impl Source {
         Source { origin: Origin::Reader { name: name.into(), reader, gives_reasons: false } }
     }
 
-    /// Whatever `reader` makes of something that has no lines itself: a line that begins with [`NO_CASE`] says why there is no
-    /// case in its place, and one that begins with a [`row_mark`](super::row_mark) was made of a row of a table.
+    /// Whatever `reader` makes of something that has no lines itself: a line that begins with [`NO_CASE`] says why
+    /// there is no case in its place, and one that begins with a [`row_mark`](super::row_mark) was made of a row of a
+    /// table.
     pub fn reader_with_reasons(name: impl Into<String>, reader: Box<dyn Read + Send>) -> Source {
         Source { origin: Origin::Reader { name: name.into(), reader, gives_reasons: true } }
     }

@@ -185,8 +185,8 @@ impl SourceError {
     }
 }
 
-/// What is put before the words of a failed reading: nothing before those of a reader of another format, which say themselves what is
-/// wrong, and where.
+/// What is put before the words of a failed reading: nothing before those of a reader of another format, which say
+/// themselves what is wrong, and where.
 fn what_failed(line: u64, error: &io::Error) -> String {
     match (error.kind(), line) {
         (io::ErrorKind::InvalidData, _) => String::new(),

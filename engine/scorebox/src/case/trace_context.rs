@@ -19,8 +19,8 @@ pub struct TraceContext {
 
 impl Case {
     /// The trace that the case belongs to, if it names one: `traceId` and `spanId` (or `trace_id`, `span_id`), or
-    /// `traceparent`, as its own keys or those of its metadata, or the first id in its trace, which has no span then. No
-    /// scorer is given this.
+    /// `traceparent`, as its own keys or those of its metadata, or the first id in its trace, which has no span then.
+    /// No scorer is given this.
     pub fn trace_context(&self) -> Option<TraceContext> {
         [self.other_json(), self.raw(Key::Metadata)]
             .into_iter()

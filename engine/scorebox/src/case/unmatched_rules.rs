@@ -1,4 +1,5 @@
-//! Which rules of a mapping have found nothing in any case so far, and what was probably meant. Applies no rule; `line` does.
+//! Which rules of a mapping have found nothing in any case so far, and what was probably meant. Applies no rule; `line`
+//! does.
 
 use std::{
     fmt,
@@ -135,7 +136,8 @@ impl fmt::Debug for UnmatchedRules {
     }
 }
 
-/// Where a pointer ends in a line before its own end: how many of its parts lead to a value, and that value. `None` if all do.
+/// Where a pointer ends in a line before its own end: how many of its parts lead to a value, and that value. `None` if
+/// all do.
 fn end_of<'t>(pointer: &Pointer, line: &'t str) -> Option<(usize, &'t str)> {
     let mut value = line.trim_ascii();
     for (at, token) in pointer.tokens().iter().enumerate() {

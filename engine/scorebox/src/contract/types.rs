@@ -42,8 +42,8 @@ pub struct Repeat {
 pub struct ScorerInput<'a> {
     /// What the task produced, as JSON.
     pub output: &'a str,
-    /// The optional parts, as JSON. [`Field::Latency`] and [`Field::Usage`] reach a scorer as the numbers below, whatever
-    /// stands here.
+    /// The optional parts, as JSON. [`Field::Latency`] and [`Field::Usage`] reach a scorer as the numbers below,
+    /// whatever stands here.
     pub parts: Parts<&'a str>,
     /// How long the task took, in milliseconds; finite, 0 or more.
     pub latency_ms: Option<f64>,

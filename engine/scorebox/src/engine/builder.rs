@@ -17,8 +17,8 @@ const SLOTS_FOR_EACH_JOB: usize = 8;
 /// The most sandboxes that are kept for scorers that do not wait.
 const MAX_WARM_SLOTS: usize = 256;
 
-/// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, no judges, and the
-/// memory budget of [`SandboxOptions`].
+/// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, no judges, and
+/// the memory budget of [`SandboxOptions`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct EngineBuilder {

@@ -21,8 +21,8 @@ const DEFAULT_CASES: usize = 10_000;
 /// Bytes of the cases that wait, unless something else is said: 64 MiB.
 const DEFAULT_BYTES: usize = 64 << 20;
 
-/// Live scoring that is being set up. By default 10 000 cases of 64 MiB together may wait; when the queue is full, the one
-/// that waited longest is dropped.
+/// Live scoring that is being set up. By default 10 000 cases of 64 MiB together may wait; when the queue is full, the
+/// one that waited longest is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct LiveBuilder {
@@ -66,8 +66,8 @@ impl LiveBuilder {
         LiveBuilder { when_full, ..self }
     }
 
-    /// What happens at a case that the run does not take, because its id is taken: it is passed over, unless this says that
-    /// the scoring ends there.
+    /// What happens at a case that the run does not take, because its id is taken: it is passed over, unless this says
+    /// that the scoring ends there.
     pub fn on_bad_case(self, on_bad_case: OnBadCase) -> LiveBuilder {
         LiveBuilder { on_bad_case, ..self }
     }
@@ -83,8 +83,8 @@ impl LiveBuilder {
         self
     }
 
-    /// Begins. Scores are computed on the runtime on which this is called; the run, if it is stored, begins with its first
-    /// case.
+    /// Begins. Scores are computed on the runtime on which this is called; the run, if it is stored, begins with its
+    /// first case.
     ///
     /// # Errors
     /// If the database cannot be opened, or has a run of this id.
@@ -146,8 +146,8 @@ impl Drop for Closing {
 
 /// Live scoring that is under way. It may be called from many threads.
 ///
-/// [`shutdown`](Live::shutdown) scores all that was accepted. If it is dropped without, no more is accepted, and what was is
-/// still scored while the runtime lives.
+/// [`shutdown`](Live::shutdown) scores all that was accepted. If it is dropped without, no more is accepted, and what
+/// was is still scored while the runtime lives.
 #[derive(Debug)]
 pub struct Live {
     queue: Arc<CaseQueue>,
@@ -159,15 +159,15 @@ pub struct Live {
 }
 
 impl Live {
-    /// Hands over a case to be scored, and returns at once; answers whether it was accepted. Nothing that goes wrong with
-    /// the scoring reaches the caller: it is in rows, [`counts`](Live::counts) and the answer of
+    /// Hands over a case to be scored, and returns at once; answers whether it was accepted. Nothing that goes wrong
+    /// with the scoring reaches the caller: it is in rows, [`counts`](Live::counts) and the answer of
     /// [`shutdown`](Live::shutdown). Only with [`WhenFull::Wait`] it waits, if the queue is full.
     pub fn score_live(&self, case: Case) -> bool {
         self.queue.put(case, self.when_full)
     }
 
-    /// Leaves a place among the cases empty, because what came there was no case: a case without an id is called by its place,
-    /// as it is in a file.
+    /// Leaves a place among the cases empty, because what came there was no case: a case without an id is called by its
+    /// place, as it is in a file.
     pub fn leave_empty(&self) {
         self.queue.leave_empty();
     }
@@ -193,16 +193,16 @@ impl Live {
         self.control.progress()
     }
 
-    /// Waits until all cases that were accepted before have their rows, stored if there is a database. Answers false if the
-    /// scoring ended before that; [`shutdown`](Live::shutdown) says why.
+    /// Waits until all cases that were accepted before have their rows, stored if there is a database. Answers false if
+    /// the scoring ended before that; [`shutdown`](Live::shutdown) says why.
     pub async fn flush(&self) -> bool {
         let all = self.queue.next_ordinal();
         let mut is_done = self.is_done.clone();
         is_done.wait_for(|done| *done >= all).await.is_ok()
     }
 
-    /// Ends the scoring for this reason: accepts no more, and drops the cases that wait. What is computed at the moment is
-    /// finished, and stored if there is a database.
+    /// Ends the scoring for this reason: accepts no more, and drops the cases that wait. What is computed at the moment
+    /// is finished, and stored if there is a database.
     pub fn stop(&self, reason: Stop) {
         self.control.stop(reason);
         // What waits for a case sees that none comes.
@@ -215,8 +215,8 @@ impl Live {
         self.running.abort();
     }
 
-    /// Accepts no more, scores all that was accepted, and ends the run; `None` if there was no case, or if the scoring was
-    /// stopped before the first.
+    /// Accepts no more, scores all that was accepted, and ends the run; `None` if there was no case, or if the scoring
+    /// was stopped before the first.
     ///
     /// # Errors
     /// As [`run()`](crate::run::run).

@@ -1,5 +1,5 @@
-//! A suite that is loaded once and scores cases that a program has in memory: some at a time and with the answer in hand, or
-//! live, beside the program. Adds nothing to what a run does.
+//! A suite that is loaded once and scores cases that a program has in memory: some at a time and with the answer in
+//! hand, or live, beside the program. Adds nothing to what a run does.
 
 use std::{
     collections::BTreeMap,
@@ -48,11 +48,11 @@ impl LoadedSuite {
         LoadedSuite { database: Some(database.into()), ..self }
     }
 
-    /// Scores these cases with all scorers, as many at once as there are jobs, and waits for all. An error of one scorer is
-    /// no error of the others.
+    /// Scores these cases with all scorers, as many at once as there are jobs, and waits for all. An error of one
+    /// scorer is no error of the others.
     ///
-    /// A case without an id is named by its place, `case-1` for the first. If the scores are stored, an id that comes twice
-    /// names the first case, and the second is refused.
+    /// A case without an id is named by its place, `case-1` for the first. If the scores are stored, an id that comes
+    /// twice names the first case, and the second is refused.
     ///
     /// # Errors
     /// If the database cannot store the scores. What was stored stays.

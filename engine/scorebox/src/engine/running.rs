@@ -108,9 +108,9 @@ impl RunBuilder {
 /// A run that is under way.
 ///
 /// It waits while its events are not read: either read them, or [`end`](Run::end) it. If it is dropped, it ends as if
-/// interrupted: what is in flight is finished, and what is stored stays and can be resumed. That takes a moment. If
-/// its runtime is dropped, it ends in the same way, and the runtime waits for that; `Runtime::shutdown_background` does not, and may
-/// leave the run marked as running.
+/// interrupted: what is in flight is finished, and what is stored stays and can be resumed. That takes a moment. If its
+/// runtime is dropped, it ends in the same way, and the runtime waits for that; `Runtime::shutdown_background` does
+/// not, and may leave the run marked as running.
 #[derive(Debug)]
 pub struct Run {
     events: EventStream,

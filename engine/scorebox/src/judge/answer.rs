@@ -11,14 +11,15 @@ pub struct Answer {
     pub reply: Reply,
     /// The model that answered, as its provider names it.
     pub model: String,
-    /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask counts
-    /// that too.
+    /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask
+    /// counts that too.
     pub usage: TokenUsage,
-    /// What that cost in US dollars, as far as the provider says so itself; otherwise the judge's price says. Of a provider that tried
-    /// more than once: what those attempts cost of which it is known. Of the tokens it leaves out what is not known of all of them.
+    /// What that cost in US dollars, as far as the provider says so itself; otherwise the judge's price says. Of a
+    /// provider that tried more than once: what those attempts cost of which it is known. Of the tokens it leaves out
+    /// what is not known of all of them.
     pub cost_usd: Option<f64>,
-    /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it that
-    /// failed.
+    /// Whether more than that may have been consumed, and nobody says how much: by the answer, or by attempts before it
+    /// that failed.
     pub is_uncounted: bool,
     /// From the first attempt to the answer, waiting between attempts included, waiting for a place not.
     pub latency: Duration,
@@ -102,7 +103,8 @@ pub struct TokenUsage {
 /// The most tokens of one answer that count as stated: a database holds no larger number.
 pub(crate) const MAX_TOKENS: u64 = i64::MAX as u64;
 
-/// The most that one answer can cost, in US dollars. More counts as not stated: sums of it would say nothing of the others.
+/// The most that one answer can cost, in US dollars. More counts as not stated: sums of it would say nothing of the
+/// others.
 pub const MAX_COST_USD: f64 = 1e9;
 
 impl TokenUsage {

@@ -1,5 +1,5 @@
-//! A scorer's access to a judge or a jury: which one, which models, within which budget and time. Makes calls of what the
-//! scorer asks.
+//! A scorer's access to a judge or a jury: which one, which models, within which budget and time. Makes calls of what
+//! the scorer asks.
 
 use std::{slice, sync::Arc, time::Duration};
 
@@ -91,7 +91,8 @@ impl Asker {
         self.choice.jury.as_ref()
     }
 
-    /// The access of each juror, which share its budget; none if there is no jury. Those of one sample are next to each other.
+    /// The access of each juror, which share its budget; none if there is no jury. Those of one sample are next to each
+    /// other.
     pub(crate) fn jurors(&self) -> Vec<(Seat, Asker)> {
         let Some(jury) = self.jury() else { return Vec::new() };
         let members = self.choice.members().into_iter().filter_map(|choice| {
@@ -170,7 +171,8 @@ impl Asker {
         self.judges.answer(self.choice.name(), call, behalf).await
     }
 
-    /// Whether a scorer may name this model for texts or, if not `is_text`, for vectors; of a jury, to all of its members.
+    /// Whether a scorer may name this model for texts or, if not `is_text`, for vectors; of a jury, to all of its
+    /// members.
     ///
     /// # Errors
     /// It may not.

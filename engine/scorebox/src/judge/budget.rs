@@ -51,8 +51,8 @@ impl Used {
 pub(super) enum Beyond {
     /// Nothing.
     Nothing,
-    /// Attempts that failed and do not say what they took: for each question they are taken to have cost as much as the dearest one
-    /// so far.
+    /// Attempts that failed and do not say what they took: for each question they are taken to have cost as much as the
+    /// dearest one so far.
     Unanswered,
     /// Something, and nobody knows how much: no money is spent from here on, if there is a budget of it.
     Unknown,
@@ -146,8 +146,8 @@ impl Meter {
         self.lock().consumed
     }
 
-    /// Counts a call of this size that is about to be sent. `false`, and nothing is counted, if those under way might spend the
-    /// rest, or have spent it and may still add to that: then wait until one has ended, and try again.
+    /// Counts a call of this size that is about to be sent. `false`, and nothing is counted, if those under way might
+    /// spend the rest, or have spent it and may still add to that: then wait until one has ended, and try again.
     ///
     /// The first call is under way alone, since nobody knows before what calls cost.
     ///

@@ -77,8 +77,8 @@ impl Class {
         self.dearest_usd.max(self.dearest_usd_per_byte * bytes as f64)
     }
 
-    /// How many may be under way at once: each that has ended makes room for two more, since the first may have been cheap by
-    /// chance.
+    /// How many may be under way at once: each that has ended makes room for two more, since the first may have been
+    /// cheap by chance.
     fn most(&self) -> usize {
         1 + 2 * self.paid + usize::from(self.has_failed)
     }
@@ -90,8 +90,8 @@ impl Expected {
         self.under_way == 0
     }
 
-    /// Whether one more call is within what is left of a budget, if it and those under way cost as much as the dearest ones like
-    /// them.
+    /// Whether one more call is within what is left of a budget, if it and those under way cost as much as the dearest
+    /// ones like them.
     pub(super) fn has_room(&self, size: &Size, left_usd: f64) -> bool {
         if self.is_idle() {
             return true;
@@ -111,8 +111,8 @@ impl Expected {
         under_way + self.usd(self.class(size), size.bytes) <= left_usd
     }
 
-    /// What a call of this class is expected to cost: as much as those of its class, or, if none of them has ended, those of the
-    /// closest smaller size of its kind by their bytes, or else those of a larger one.
+    /// What a call of this class is expected to cost: as much as those of its class, or, if none of them has ended,
+    /// those of the closest smaller size of its kind by their bytes, or else those of a larger one.
     fn usd(&self, (whom, class): (u64, u32), bytes: u64) -> f64 {
         let known = |(_, class): &(_, &Class)| class.paid > 0;
         let smaller = self.classes.range((whom, 0)..=(whom, class)).rev().find(known);
@@ -175,8 +175,8 @@ impl Expected {
 mod tests {
     use super::*;
 
-    /// Asks calls of these bytes, so many at once, until the budget is spent; what is spent, and the most that were under way. The
-    /// oldest call ends first, and costs what `cost` says.
+    /// Asks calls of these bytes, so many at once, until the budget is spent; what is spent, and the most that were
+    /// under way. The oldest call ends first, and costs what `cost` says.
     fn spent(
         calls: impl IntoIterator<Item = u64>,
         at_once: usize,

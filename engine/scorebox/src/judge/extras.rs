@@ -1,5 +1,5 @@
-//! What a user has sent to a judge's server beside what the protocol needs: which members and headers these may be. Sends
-//! nothing.
+//! What a user has sent to a judge's server beside what the protocol needs: which members and headers these may be.
+//! Sends nothing.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! What decides the answers of a judge or a jury, as it is stored, so that scores can be computed again. Sends no question.
+//! What decides the answers of a judge or a jury, as it is stored, so that scores can be computed again. Sends no
+//! question.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -82,8 +83,8 @@ impl JudgeIdentity {
         Some(JudgeIdentity { jury, ..first })
     }
 
-    /// Whether both ask the same models of the same provider, in the same way. Two names for one judge make no difference, except
-    /// on a jury, which says of each score who gave it.
+    /// Whether both ask the same models of the same provider, in the same way. Two names for one judge make no
+    /// difference, except on a jury, which says of each score who gave it.
     pub fn answers_like(&self, other: &JudgeIdentity) -> bool {
         *self == JudgeIdentity { name: self.name.clone(), ..other.clone() }
     }

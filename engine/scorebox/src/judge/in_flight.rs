@@ -1,4 +1,5 @@
-//! Calls that are asked at this moment: callers with the same question wait for the same answer. Sends no question itself.
+//! Calls that are asked at this moment: callers with the same question wait for the same answer. Sends no question
+//! itself.
 
 use std::{
     collections::HashMap,
@@ -24,8 +25,8 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether a caller that waited for it may get its own answer: with its own budget, from its own judge, in more time, or
-    /// because nobody stopped it.
+    /// Whether a caller that waited for it may get its own answer: with its own budget, from its own judge, in more
+    /// time, or because nobody stopped it.
     pub(super) fn is_of_another(&self, judge: &str, within: Duration) -> bool {
         let Err(error) = &self.outcome else { return false };
         match error.kind {

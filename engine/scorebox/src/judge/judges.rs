@@ -101,7 +101,8 @@ pub(super) struct Shared {
     pub(super) meter: Option<Meter>,
     pub(super) in_flight: InFlight,
     pub(super) counts: Counts,
-    /// Recordings from before this moment do not count while they are refreshed, nor do those from a clock that is ahead.
+    /// Recordings from before this moment do not count while they are refreshed, nor do those from a clock that is
+    /// ahead.
     pub(super) began_at_ms: i64,
 }
 
@@ -257,8 +258,8 @@ impl Judges {
         Ok(Asked { recording: recording?, is_recorded: !is_asked_now })
     }
 
-    /// The answer of a judge that is a file of recordings: that of the file, whatever else is recorded. One that it does not
-    /// have may be replayed where no judge is asked anyway.
+    /// The answer of a judge that is a file of recordings: that of the file, whatever else is recorded. One that it
+    /// does not have may be replayed where no judge is asked anyway.
     async fn of_file(
         &self,
         name: &str,
@@ -282,7 +283,8 @@ impl Judges {
         Ok(recording)
     }
 
-    /// What is answered to a call now, which is asked once, however many ask it at this moment; and whether this one did.
+    /// What is answered to a call now, which is asked once, however many ask it at this moment; and whether this one
+    /// did.
     async fn asked_once(
         &self,
         name: &str,
@@ -448,8 +450,8 @@ fn recording_of(call: &Call, answer: Answer, cost_usd: Option<f64>) -> Recording
     }
 }
 
-/// What was paid, in US dollars: by the judge's price, or else what the provider says. A gateway that says 0 because the
-/// model's own server is paid elsewhere does not lift a budget.
+/// What was paid, in US dollars: by the judge's price, or else what the provider says. A gateway that says 0 because
+/// the model's own server is paid elsewhere does not lift a budget.
 fn cost(stated: Option<f64>, usage: TokenUsage, settings: &JudgeSettings) -> Option<f64> {
     let is_credible = |cost: &f64| (0.0..=MAX_COST_USD).contains(cost);
     let priced = settings.price.and_then(|price| price.of(usage));

@@ -120,8 +120,8 @@ fn mean(scores: &[f64]) -> Option<f64> {
     Some(mean.clamp(least, most))
 }
 
-/// The sum, and what its roundings lost (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
-/// ZAMM 54, 1974).
+/// The sum, and what its roundings lost (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
+/// Summen", ZAMM 54, 1974).
 fn sum(scores: &[f64]) -> (f64, f64) {
     scores.iter().fold((0.0, 0.0), |(sum, lost), score| {
         let next: f64 = sum + score;

@@ -20,8 +20,8 @@ pub(super) struct Permit<'a> {
 }
 
 impl<'a> Permit<'a> {
-    /// Waits for a place first, so that the budgets are asked about as few calls as are sent at the same moment, and then until
-    /// there is room in all of them.
+    /// Waits for a place first, so that the budgets are asked about as few calls as are sent at the same moment, and
+    /// then until there is room in all of them.
     ///
     /// # Errors
     /// A budget is spent, or `stop` is ordered.

@@ -18,11 +18,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Who answers questions: a server, a program, a file of recordings.
 ///
-/// It keeps its own limits of concurrency and rate, tries again where that helps, and ends what takes too long. Dropping
-/// the future ends the call.
+/// It keeps its own limits of concurrency and rate, tries again where that helps, and ends what takes too long.
+/// Dropping the future ends the call.
 ///
-/// The crate `scorebox-judges` has providers for servers and programs. A program can bring its own, such as a model that it
-/// runs itself:
+/// The crate `scorebox-judges` has providers for servers and programs. A program can bring its own, such as a model
+/// that it runs itself:
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -76,17 +76,17 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// }
 /// ```
 pub trait Provider: fmt::Debug + Send + Sync {
-    /// Asks once, as far as the caller sees. The answer may take `within` from when the question is first sent; waiting for
-    /// a place before that does not count.
+    /// Asks once, as far as the caller sees. The answer may take `within` from when the question is first sent; waiting
+    /// for a place before that does not count.
     fn ask<'a>(
         &'a self,
         question: &'a Question,
         within: Duration,
     ) -> BoxFuture<'a, Result<Answer, AskError>>;
 
-    /// The same, for a caller that may want it no more: once `stop` is ordered, no attempt begins, and the call ends with
-    /// [`AskErrorKind::Stopped`]. An attempt that was begun is waited for. Unless a provider says otherwise, its calls are waited for
-    /// whatever they wait for.
+    /// The same, for a caller that may want it no more: once `stop` is ordered, no attempt begins, and the call ends
+    /// with [`AskErrorKind::Stopped`]. An attempt that was begun is waited for. Unless a provider says otherwise, its
+    /// calls are waited for whatever they wait for.
     fn ask_until<'a>(
         &'a self,
         question: &'a Question,
@@ -157,8 +157,8 @@ pub struct AskError {
     pub usage: TokenUsage,
     /// What that cost in US dollars, if the provider says so itself.
     pub cost_usd: Option<f64>,
-    /// Whether more than that may have been consumed, and nobody says how much: the model answered without a count of its tokens, or
-    /// was not waited for.
+    /// Whether more than that may have been consumed, and nobody says how much: the model answered without a count of
+    /// its tokens, or was not waited for.
     pub is_uncounted: bool,
 }
 

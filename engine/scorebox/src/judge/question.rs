@@ -77,8 +77,8 @@ pub struct Embedding {
 }
 
 impl Question {
-    /// Checks that `reply` can be an answer: a text to a conversation, or to texts a vector each, all of one length and of finite
-    /// numbers.
+    /// Checks that `reply` can be an answer: a text to a conversation, or to texts a vector each, all of one length and
+    /// of finite numbers.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -128,8 +128,8 @@ impl Recording {
         Recording { answered_at_ms, ..self }
     }
 
-    /// The recording that a line of a file is, if that is one ([`check`](Recording::check)). If it says which call it is of
-    /// (`callDigest`), it is of that one.
+    /// The recording that a line of a file is, if that is one ([`check`](Recording::check)). If it says which call it
+    /// is of (`callDigest`), it is of that one.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -248,8 +248,8 @@ pub trait Recordings: fmt::Debug + Send + Sync {
     /// Why it cannot be read.
     fn find(&self, call: Digest) -> Result<Option<Arc<Recording>>, RecordingsError>;
 
-    /// The recording of the call whose answer has this digest ([`Recording::reply_digest`]); if there is none, another one of
-    /// the call, so that the caller can say what there is instead.
+    /// The recording of the call whose answer has this digest ([`Recording::reply_digest`]); if there is none, another
+    /// one of the call, so that the caller can say what there is instead.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -262,8 +262,8 @@ pub trait Recordings: fmt::Debug + Send + Sync {
         self.find(call)
     }
 
-    /// Keeps `recording`, in addition to older ones of the same call, of which the latest is found. Once this is over, it
-    /// is found, and survives the end of the process: so no score is stored whose answers are not.
+    /// Keeps `recording`, in addition to older ones of the same call, of which the latest is found. Once this is over,
+    /// it is found, and survives the end of the process: so no score is stored whose answers are not.
     ///
     /// # Errors
     /// Why it cannot be kept.

@@ -20,7 +20,8 @@ pub struct JudgeSettings {
     pub temperature: Option<f64>,
     /// The most tokens of an answer unless the scorer says otherwise.
     pub max_output_tokens: Option<u32>,
-    /// Further members of the document that asks for a text, such as `seed`, as the provider names them. Part of a call's digest.
+    /// Further members of the document that asks for a text, such as `seed`, as the provider names them. Part of a
+    /// call's digest.
     pub extra_body: BTreeMap<String, Value>,
     /// Further headers of requests to a server, by name; must not hold a secret. Not part of a call's digest.
     pub extra_headers: BTreeMap<String, String>,
@@ -38,7 +39,8 @@ pub struct JudgeSettings {
     pub timeout: Duration,
     /// How long questions wait for the first one, which finds out how a server's model is asked.
     pub patience: Duration,
-    /// How long calls wait at least, if more than `retries` times in a row the server asks all of them to wait and answers none.
+    /// How long calls wait at least, if more than `retries` times in a row the server asks all of them to wait and
+    /// answers none.
     pub endurance: Duration,
     /// What tokens cost; `None` if that is not known.
     pub price: Option<Price>,
@@ -53,11 +55,12 @@ impl JudgeSettings {
     pub const DEFAULT_RETRIES: u32 = 4;
     /// How long an attempt may take, unless a suite says otherwise.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-    /// How long questions wait for the first one. A server refuses at once what it does not understand; what takes longer
-    /// than this is an answer most of the time, for which no other question need wait.
+    /// How long questions wait for the first one. A server refuses at once what it does not understand; what takes
+    /// longer than this is an answer most of the time, for which no other question need wait.
     pub const DEFAULT_PATIENCE: Duration = Duration::from_millis(100);
 
-    /// How long calls wait at least for a server that asks to wait and answers no call: longer than quotas of a minute last.
+    /// How long calls wait at least for a server that asks to wait and answers no call: longer than quotas of a minute
+    /// last.
     pub const DEFAULT_ENDURANCE: Duration = Duration::from_secs(300);
 
     /// A judge of this provider with all defaults.
@@ -131,7 +134,8 @@ pub enum ProviderSettings {
     Own {
         /// What kind it is, in the program's own word. Part of a call's digest.
         kind: String,
-        /// Where it is, or else what distinguishes it from others of its kind. Part of a call's digest; must not hold a secret.
+        /// Where it is, or else what distinguishes it from others of its kind. Part of a call's digest; must not hold a
+        /// secret.
         place: String,
     },
 }

@@ -18,8 +18,8 @@ pub enum RegistryError {
     UnknownName {
         /// The name that was asked for.
         name: String,
-        /// The scorers that may have been meant: those that say that they stand for what another tool calls so, and then the names
-        /// closest to it.
+        /// The scorers that may have been meant: those that say that they stand for what another tool calls so, and
+        /// then the names closest to it.
         nearest: Vec<String>,
     },
     /// The name is taken.
@@ -66,8 +66,8 @@ pub enum RegistryError {
         /// The path of the file from the script's folder.
         import: String,
     },
-    /// There is nothing that runs scripts in this language: this build of the library embeds none, or the program brought
-    /// none.
+    /// There is nothing that runs scripts in this language: this build of the library embeds none, or the program
+    /// brought none.
     #[error("the script `{}` cannot be run: there is no interpreter for {language}", path.display())]
     NoScriptEngine {
         /// The script.

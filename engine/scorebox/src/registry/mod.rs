@@ -126,16 +126,16 @@ impl Registry {
         }
     }
 
-    /// The same, with the file of the component that runs scripts in `language` which ask no judge: what `script-engines/` of
-    /// scorebox's sources builds to. It is read for each script.
+    /// The same, with the file of the component that runs scripts in `language` which ask no judge: what
+    /// `script-engines/` of scorebox's sources builds to. It is read for each script.
     #[must_use]
     pub fn with_script_engine(mut self, language: ScriptLanguage, file: PathBuf) -> Registry {
         self.script_engines.insert((language, false), file);
         self
     }
 
-    /// The same, with the file of the component that runs scripts in `language` which ask a judge. It imports the contract's
-    /// `judge`, so that each of these scripts needs [`Grant::Judge`](crate::sandbox::Grant::Judge).
+    /// The same, with the file of the component that runs scripts in `language` which ask a judge. It imports the
+    /// contract's `judge`, so that each of these scripts needs [`Grant::Judge`](crate::sandbox::Grant::Judge).
     #[must_use]
     pub fn with_judging_script_engine(
         mut self,
@@ -146,15 +146,16 @@ impl Registry {
         self
     }
 
-    /// The same, with a folder of components that were fetched, each in the file that [`component_file_name`] names. Each is
-    /// compared with its digest when it is read.
+    /// The same, with a folder of components that were fetched, each in the file that [`component_file_name`] names.
+    /// Each is compared with its digest when it is read.
     #[must_use]
     pub fn with_components(mut self, folder: PathBuf) -> Registry {
         self.pinned.set_folder(folder);
         self
     }
 
-    /// The same, with what published scorers are pinned to: addresses without `oci://`, and the digests of their components.
+    /// The same, with what published scorers are pinned to: addresses without `oci://`, and the digests of their
+    /// components.
     #[must_use]
     pub fn with_pinned(mut self, scorers: impl IntoIterator<Item = (String, Digest)>) -> Registry {
         self.pinned.pin(scorers);
@@ -183,7 +184,8 @@ impl Registry {
         Ok(())
     }
 
-    /// The component of that name. A built-in one is uncompressed, and compared with its digest, when its bytes are asked for.
+    /// The component of that name. A built-in one is uncompressed, and compared with its digest, when its bytes are
+    /// asked for.
     ///
     /// # Errors
     /// [`RegistryError::UnknownName`], with the closest names; [`RegistryError::Damaged`].
@@ -221,8 +223,8 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
-    /// The component of that digest among those that came with a suite, or in the folder of components; `None` if it is not there, or
-    /// has other bytes.
+    /// The component of that digest among those that came with a suite, or in the folder of components; `None` if it is
+    /// not there, or has other bytes.
     pub fn fetched(&self, digest: Digest) -> Option<ScorerSource> {
         if let Some(brought) = self.pinned.brought(digest) {
             return Some(brought.clone());
@@ -248,8 +250,8 @@ impl Registry {
     /// The component that `reference` names.
     ///
     /// # Errors
-    /// If no scorer has that name, or the file cannot be read or, if it is a script, made a component of; if a published scorer
-    /// is not pinned, or its component not there.
+    /// If no scorer has that name, or the file cannot be read or, if it is a script, made a component of; if a
+    /// published scorer is not pinned, or its component not there.
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name),
@@ -298,8 +300,8 @@ impl Registry {
         })
     }
 
-    /// What runs scripts in `language`, ones that ask a judge or not; `None` if there is nothing. What asks needs a grant,
-    /// so a script that does not ask has another engine.
+    /// What runs scripts in `language`, ones that ask a judge or not; `None` if there is nothing. What asks needs a
+    /// grant, so a script that does not ask has another engine.
     fn script_engine(
         &self,
         language: ScriptLanguage,
@@ -327,8 +329,8 @@ impl Registry {
         })
     }
 
-    /// The scorers that may be meant by a name that none of them has. What another tool calls so stands in backquotes in the
-    /// description of the scorer that takes its place; a word that many descriptions have says nothing.
+    /// The scorers that may be meant by a name that none of them has. What another tool calls so stands in backquotes
+    /// in the description of the scorer that takes its place; a word that many descriptions have says nothing.
     fn meant_by(&self, name: &str) -> Vec<String> {
         let quoted = format!("`{name}`");
         let stands_for_it = |scorer: &&String| {

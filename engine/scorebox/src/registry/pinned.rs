@@ -1,5 +1,5 @@
-//! Published scorers, each pinned to one component, and where these components are: in a folder, or brought by a suite. Fetches nothing:
-//! what is not there is an error.
+//! Published scorers, each pinned to one component, and where these components are: in a folder, or brought by a suite.
+//! Fetches nothing: what is not there is an error.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! What the imports of a Python file can mean: paths of files in the script's folder. Reads no file, and knows no grammar: a
-//! path too many names a file that may not be there, and the engine imports what the script really names.
+//! What the imports of a Python file can mean: paths of files in the script's folder. Reads no file, and knows no
+//! grammar: a path too many names a file that may not be there, and the engine imports what the script really names.
 
 use std::iter::Peekable;
 
@@ -126,7 +126,8 @@ fn add(found: &mut Vec<String>, file: &str, module: &str, name: Option<&str>) {
     }
 }
 
-/// The folder from which a module with so many dots in front is named, with a slash behind it if it is not the script's.
+/// The folder from which a module with so many dots in front is named, with a slash behind it if it is not the
+/// script's.
 fn folder(file: &str, dots: usize) -> Option<String> {
     if dots == 0 {
         return Some(String::new());

@@ -23,8 +23,8 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// What begins with `oci://` is published; what is written as a path (with a separator, or ending as a component's or a script's file does) is one;
-    /// relative paths start at `folder`.
+    /// What begins with `oci://` is published; what is written as a path (with a separator, or ending as a component's
+    /// or a script's file does) is one; relative paths start at `folder`.
     pub fn parse(written: &str, folder: &Path) -> Reference {
         if let Some(address) = written.strip_prefix(PUBLISHED) {
             return Reference::Published(address.to_owned());
@@ -50,7 +50,8 @@ impl Reference {
         }
     }
 
-    /// A name to call the scorer by, if the user gave none: the name, the file's stem, or the last part of where it is published.
+    /// A name to call the scorer by, if the user gave none: the name, the file's stem, or the last part of where it is
+    /// published.
     pub fn default_name(&self) -> String {
         match self {
             Reference::Name(name) => name.clone(),

@@ -1,5 +1,6 @@
 //! A script and the files of its folder that it imports, read within bounds. Which file an import means, the engine
-//! decides (`script-engines/javascript/src/files.rs`, `script-engines/python/engine.py`); here are all that it can mean.
+//! decides (`script-engines/javascript/src/files.rs`, `script-engines/python/engine.py`); here are all that it can
+//! mean.
 
 use std::{
     collections::BTreeMap,
@@ -86,8 +87,8 @@ impl ScriptFiles {
         }
     }
 
-    /// A file that an import means and that leads out of the folder, so that it was not read. In Python a module of the language may be
-    /// meant in its place.
+    /// A file that an import means and that leads out of the folder, so that it was not read. In Python a module of the
+    /// language may be meant in its place.
     fn leading_out(&self, folder: &Path, language: ScriptLanguage) -> Option<String> {
         if language != ScriptLanguage::JavaScript {
             return None;
@@ -123,8 +124,8 @@ impl ScriptFiles {
         text_of(file, left, &whole).map(Some)
     }
 
-    /// Whether one of the files imports the module that asks a language model, in the way that its language has. An import in a
-    /// comment counts too: then a grant is wanted that nothing needs.
+    /// Whether one of the files imports the module that asks a language model, in the way that its language has. An
+    /// import in a comment counts too: then a grant is wanted that nothing needs.
     pub(super) fn asks_judge(&self, language: ScriptLanguage) -> bool {
         match language {
             ScriptLanguage::JavaScript => self.files.values().any(|text| imports_judge(text)),
@@ -155,8 +156,8 @@ fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<Stri
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// What the imports of a file name, each with what stands in front of it. More than it imports, if an import stands in a
-/// comment.
+/// What the imports of a file name, each with what stands in front of it. More than it imports, if an import stands in
+/// a comment.
 fn specifiers(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
         let (before, behind) = (&text[..at], &text[at + 1..]);

@@ -8,7 +8,8 @@ use std::fmt;
 pub enum ScriptLanguage {
     /// JavaScript, and TypeScript, whose types are taken away: `.js`, `.mjs`, `.ts`, `.mts`. What runs it is embedded.
     JavaScript,
-    /// Python: `.py`. What runs it is brought by the program ([`Registry::with_script_engine`](super::Registry::with_script_engine)).
+    /// Python: `.py`. What runs it is brought by the program
+    /// ([`Registry::with_script_engine`](super::Registry::with_script_engine)).
     Python,
 }
 

@@ -40,8 +40,9 @@ impl ReportedCase<'_> {
     }
 }
 
-/// Hands over all cases of the run, in their order, until `take` fails; answers with what they say together. Memory is bounded by
-/// a page of rows (16 MiB). Call it within [`Store::snapshot`], so that all of it is one state of the database.
+/// Hands over all cases of the run, in their order, until `take` fails; answers with what they say together. Memory is
+/// bounded by a page of rows (16 MiB). Call it within [`Store::snapshot`], so that all of it is one state of the
+/// database.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; the database cannot be read; what `take` returns.

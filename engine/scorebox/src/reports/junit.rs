@@ -1,5 +1,5 @@
-//! JUnit XML, as GitLab, Jenkins and GitHub's test reporters read it: a test suite that is the run, and in it a test case for
-//! each case.
+//! JUnit XML, as GitLab, Jenkins and GitHub's test reporters read it: a test suite that is the run, and in it a test
+//! case for each case.
 //!
 //! | in scorebox | in JUnit |
 //! |---|---|
@@ -88,8 +88,8 @@ pub(super) fn write(
     Ok(out.write_all(b"\n")?)
 }
 
-/// The report as the published schema has it (`junit-10.xsd` of Jenkins): only a test suite counts what is skipped, and not
-/// all of them together. And without the two characters that no XML may have and that are left in texts.
+/// The report as the published schema has it (`junit-10.xsd` of Jenkins): only a test suite counts what is skipped, and
+/// not all of them together. And without the two characters that no XML may have and that are left in texts.
 fn as_published(mut xml: String) -> String {
     xml.retain(|letter| !matches!(letter, '\u{fffe}' | '\u{ffff}'));
     let tag = xml.find("<testsuites ").and_then(|begin| {

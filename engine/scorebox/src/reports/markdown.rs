@@ -1,5 +1,5 @@
-//! A summary in GitHub's Markdown: whether the run passed, its scorers, and the first cases that did not pass. Text from
-//! elsewhere is escaped, so that it stays text.
+//! A summary in GitHub's Markdown: whether the run passed, its scorers, and the first cases that did not pass. Text
+//! from elsewhere is escaped, so that it stays text.
 
 use std::{fmt::Write as _, io};
 
@@ -202,7 +202,8 @@ fn scorers(
     table
 }
 
-/// What a scorer says about all cases together, or about those that are stored so far. In lines of JSON nothing ends the block.
+/// What a scorer says about all cases together, or about those that are stored so far. In lines of JSON nothing ends
+/// the block.
 fn of_the_run(record: &SummaryRecord, state: RunState) -> String {
     let name = escaped(&record.scorer_id, MAX_NAME_BYTES);
     let so_far = if state == RunState::Finished { "" } else { " so far" };
@@ -295,7 +296,8 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
     )
 }
 
-/// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML, and each is seen.
+/// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML, and each is
+/// seen.
 fn escaped(text: &str, max_bytes: usize) -> String {
     let text = cut(text, max_bytes);
     let mut escaped = String::with_capacity(text.len());

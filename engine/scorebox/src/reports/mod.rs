@@ -130,7 +130,8 @@ impl<'a> ReportOptions<'a> {
         self.broken.iter().filter(|it| !it.is_of_cases())
     }
 
-    /// The scorers that can fail a case and decided none, each with what is said of it; without those that a requirement says it of.
+    /// The scorers that can fail a case and decided none, each with what is said of it; without those that a
+    /// requirement says it of.
     fn idle<'d>(
         &self,
         decided: &'d DecidedRun,

@@ -1,5 +1,5 @@
-//! JSON that every program reads: half of a surrogate pair, which a text that was cut inside an emoji has, is an escape of
-//! JSON and no character, and many readers refuse all of a file that has one.
+//! JSON that every program reads: half of a surrogate pair, which a text that was cut inside an emoji has, is an escape
+//! of JSON and no character, and many readers refuse all of a file that has one.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,8 @@ const REPLACEMENT: &str = "\\ufffd";
 /// Bytes of `\uXXXX`.
 const ESCAPE: usize = 6;
 
-/// Valid JSON with U+FFFD in place of each half of a surrogate pair, and how many there are. All else stays as it is written.
+/// Valid JSON with U+FFFD in place of each half of a surrogate pair, and how many there are. All else stays as it is
+/// written.
 pub fn readable_json<'a>(json: impl Into<Cow<'a, str>>) -> (Cow<'a, str>, u64) {
     let json = json.into();
     let (mut readable, mut copied, mut halves) = (String::new(), 0, 0);

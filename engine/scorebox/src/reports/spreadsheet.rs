@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-/// A text that no spreadsheet computes: what begins a formula, or what a spreadsheet drops before it looks, is behind an
-/// apostrophe. See OWASP, CSV injection. A negative number stays as it is: computed, it is itself. A text that begins as if an
-/// apostrophe had been added gets one too, so that different texts stay different.
+/// A text that no spreadsheet computes: what begins a formula, or what a spreadsheet drops before it looks, is behind
+/// an apostrophe. See OWASP, CSV injection. A negative number stays as it is: computed, it is itself. A text that
+/// begins as if an apostrophe had been added gets one too, so that different texts stay different.
 pub fn cell_text<'a>(text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     const BEGINS_A_FORMULA: [char; 11] =
         ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];

@@ -59,8 +59,8 @@ pub(super) fn write(
     Ok(table.flush()?)
 }
 
-/// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty, and so is the verdict of a case that passed
-/// if no scorer `decides` whether one does.
+/// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty, and so is the verdict of a
+/// case that passed if no scorer `decides` whether one does.
 fn values(case: &ReportedCase<'_>, record: &ScoreRecord, decides: bool) -> [String; COLUMNS.len()] {
     let number = |value: Option<f64>| value.map_or_else(String::new, cell_number);
     let integer = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());

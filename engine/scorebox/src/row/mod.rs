@@ -41,7 +41,8 @@ pub struct Row {
     pub scorer_digest: Digest,
     /// Its configuration.
     pub config_digest: Digest,
-    /// The digest of the parts of the case that it was given; `None` if nothing ran, or an older scorebox wrote the row.
+    /// The digest of the parts of the case that it was given; `None` if nothing ran, or an older scorebox wrote the
+    /// row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_digest: Option<Digest>,
     /// Milliseconds since 1970 UTC.

@@ -192,8 +192,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Ends the run: what is in flight is finished and written, nothing more is begun: no question to a judge either. The first
-    /// reason counts.
+    /// Ends the run: what is in flight is finished and written, nothing more is begun: no question to a judge either.
+    /// The first reason counts.
     pub fn stop(&self, reason: Stop) {
         // The questions that count in a budget end by it. Those that it let begin wait for their turn.
         if !matches!(reason, Stop::OverBudget { .. }) {
@@ -241,8 +241,8 @@ impl Control {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Whether every case is done, and the end of the run is not yet: its summaries and its root, for which all rows are read where the
-    /// run was resumed.
+    /// Whether every case is done, and the end of the run is not yet: its summaries and its root, for which all rows
+    /// are read where the run was resumed.
     pub fn is_ending(&self) -> bool {
         self.ending.load(Ordering::Relaxed)
     }

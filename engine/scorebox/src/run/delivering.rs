@@ -62,8 +62,8 @@ pub(super) struct Delivering {
     batch_time: Duration,
 }
 
-/// Why the run stops, if no more questions are asked: a judge's budget is spent, its provider only asks to wait, or the run was
-/// stopped already.
+/// Why the run stops, if no more questions are asked: a judge's budget is spent, its provider only asks to wait, or the
+/// run was stopped already.
 fn no_more_questions(outcome: &sandbox::Outcome) -> Option<Stop> {
     let error = outcome.result.as_ref().err().filter(|error| error.kind.ends_asking())?;
     Some(match error.kind {
@@ -147,7 +147,8 @@ impl Delivering {
         }
     }
 
-    /// Delivers a case, the rows that an earlier run has of it and those that say who is spared it; answers whether it is part of the run.
+    /// Delivers a case, the rows that an earlier run has of it and those that say who is spared it; answers whether it
+    /// is part of the run.
     fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
         let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
         let case = new.read.in_flight.case();

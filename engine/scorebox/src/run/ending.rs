@@ -52,7 +52,8 @@ fn store_end(
     if !delivering.keeper.has_written() && nothing_new {
         return delivering.keeper.unchanged_root();
     }
-    // A followed file ends with an interruption only. What is said of less than a whole run, a later session says again.
+    // A followed file ends with an interruption only. What is said of less than a whole run, a later session says
+    // again.
     let summarizes = match stopped {
         None => true,
         Some(Stop::Interrupted) => !delivering.control.is_abandoned(),
@@ -68,7 +69,8 @@ fn store_end(
     delivering.keeper.finish(state, reason)
 }
 
-/// Stores how many lines were skipped, because they are in no row: a later reader of the run cannot know that they are missing.
+/// Stores how many lines were skipped, because they are in no row: a later reader of the run cannot know that they are
+/// missing.
 fn count_bad_cases(
     delivering: &mut Delivering,
     source: RunSource,

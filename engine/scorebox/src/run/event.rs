@@ -23,20 +23,21 @@ use super::{Control, Progress, Stop, control::Refusal};
 
 /// Something that happened in a run.
 ///
-/// A run has one `Started` and, unless it breaks off with an error, one `Ended`, which is the last event. A case
-/// comes before its rows, and `CaseFinished` after the last of them; the rows of all cases come in whatever order they are
+/// A run has one `Started` and, unless it breaks off with an error, one `Ended`, which is the last event. A case comes
+/// before its rows, and `CaseFinished` after the last of them; the rows of all cases come in whatever order they are
 /// finished. Cases and lines that are refused come in the order of their ordinals. Summaries follow the last row. A
 /// `BadCase` may come before `Started`: a run begins with its first case.
 ///
-/// A score has a `ScorerStarted`, and then a `ScorerFinished` or a `ScorerFailed`. A score that is copied from an earlier run
-/// has no `ScorerStarted`, because nothing began, and a scorer that skips a case has no event at all.
+/// A score has a `ScorerStarted`, and then a `ScorerFinished` or a `ScorerFailed`. A score that is copied from an
+/// earlier run has no `ScorerStarted`, because nothing began, and a scorer that skips a case has no event at all.
 ///
 /// What is stored is stored first: if the run has a database, all other events come after the commit of what they
-/// report, so another connection finds the row of a `ScorerFinished`. Events wait for a commit for a quarter of a second
-/// at most; a `ScorerStarted` says when the scorer began.
+/// report, so another connection finds the row of a `ScorerFinished`. Events wait for a commit for a quarter of a
+/// second at most; a `ScorerStarted` says when the scorer began.
 ///
-/// As JSON an event is an object whose `type` is `RunStarted`, `CaseAccepted`, `CaseFinished`, `CaseRefused`, `ScorerStarted`,
-/// `ScorerFinished`, `ScorerFailed`, `ScorerSummarized` or `RunEnded`; `docs/events.md` lists its keys.
+/// As JSON an event is an object whose `type` is `RunStarted`, `CaseAccepted`, `CaseFinished`, `CaseRefused`,
+/// `ScorerStarted`, `ScorerFinished`, `ScorerFailed`, `ScorerSummarized` or `RunEnded`; `docs/events.md` lists its
+/// keys.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]

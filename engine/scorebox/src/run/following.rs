@@ -1,5 +1,6 @@
-//! Remembers how far a followed file was scored, so that a later process continues there: at the start, after each commit
-//! and when another file is to be read, beside the database. A case that was committed after that is read again, and known by its place and name.
+//! Remembers how far a followed file was scored, so that a later process continues there: at the start, after each
+//! commit and when another file is to be read, beside the database. A case that was committed after that is read again,
+//! and known by its place and name.
 
 use std::{
     io::{self, Write as _},
@@ -72,8 +73,8 @@ impl FollowKeeper {
     }
 
     /// Stores where the reading begins, before a line is read; the first line has this ordinal if it is read from the
-    /// beginning of a file. Without that, a process that is killed after its first commit would leave nothing to continue
-    /// from, and one that is killed before it would not leave the files that wait.
+    /// beginning of a file. Without that, a process that is killed after its first commit would leave nothing to
+    /// continue from, and one that is killed before it would not leave the files that wait.
     ///
     /// # Errors
     /// It cannot be written.

@@ -38,8 +38,8 @@ pub(super) enum Kept {
     Duplicate { first: String },
     /// Another case of this run is stored in its place.
     Changed { stored_id: String },
-    /// It is stored without its error: by a version that did not read it, with a mapping that did not find it, or because
-    /// the task failed later.
+    /// It is stored without its error: by a version that did not read it, with a mapping that did not find it, or
+    /// because the task failed later.
     ErrorIsNew,
 }
 
@@ -273,7 +273,8 @@ impl Keeper {
         }
     }
 
-    /// Stores how many lines are not valid cases and were skipped: what `count` makes of the number that earlier sessions left.
+    /// Stores how many lines are not valid cases and were skipped: what `count` makes of the number that earlier
+    /// sessions left.
     pub(super) fn count_bad_cases(
         &mut self,
         count: impl FnOnce(u64) -> u64,

@@ -1,5 +1,5 @@
-//! A run: a suite over cases, from reading to rows, which are stored and passed on as they come. Knows nothing of wasmtime,
-//! SQL or a terminal.
+//! A run: a suite over cases, from reading to rows, which are stored and passed on as they come. Knows nothing of
+//! wasmtime, SQL or a terminal.
 //!
 //! ```text
 //! reading (a thread) ──units──> scoring (tasks) ──rows──> delivering (a thread) ──> keeper ──events──> sinks
@@ -181,8 +181,8 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     })
 }
 
-/// Opens the run, hands its cases to `to_reading`, delivers what comes `at_sinks`, and ends the run; all on one thread, so that the
-/// run's end is stored even if the future that waits for it is dropped.
+/// Opens the run, hands its cases to `to_reading`, delivers what comes `at_sinks`, and ends the run; all on one thread,
+/// so that the run's end is stored even if the future that waits for it is dropped.
 fn begin_delivering(
     request: RunRequest,
     at_sinks: mpsc::Receiver<Message>,

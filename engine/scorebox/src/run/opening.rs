@@ -107,7 +107,8 @@ impl Opening {
         Ok(Opened { cases, keeper, sinks: self.sinks, state_before })
     }
 
-    /// Refuses scorers that are not those of the run that is resumed, before the first case, which may be long in coming.
+    /// Refuses scorers that are not those of the run that is resumed, before the first case, which may be long in
+    /// coming.
     fn must_fit(&self) -> Result<(), RunError> {
         let (WhichRun::Resume(id), Some(database)) = (&self.which, &self.database) else {
             return Ok(());

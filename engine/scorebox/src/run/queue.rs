@@ -1,5 +1,5 @@
-//! Cases that a program hands to a run while it runs: a bounded queue, in which a case is put in a moment, whatever the run
-//! is doing. Scores nothing.
+//! Cases that a program hands to a run while it runs: a bounded queue, in which a case is put in a moment, whatever the
+//! run is doing. Scores nothing.
 
 use std::{
     collections::VecDeque,
@@ -142,7 +142,8 @@ impl CaseQueue {
         self.lock().left_empty += 1;
     }
 
-    /// The next case with its ordinal; waits for it. None when the queue is closed and empty, or if `is_to_end` says so.
+    /// The next case with its ordinal; waits for it. None when the queue is closed and empty, or if `is_to_end` says
+    /// so.
     pub(crate) fn take(&self, is_to_end: impl Fn() -> bool) -> Option<Case> {
         let mut state = self.lock();
         loop {

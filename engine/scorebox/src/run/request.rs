@@ -99,8 +99,8 @@ impl RunRequest {
         RunRequest { database: Some(database.into()), ..self }
     }
 
-    /// How the cases come, as it is stored: [`RunSource::Batch`] unless something else is said. A live run may be resumed
-    /// with other cases, which are added to those that it has.
+    /// How the cases come, as it is stored: [`RunSource::Batch`] unless something else is said. A live run may be
+    /// resumed with other cases, which are added to those that it has.
     pub fn source(self, source: RunSource) -> RunRequest {
         RunRequest { source, ..self }
     }

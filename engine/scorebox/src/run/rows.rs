@@ -1,5 +1,5 @@
-//! Cases to rows without a database, for programs that keep rows themselves: all rows of a few cases, in order, those of
-//! scorers that skip a case included. Adds nothing to what a run does, and leaves out what needs all rows of a run.
+//! Cases to rows without a database, for programs that keep rows themselves: all rows of a few cases, in order, those
+//! of scorers that skip a case included. Adds nothing to what a run does, and leaves out what needs all rows of a run.
 
 use std::sync::{Arc, PoisonError};
 
@@ -19,7 +19,8 @@ use super::{
 };
 
 /// Scores these cases with all scorers of a suite, with so many jobs, and waits for all; answers with the rows of each
-/// case, in the order of the cases, and of each scorer, in the suite's order. A case that has no id is named by its place.
+/// case, in the order of the cases, and of each scorer, in the suite's order. A case that has no id is named by its
+/// place.
 ///
 /// Cases are not remembered: two with one id are two cases. No scorer is asked for a summary.
 ///

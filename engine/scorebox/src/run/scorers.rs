@@ -92,7 +92,8 @@ pub async fn load_scorers(
     load_scorers_watched(suite, registry, sandbox, |_| {}).await
 }
 
-/// [`load_scorers`], which hands each scorer to `ready` as soon as it is loaded, so that a user who waits sees progress.
+/// [`load_scorers`], which hands each scorer to `ready` as soon as it is loaded, so that a user who waits sees
+/// progress.
 ///
 /// # Errors
 /// As [`load_scorers`].

@@ -1,4 +1,5 @@
-//! How far a run is without a gap: all cases before a position have all their rows. Heard from events, so what it says is stored.
+//! How far a run is without a gap: all cases before a position have all their rows. Heard from events, so what it says
+//! is stored.
 
 use std::collections::BTreeMap;
 

@@ -57,7 +57,8 @@ impl Calls {
         Calls { asker, repeat, answers, order, waiting, bytes: 0, time_left }
     }
 
-    /// The same with these answers, which need not be asked for. They say which try at the case it is: a stored case does not.
+    /// The same with these answers, which need not be asked for. They say which try at the case it is: a stored case
+    /// does not.
     pub(super) fn knowing(mut self, answers: &[Arc<Recording>]) -> Calls {
         if let Some(Call { iteration, attempt, .. }) = answers.first().map(|first| &first.call) {
             self.repeat = Repeat { iteration: *iteration, attempt: *attempt };
@@ -69,8 +70,8 @@ impl Calls {
         self
     }
 
-    /// The answers to `requests`, if all are there. The calls of those that are not are waited for, unless one of them cannot
-    /// be asked.
+    /// The answers to `requests`, if all are there. The calls of those that are not are waited for, unless one of them
+    /// cannot be asked.
     pub(super) fn answers(
         &mut self,
         requests: &[Request],

@@ -2,10 +2,10 @@
 //! costs time, never a score.
 //!
 //! There are three kinds: the code of a component, which all of its configurations share, and other components that
-//! differ from it only in their data; the image of a
-//! component with a configuration, from which its scores start; and what a component says about itself. An
-//! entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled code. The digest finds what a full disk or a crash of the machine left of one, the key an entry that
-//! stands under the name of another. Neither protects against this user, who can write any entry;
+//! differ from it only in their data; the image of a component with a configuration, from which its scores start; and
+//! what a component says about itself. An entry is one file: magic, digest of the rest, key, length of the header,
+//! header (JSON), compiled code. The digest finds what a full disk or a crash of the machine left of one, the key an
+//! entry that stands under the name of another. Neither protects against this user, who can write any entry;
 //! `cache_folder` makes sure that no one else can.
 
 use std::{
@@ -68,7 +68,8 @@ impl CacheOptions {
     }
 }
 
-/// What of a component decides how it is loaded. It is kept, so that a component that is compiled already is not looked into.
+/// What of a component decides how it is loaded. It is kept, so that a component that is compiled already is not looked
+/// into.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Outside {

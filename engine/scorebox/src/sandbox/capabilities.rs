@@ -4,8 +4,8 @@
 //!
 //! A capability reaches a guest in two ways. What can be read before the score begins is read then
 //! ([`Capabilities::for_score`]), so that a score's input has one digest. What depends on the guest's questions is
-//! asked for in the host call itself: a handle goes into [`Granted`]. If the guest must wait for it, its run ends, and it
-//! runs again when the answer is there (`asking`).
+//! asked for in the host call itself: a handle goes into [`Granted`]. If the guest must wait for it, its run ends, and
+//! it runs again when the answer is there (`asking`).
 
 use std::sync::Arc;
 

@@ -170,8 +170,8 @@ pub(super) unsafe fn read(
     let form: Form = serde_json::from_slice(form).map_err(|_| NotRead::Broken)?;
     let refused = |error: wasmtime::Error| NotRead::Refused(format!("{error:#}"));
     let (one, bytes) = part(bytes).ok_or(NotRead::Broken)?;
-    // SAFETY: the caller's promise, for this call and the next: each part is what the engine's `precompile_…` gave, and the form
-    // says which of them.
+    // SAFETY: the caller's promise, for this call and the next: each part is what the engine's `precompile_…` gave, and
+    // the form says which of them.
     let component = || unsafe { Component::deserialize(engine, one) }.map_err(refused);
     // SAFETY: as above.
     let module = |bytes| unsafe { Module::deserialize(engine, bytes) }.map_err(refused);

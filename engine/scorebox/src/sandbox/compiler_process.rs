@@ -208,9 +208,10 @@ impl From<String> for NotCompiled {
     }
 }
 
-/// The child's side: bounds this process, reads a component from `input` and writes the processor time that it
-/// used and the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, how traps are noticed, whether
-/// code is compiled apart from state and which is there already, the most bytes of memory, and the most milliseconds of processor time.
+/// The child's side: bounds this process, reads a component from `input` and writes the processor time that it used and
+/// the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, how traps are noticed,
+/// whether code is compiled apart from state and which is there already, the most bytes of memory, and the most
+/// milliseconds of processor time.
 ///
 /// # Errors
 /// Why not. If the time is used up, the process still compiles, and must end at once.
@@ -289,7 +290,8 @@ fn compile_on_threads(
     }
 }
 
-/// Whether there is room for so many bytes. A thread that cannot begin has the same error without it as for other reasons.
+/// Whether there is room for so many bytes. A thread that cannot begin has the same error without it as for other
+/// reasons.
 fn has_room_for(bytes: usize) -> bool {
     let mut room = Vec::<u8>::new();
     // What is not looked at need not be allocated.
@@ -373,8 +375,8 @@ fn ended_by_the_clock(status: ExitStatus) -> bool {
     status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
 }
 
-/// Whether a thread reached below its stack, where no handler is that says so: an interpreter's process has not begun as
-/// Rust's do. The compiler's own code reaches nowhere else.
+/// Whether a thread reached below its stack, where no handler is that says so: an interpreter's process has not begun
+/// as Rust's do. The compiler's own code reaches nowhere else.
 #[cfg(unix)]
 fn ended_by_the_stack(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;

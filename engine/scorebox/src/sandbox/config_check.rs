@@ -18,8 +18,8 @@ use super::{
 const MAX_MISTAKES: usize = 100;
 /// How deep a configuration is checked.
 const DEEPEST: usize = 32;
-/// Schemas that are looked at for the values of one configuration: a second's work. A stranger's schema may have thousands for
-/// each value.
+/// Schemas that are looked at for the values of one configuration: a second's work. A stranger's schema may have
+/// thousands for each value.
 const MAX_STEPS: usize = 20_000_000;
 
 /// Refuses a configuration in which the scorer of `info` would find an unknown key or a value of another
@@ -129,9 +129,9 @@ impl Checking {
     }
 }
 
-/// What a schema expects in place of `value`, in the words of Rust's SDK, if it is of no type that the schema allows. A text may be
-/// the number or the boolean that it spells, which the scorer is given in its place. A scorer may read what may be a text in another
-/// way, such as the name of a choice, and a single value as a list.
+/// What a schema expects in place of `value`, in the words of Rust's SDK, if it is of no type that the schema allows. A
+/// text may be the number or the boolean that it spells, which the scorer is given in its place. A scorer may read what
+/// may be a text in another way, such as the name of a choice, and a single value as a list.
 fn expected_instead(schema: &Schema, value: &Value) -> Option<String> {
     let kinds = kinds(schema);
     let spelled = value.as_str().and_then(|text| typed(text, &kinds));

@@ -51,8 +51,9 @@ const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const OBJECTS: [&str; 5] =
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// Refuses a description whose schema has types that there are not, or is put together from more schemas than are looked at. A script's schema is what checks its configuration, so
-/// in it the keywords that are checked must be what they should be, and the defaults as it says itself.
+/// Refuses a description whose schema has types that there are not, or is put together from more schemas than are
+/// looked at. A script's schema is what checks its configuration, so in it the keywords that are checked must be what
+/// they should be, and the defaults as it says itself.
 ///
 /// # Errors
 /// `invalid-component`, and of a script `invalid-script`: the first mistake, and where in the schema it is.

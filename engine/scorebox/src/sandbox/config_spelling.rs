@@ -1,5 +1,5 @@
-//! A configuration as the schema of its scorer spells it: what compiled scorers are given, few of which convert anything themselves.
-//! What is wrong with it, `config_check` has said before.
+//! A configuration as the schema of its scorer spells it: what compiled scorers are given, few of which convert
+//! anything themselves. What is wrong with it, `config_check` has said before.
 
 use std::borrow::Cow;
 
@@ -18,9 +18,9 @@ const DEEPEST: usize = 32;
 /// Up to here, each whole number is one number of floating point.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The configuration with texts as the numbers and booleans that the schema of `info` wants, `3.0` as `3` where it wants a whole number,
-/// and keys of closed objects in the spelling that it lists. Rust's SDK does nothing else with such keys, and refuses such texts: so a run that was
-/// stored has the same scores.
+/// The configuration with texts as the numbers and booleans that the schema of `info` wants, `3.0` as `3` where it
+/// wants a whole number, and keys of closed objects in the spelling that it lists. Rust's SDK does nothing else with
+/// such keys, and refuses such texts: so a run that was stored has the same scores.
 pub(super) fn spelled<'c>(config: &'c ScorerConfig, info: &ScorerInfo) -> Cow<'c, ScorerConfig> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let schema = info.config_schema.as_deref().and_then(read);

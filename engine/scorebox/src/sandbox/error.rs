@@ -110,8 +110,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether it says nothing about the case, but that no more questions are asked: no row is stored, and the score is computed
-    /// when the run is resumed.
+    /// Whether it says nothing about the case, but that no more questions are asked: no row is stored, and the score is
+    /// computed when the run is resumed.
     pub(crate) const fn ends_asking(self) -> bool {
         matches!(
             self,
@@ -158,7 +158,8 @@ pub struct ScoreError {
     pub message: String,
     /// What to do about it.
     pub advice: Option<Advice>,
-    /// The key of the configuration that is wrong, or that what is wrong is in, where that is known before the scorer runs.
+    /// The key of the configuration that is wrong, or that what is wrong is in, where that is known before the scorer
+    /// runs.
     pub config_key: Option<String>,
 }
 

@@ -61,14 +61,16 @@ pub struct SandboxOptions {
     /// from its memory. Without it every configuration costs compiling; scores are the same, and so is what
     /// they cost, which a test shows.
     pub code_apart: bool,
-    /// Whether an instance may score case after case, set back in between to what it was before anything ran in it: every byte
-    /// of its memory and every global. That is done only where nothing else can change. Without it, each score makes
-    /// an instance of its own, which takes more time; scores are the same, and so is what they cost, which a test shows.
+    /// Whether an instance may score case after case, set back in between to what it was before anything ran in it:
+    /// every byte of its memory and every global. That is done only where nothing else can change. Without it, each
+    /// score makes an instance of its own, which takes more time; scores are the same, and so is what they cost, which
+    /// a test shows.
     pub instances_kept: bool,
     /// Whether what a guest must not do is noticed by signals of the processor, whose handlers this process then has.
     /// Without them, code checks each access to memory itself, which makes scorers that work on long texts slower (by a
-    /// tenth to a quarter); scores and fuel are the same, which a test shows. A host that installs handlers for the same
-    /// signals later, as interpreters do (Python's `faulthandler`), would be ended by the first trap: it turns this off.
+    /// tenth to a quarter); scores and fuel are the same, which a test shows. A host that installs handlers for the
+    /// same signals later, as interpreters do (Python's `faulthandler`), would be ended by the first trap: it turns
+    /// this off.
     pub signals_based_traps: bool,
 }
 
@@ -222,8 +224,8 @@ impl Sandbox {
         options.compiler.command()?;
         let slots = options.slots.clamp(1, Sandbox::MAX_SLOTS);
         let traps = if options.signals_based_traps { Traps::Signals } else { Traps::Checks };
-        // What is compiled here, if a separate process compiles, are small modules of data. The threads that would share the
-        // work outlive it, and a process that is forked later would wait for them.
+        // What is compiled here, if a separate process compiles, are small modules of data. The threads that would
+        // share the work outlive it, and a process that is forked later would wait for them.
         let compiles_here = matches!(options.compiler, Compiler::InProcess);
         let engine_of =
             |mut config: Config| Engine::new(config.parallel_compilation(compiles_here));
@@ -275,8 +277,8 @@ impl Sandbox {
         &self.0.allocation
     }
 
-    /// Whether instances may be kept for the next case here: the [option](SandboxOptions::instances_kept) is on, there is a pool,
-    /// and the system knows what a score wrote (Linux 6.7 and later).
+    /// Whether instances may be kept for the next case here: the [option](SandboxOptions::instances_kept) is on, there
+    /// is a pool, and the system knows what a score wrote (Linux 6.7 and later).
     pub fn keeps_instances(&self) -> bool {
         self.0.room.is_some()
     }
@@ -343,8 +345,8 @@ impl Sandbox {
         // The semaphore is never closed.
         let _turn = compiling.acquire().await;
         if let Some(checking) = checking {
-            // What a component may have does not depend on the machine. Only a pool looks at all of it, and only at code
-            // that was compiled for it.
+            // What a component may have does not depend on the machine. Only a pool looks at all of it, and only at
+            // code that was compiled for it.
             let pooling = (&Allocation::Pooling, *traps);
             let whole = (bytes, Way::Whole, None);
             compiler.compile(checking, pooling, whole, compile_limits, budget).await?;

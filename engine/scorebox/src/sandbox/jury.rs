@@ -28,7 +28,8 @@ struct Counted<'v> {
 /// The jurors' scores as one, with a `meta` that says who gave which.
 ///
 /// # Errors
-/// A budget is spent, or the run is stopped; or too few jurors have a score, and as few say that the case is not for the scorer.
+/// A budget is spent, or the run is stopped; or too few jurors have a score, and as few say that the case is not for
+/// the scorer.
 pub(super) fn combined(
     jury: &Jury,
     votes: Vec<Vote>,

@@ -1,4 +1,5 @@
-//! The code that was wanted last, at hand for loads that want it again. Compiles none, and reads none: see `wanted_code`.
+//! The code that was wanted last, at hand for loads that want it again. Compiles none, and reads none: see
+//! `wanted_code`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -17,8 +17,8 @@ pub struct Limits {
     /// Wall-clock time that one score computes; it does not run while the scorer waits for a judge.
     #[serde(rename = "timeoutMs", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub timeout: Duration,
-    /// Wall-clock time that the host may take to read the files of its case before it begins. Limits that were stored before this one existed have its
-    /// default, and the default is not stored, so that equal limits are equal texts.
+    /// Wall-clock time that the host may take to read the files of its case before it begins. Limits that were stored
+    /// before this one existed have its default, and the default is not stored, so that equal limits are equal texts.
     #[serde(
         rename = "hostTimeoutMs",
         default = "default_host_timeout",

@@ -30,7 +30,8 @@ use super::{
 };
 
 impl Sandbox {
-    /// Makes a scorer of a component. What the cache has of it with this configuration is taken from there, and its bytes are not asked for.
+    /// Makes a scorer of a component. What the cache has of it with this configuration is taken from there, and its
+    /// bytes are not asked for.
     ///
     /// # Errors
     /// `failed` in a process that was forked from the one that made the sandbox, `invalid-component`,
@@ -215,8 +216,8 @@ impl Sandbox {
         })
     }
 
-    /// What the cache has of a scorer, and whether nothing had to be compiled for it. `None` if it does not fit the code: what is wrong
-    /// with the cache costs time, never a score.
+    /// What the cache has of a scorer, and whether nothing had to be compiled for it. `None` if it does not fit the
+    /// code: what is wrong with the cache costs time, never a score.
     async fn begin_kept(
         &self,
         entry: Entry,

@@ -129,8 +129,8 @@ impl LoadedScorer {
         Ok(LoadedScorer { asker: Some(asker), ..self })
     }
 
-    /// This scorer, with access to a judge like that one, of which it has only the answers that it is given with a case.
-    /// `None` if there cannot be such a judge.
+    /// This scorer, with access to a judge like that one, of which it has only the answers that it is given with a
+    /// case. `None` if there cannot be such a judge.
     pub fn with_recorded_judge(self, judge: &JudgeIdentity) -> Option<LoadedScorer> {
         Some(LoadedScorer { asker: Some(judge.of_recordings()?), ..self })
     }

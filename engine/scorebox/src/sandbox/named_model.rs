@@ -1,5 +1,5 @@
-//! Whether a scorer may ask the models that its configuration names: found when it is loaded, and not with every case. What it
-//! names in any other way is found when it asks.
+//! Whether a scorer may ask the models that its configuration names: found when it is loaded, and not with every case.
+//! What it names in any other way is found when it asks.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::{contract::ScorerInfo, judge::Asker};
 
 use super::{ErrorKind, ScoreError, scorer_config::ScorerConfig};
 
-/// The keys of built-in scorers, and whether each may be the model of texts. A scorer that asks for vectors only has its model
-/// under `model`, too.
+/// The keys of built-in scorers, and whether each may be the model of texts. A scorer that asks for vectors only has
+/// its model under `model`, too.
 const KEYS: [(&str, bool); 2] = [("model", true), ("embeddingModel", false)];
 
 /// # Errors

@@ -1,5 +1,5 @@
-//! The threads that parse untrusted bytes in this process: with a deep stack, because parsers recurse, and with a name by
-//! which a program can silence them. What is parsed there is for the caller to say.
+//! The threads that parse untrusted bytes in this process: with a deep stack, because parsers recurse, and with a name
+//! by which a program can silence them. What is parsed there is for the caller to say.
 
 use std::{
     any::Any,

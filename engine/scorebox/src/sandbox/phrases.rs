@@ -1,6 +1,6 @@
-//! The words of wasmtime, wasmparser and Rust's runtime that are matched, because there is no type or code for
-//! what they say. Each has a link to the place upstream that says it, and a test that makes it say so. What they mean is
-//! for `fault` and `compile` to say.
+//! The words of wasmtime, wasmparser and Rust's runtime that are matched, because there is no type or code for what
+//! they say. Each has a link to the place upstream that says it, and a test that makes it say so. What they mean is for
+//! `fault` and `compile` to say.
 
 /// Whether one of `phrases` is in `text`.
 pub(super) fn says(text: &str, phrases: &[&str]) -> bool {

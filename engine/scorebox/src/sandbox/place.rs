@@ -1,5 +1,5 @@
-//! Where in a configuration, or in a schema, a value is, as errors say it: `rules[0].most`. It is written where there is an
-//! error only, because the keys of strangers may be long.
+//! Where in a configuration, or in a schema, a value is, as errors say it: `rules[0].most`. It is written where there
+//! is an error only, because the keys of strangers may be long.
 
 use std::fmt;
 

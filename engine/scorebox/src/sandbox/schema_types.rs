@@ -1,4 +1,5 @@
-//! What a schema says about one value: its types, and whether an object takes other keys. Looks at no configuration as a whole.
+//! What a schema says about one value: its types, and whether an object takes other keys. Looks at no configuration as
+//! a whole.
 
 use serde_json::{Map, Number, Value};
 

@@ -1,5 +1,5 @@
-//! What a script is configured with: its interpreter takes values as they are, so they are such as the script's schema says,
-//! with its defaults. What a schema can say beyond that, the script checks.
+//! What a script is configured with: its interpreter takes values as they are, so they are such as the script's schema
+//! says, with its defaults. What a schema can say beyond that, the script checks.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -18,7 +18,8 @@ use super::{
     scorer_config::ScorerConfig,
 };
 
-/// Values that are looked at, and compared with others, in one configuration or in the defaults of one schema: a second's work.
+/// Values that are looked at, and compared with others, in one configuration or in the defaults of one schema: a
+/// second's work.
 const MAX_STEPS: usize = 20_000_000;
 /// Bytes of all defaults that are filled in.
 const MAX_FILLED_BYTES: usize = 4 << 20;
@@ -35,11 +36,12 @@ const BOUNDS: [(&str, &str, Holds); 4] = [
 const OF_TEXTS: [&str; 2] = ["minLength", "maxLength"];
 const OF_LISTS: [&str; 2] = ["minItems", "maxItems"];
 
-/// What a scorer's `configure` is given of a configuration: of a script's what its schema makes of it, with defaults; and else the same
-/// values, spelled as the schema has them.
+/// What a scorer's `configure` is given of a configuration: of a script's what its schema makes of it, with defaults;
+/// and else the same values, spelled as the schema has them.
 ///
 /// # Errors
-/// `invalid-config` for the first value that the schema does not allow, and for a key that is required and has no default.
+/// `invalid-config` for the first value that the schema does not allow, and for a key that is required and has no
+/// default.
 pub(super) fn given<'c>(
     config: &'c ScorerConfig,
     info: &ScorerInfo,
@@ -51,8 +53,8 @@ pub(super) fn given<'c>(
     }
 }
 
-/// The configuration with numbers and booleans where it has these as texts, as variables of the environment are, and with
-/// the defaults of what it lacks.
+/// The configuration with numbers and booleans where it has these as texts, as variables of the environment are, and
+/// with the defaults of what it lacks.
 fn settled(info: &ScorerInfo, config: &ScorerConfig) -> Result<ScorerConfig, ScoreError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let schema = info.config_schema.as_deref().and_then(read);

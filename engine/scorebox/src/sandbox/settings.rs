@@ -69,8 +69,8 @@ fn bounded_pool() -> PoolingAllocationConfig {
     pool
 }
 
-/// How machine code notices what a guest must not do, such as an access outside its memory. The outcome and the fuel are
-/// the same.
+/// How machine code notices what a guest must not do, such as an access outside its memory. The outcome and the fuel
+/// are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Traps {
     /// By signals of the processor: handlers of this process take them.

@@ -1,4 +1,5 @@
-//! A component that is to be loaded: what names it in the cache, and what may be known of it without its bytes. Compiles nothing.
+//! A component that is to be loaded: what names it in the cache, and what may be known of it without its bytes.
+//! Compiles nothing.
 
 use crate::{component_bytes::ComponentBytes, digest::Digest};
 
@@ -10,8 +11,8 @@ use super::{
     wanted_code::Wanted,
 };
 
-/// Which checks a description, a configuration and what `configure` left have passed that are kept in the cache; where others are made, it
-/// gets a new number.
+/// Which checks a description, a configuration and what `configure` left have passed that are kept in the cache; where
+/// others are made, it gets a new number.
 const CHECKS: &str = "4";
 
 /// A component that the user lets in.
@@ -25,8 +26,8 @@ impl Sandbox {
     /// A component of which the cache may have kept what is `known`.
     ///
     /// # Errors
-    /// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it imports what
-    /// is not granted.
+    /// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it
+    /// imports what is not granted.
     pub(super) fn source<'a>(
         &self,
         component: &'a ComponentBytes,
@@ -52,8 +53,8 @@ impl Sandbox {
         Ok(Source { component, outside, way })
     }
 
-    /// Components that import WASI are not taken apart: what `configure` leaves shows only afterwards whether they can be frozen, and
-    /// whole they score a little faster if not.
+    /// Components that import WASI are not taken apart: what `configure` leaves shows only afterwards whether they can
+    /// be frozen, and whole they score a little faster if not.
     fn way_of(&self, anatomy: &Anatomy) -> Way {
         if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }
     }
@@ -68,8 +69,8 @@ impl Sandbox {
         Wanted { component, way: *way, key, shared_key }
     }
 
-    /// What the cache has of a component with a configuration. `limits` are those under which the guest ran: what it left, and whether
-    /// it got there, depends on them. (A time-out leaves nothing to keep.)
+    /// What the cache has of a component with a configuration. `limits` are those under which the guest ran: what it
+    /// left, and whether it got there, depends on them. (A time-out leaves nothing to keep.)
     pub(super) fn image_key(&self, component: Digest, config: &str, limits: &Limits) -> Digest {
         let what = format!("{CHECKS} {config}");
         self.cache_key(component, self.shared().way, &what, [limits.fuel, limits.memory_bytes])
@@ -99,8 +100,8 @@ impl Sandbox {
 /// What [`Sandbox::load`] refuses before it compiles anything.
 ///
 /// # Errors
-/// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it imports what
-/// is not granted.
+/// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it
+/// imports what is not granted.
 pub fn check_outside(component: &ComponentBytes, grants: Grants) -> Result<(), ScoreError> {
     admit(&read(component)?, grants)
 }

@@ -66,8 +66,8 @@ impl State {
     }
 }
 
-/// Bounds the sum of all memories and tables, and the elements of each table, and remembers a refusal, so that what looks like an
-/// ordinary crash of the guest can be named.
+/// Bounds the sum of all memories and tables, and the elements of each table, and remembers a refusal, so that what
+/// looks like an ordinary crash of the guest can be named.
 pub(super) struct Limiter {
     limit: usize,
     used: usize,
@@ -203,8 +203,8 @@ impl LogBuffer {
         self.lines.push(LogLine { level, message });
     }
 
-    /// A letter of a message that has not ended; what no log has room for is dropped at once, but for the letter that shows that there
-    /// was more.
+    /// A letter of a message that has not ended; what no log has room for is dropped at once, but for the letter that
+    /// shows that there was more.
     pub(super) fn push_letter(&mut self, letter: char) {
         if self.letters.len() <= self.max_bytes {
             self.letters.push(letter);
@@ -216,9 +216,9 @@ impl LogBuffer {
         self.push(level, message);
     }
 
-    /// The last thing that the scorer called an error: the whole of its last panic, if there was one
-    /// (printed, it is several lines), without Rust's advice on how to see more, and of Go's goroutines only where it happened; else the
-    /// last message.
+    /// The last thing that the scorer called an error: the whole of its last panic, if there was one (printed, it is
+    /// several lines), without Rust's advice on how to see more, and of Go's goroutines only where it happened; else
+    /// the last message.
     pub(super) fn last_words(&self) -> Option<String> {
         let errors = self.lines.iter().filter(|line| line.level == LogLevel::Error);
         let errors: Vec<&str> = errors
@@ -250,7 +250,8 @@ impl LogBuffer {
     }
 }
 
-/// What Go's runtime says when it ends a program, and the first place in the scorer's own package among the goroutines that it lists.
+/// What Go's runtime says when it ends a program, and the first place in the scorer's own package among the goroutines
+/// that it lists.
 fn words_of_go(errors: &[&str]) -> Option<String> {
     let goroutine = |line: &&str| line.starts_with("goroutine ") && line.ends_with(':');
     let traces = errors.iter().position(goroutine)?;

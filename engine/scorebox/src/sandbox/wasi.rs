@@ -108,8 +108,8 @@ impl WasiState {
         MonotonicClock { clock: self.clock.clone(), table: &mut self.table }
     }
 
-    /// Why the component cannot continue in another instance from the memory that it has; `None` if it can: there it would have no
-    /// handles, and clocks that begin again.
+    /// Why the component cannot continue in another instance from the memory that it has; `None` if it can: there it
+    /// would have no handles, and clocks that begin again.
     pub(super) fn keeps(&self) -> Option<&'static str> {
         if !self.table.is_empty() {
             return Some(

@@ -125,9 +125,9 @@ impl CaseInFlight {
         ScorerInput { output, ..self.case.scorer_input(reads) }.digest(files)
     }
 
-    /// Scores the case, or one value of it as the `output`, with answers of a judge that are known already; returns the digest of what the
-    /// scorer was given as well. If the scorer reads files, the case takes one of the places for `workspaces` until it is dropped. `asking`
-    /// ends the waiting of questions that were not sent.
+    /// Scores the case, or one value of it as the `output`, with answers of a judge that are known already; returns the
+    /// digest of what the scorer was given as well. If the scorer reads files, the case takes one of the places for
+    /// `workspaces` until it is dropped. `asking` ends the waiting of questions that were not sent.
     pub(crate) async fn score(
         &self,
         scorer: &LoadedScorer,
@@ -157,7 +157,8 @@ impl CaseInFlight {
     }
 }
 
-/// What the scorer that a condition is says about its expression, as said about the key `when`, which takes fewer values than it.
+/// What the scorer that a condition is says about its expression, as said about the key `when`, which takes fewer
+/// values than it.
 fn of_condition(message: &str) -> String {
     let about_the_key = message.strip_prefix("`expression`");
     let found = about_the_key.and_then(|rest| {

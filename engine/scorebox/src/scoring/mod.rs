@@ -61,8 +61,8 @@ pub(crate) struct Scoring<U> {
 }
 
 impl<U: Unit> Scoring<U> {
-    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped. `asking` ends the
-    /// waiting of questions to judges that were not sent.
+    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped. `asking`
+    /// ends the waiting of questions to judges that were not sent.
     pub(crate) fn begin<M: From<Batch<U>> + Send + 'static>(
         capacity: Capacity,
         rows: &mpsc::Sender<M>,

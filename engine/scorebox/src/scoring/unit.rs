@@ -40,8 +40,8 @@ pub(crate) trait Unit: Sized + Send + Sync + 'static {
 pub(crate) enum Computed {
     /// The scorer ran, on an input of this digest.
     Outcome(Outcome, Digest),
-    /// The scorer did not run, because the task failed, or it could not be found out whether the scorer is for the case: an outcome
-    /// without a result.
+    /// The scorer did not run, because the task failed, or it could not be found out whether the scorer is for the
+    /// case: an outcome without a result.
     NotRun(Outcome),
     /// The scorer is not for the case; nothing is to be stored but that.
     Skipped(Skip),

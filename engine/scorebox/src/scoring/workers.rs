@@ -143,8 +143,8 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
     }
 }
 
-/// What comes of a unit: first it is asked whether the scorer is for the case. The result of a scorer that was not run because
-/// the task failed is not there for the same reason.
+/// What comes of a unit: first it is asked whether the scorer is for the case. The result of a scorer that was not run
+/// because the task failed is not there for the same reason.
 async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>, asking: &Halt) -> Computed {
     let failed = |why: &str| {
         unit.begins();

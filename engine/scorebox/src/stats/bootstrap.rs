@@ -1,5 +1,5 @@
-//! Intervals by bootstrap, which draws again from what was observed: of the mean of a few units, for which no formula holds, and of figures that
-//! have none. Knows no figure but the mean.
+//! Intervals by bootstrap, which draws again from what was observed: of the mean of a few units, for which no formula
+//! holds, and of figures that have none. Knows no figure but the mean.
 
 use super::{
     distributions::{CONFIDENCE, normal_below, student_quantile},
@@ -25,13 +25,13 @@ const MAX_UNDEFINED: f64 = 0.05;
 /// A unit that is drawn as a whole: the sum of its numbers, and how many they are.
 pub(super) type Unit = (f64, u64);
 
-/// The 95 % interval for the mean of all numbers of these units (2 or more), drawn with replacement 10 000 times with a fixed
-/// seed; `None` with fewer units.
+/// The 95 % interval for the mean of all numbers of these units (2 or more), drawn with replacement 10 000 times with a
+/// fixed seed; `None` with fewer units.
 ///
-/// It is the percentile interval (Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7, 1979) with
-/// wider percentiles, without which it would be too narrow for few units: Φ(-√(n/(n-1)) t) in place of 2.5 %, with Student's
-/// quantile t for n - 1 degrees of freedom (Hesterberg, "What teachers should know about the bootstrap", The American
-/// Statistician 69, 2015, section 5.2).
+/// It is the percentile interval (Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7,
+/// 1979) with wider percentiles, without which it would be too narrow for few units: Φ(-√(n/(n-1)) t) in place of 2.5
+/// %, with Student's quantile t for n - 1 degrees of freedom (Hesterberg, "What teachers should know about the
+/// bootstrap", The American Statistician 69, 2015, section 5.2).
 pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
     let count = units.len() as u64;
     if count < 2 {
@@ -45,16 +45,18 @@ pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
     Some((quantile(&means, tail)?, quantile(&means, 1.0 - tail)?))
 }
 
-/// The 95 % intervals of figures of the same pairs, of which `unit_of` says what each belongs to: a unit is drawn as a whole, 2,000
-/// times with a fixed seed. `figures` computes the figures of the pairs at these indices; it must not depend on their order.
+/// The 95 % intervals of figures of the same pairs, of which `unit_of` says what each belongs to: a unit is drawn as a
+/// whole, 2,000 times with a fixed seed. `figures` computes the figures of the pairs at these indices; it must not
+/// depend on their order.
 ///
-/// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all but for rounding, which says
-/// nothing of others; with fewer than ten units; and with so many pairs a unit that samples would be too large.
+/// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all but for
+/// rounding, which says nothing of others; with fewer than ten units; and with so many pairs a unit that samples would
+/// be too large.
 ///
-/// It is the percentile interval with percentiles as in `bootstrap`, of units (Field and Welsh, "Bootstrapping clustered data", Journal
-/// of the Royal Statistical Society B 69, 2007). Of more than some 2,500 pairs so many are drawn, and distances from the figure
-/// are made smaller by the root of the part that was drawn (Bickel, Götze and van Zwet, "Resampling fewer than n observations",
-/// Statistica Sinica 7, 1997).
+/// It is the percentile interval with percentiles as in `bootstrap`, of units (Field and Welsh, "Bootstrapping
+/// clustered data", Journal of the Royal Statistical Society B 69, 2007). Of more than some 2,500 pairs so many are
+/// drawn, and distances from the figure are made smaller by the root of the part that was drawn (Bickel, Götze and van
+/// Zwet, "Resampling fewer than n observations", Statistica Sinica 7, 1997).
 pub fn bootstrapped_intervals<const N: usize>(
     unit_of: &[u64],
     mut figures: impl FnMut(&[usize]) -> [Option<f64>; N],

@@ -1,5 +1,5 @@
-//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them, except
-//! throws that can be counted; here is only what is asked of it.
+//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them,
+//! except throws that can be counted; here is only what is asked of it.
 
 use statrs::{
     distribution::{
@@ -30,8 +30,8 @@ pub(super) fn normal_below(value: f64) -> f64 {
 }
 
 /// The value that a number of Student's distribution with so many degrees of freedom (1 or more) is below with this
-/// probability, which is between 0 and 1. Of many degrees, by the first terms of the series of Abramowitz and Stegun, "Handbook of
-/// mathematical functions" (1964), 26.7.5.
+/// probability, which is between 0 and 1. Of many degrees, by the first terms of the series of Abramowitz and Stegun,
+/// "Handbook of mathematical functions" (1964), 26.7.5.
 pub(super) fn student_quantile(probability: f64, freedom: f64) -> f64 {
     if freedom >= MANY {
         let z = normal_quantile(probability);
@@ -79,8 +79,8 @@ pub(super) fn at_least(successes: u64, trials: u64, chance: f64) -> f64 {
     Binomial::new(chance, trials).map_or(f64::NAN, |trials| trials.sf(successes.saturating_sub(1)))
 }
 
-/// The chance of a success with which at least `successes` (1 or more) of so many trials succeed with this probability: the inverse of
-/// [`at_least`], which is a beta distribution.
+/// The chance of a success with which at least `successes` (1 or more) of so many trials succeed with this probability:
+/// the inverse of [`at_least`], which is a beta distribution.
 pub(super) fn chance_for_at_least(successes: u64, trials: u64, probability: f64) -> f64 {
     let others = trials.saturating_sub(successes) + 1;
     let chances = Beta::new(successes as f64, others as f64);

@@ -1,5 +1,5 @@
-//! How many of all ways in which throws of a fair coin can fall have few heads, counted to the last digit. Tests nothing, and
-//! counts no more throws than whose ways an `f64` can hold.
+//! How many of all ways in which throws of a fair coin can fall have few heads, counted to the last digit. Tests
+//! nothing, and counts no more throws than whose ways an `f64` can hold.
 
 /// Throws of which the ways can be counted: 2^1000 is an `f64`, and so is 1 of so many.
 pub(super) const MAX_COUNTED: u64 = 1000;
@@ -16,8 +16,8 @@ pub(super) fn at_most(heads: u64, throws: u64) -> f64 {
     (0..throws).fold(sum.high, |part, _| part / 2.0)
 }
 
-/// A number with twice the digits of an `f64`: one, and what rounding to it leaves out. With it, the roundings of a thousand steps
-/// do not reach the last digit of the first.
+/// A number with twice the digits of an `f64`: one, and what rounding to it leaves out. With it, the roundings of a
+/// thousand steps do not reach the last digit of the first.
 ///
 /// Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18 (1971).
 #[derive(Clone, Copy, Debug)]

@@ -20,8 +20,8 @@ use super::{
 /// Cases from which on Student's t is taken: the mean of so many is about normal for the skewed scores that are usual.
 pub const ENOUGH_CASES: u64 = 30;
 
-/// Cases from which on drawing them again says how far others may be: intervals drawn of 2 hold 50 times of 100, of 4 88 times,
-/// of 8 about 94 times. Student's t has fewer of them, too, for scores on a scale with ends.
+/// Cases from which on drawing them again says how far others may be: intervals drawn of 2 hold 50 times of 100, of 4
+/// 88 times, of 8 about 94 times. Student's t has fewer of them, too, for scores on a scale with ends.
 pub const ENOUGH_TO_DRAW: u64 = 8;
 
 /// How an interval was computed.
@@ -68,11 +68,11 @@ pub struct Interval {
 
 /// The interval of a mean in the making. Scores come case by case.
 ///
-/// Scores of one case are alike, so the case is the unit: with m cases, N scores and the sums e of a case's distances from the
-/// mean, the variance of the mean is m/(m-1) Σe²/N², and Student's t has m - 1 degrees of freedom (Liang and Zeger,
-/// "Longitudinal data analysis using generalized linear models", Biometrika 73, 1986; for evaluations of language models:
-/// Miller, "Adding error bars to evals", arXiv:2411.00640). With one score a case this is the usual s²/n (Student, "The
-/// probable error of a mean", Biometrika 6, 1908).
+/// Scores of one case are alike, so the case is the unit: with m cases, N scores and the sums e of a case's distances
+/// from the mean, the variance of the mean is m/(m-1) Σe²/N², and Student's t has m - 1 degrees of freedom (Liang and
+/// Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 73, 1986; for evaluations of
+/// language models: Miller, "Adding error bars to evals", arXiv:2411.00640). With one score a case this is the usual
+/// s²/n (Student, "The probable error of a mean", Biometrika 6, 1908).
 #[derive(Clone, Debug)]
 pub struct ClusteredMean {
     mean: f64,
@@ -175,14 +175,15 @@ impl ClusteredMean {
         error.is_finite().then_some(error)
     }
 
-    /// How many scores of a rate say as much as all of these, if each were of its own case: the cases divided by how much of
-    /// a score's variance is between cases. That part is 1 / cases / (scores / cases)² Σe² of the variance p (1 - p) of a rate p, with the
-    /// sums e as above; it is 1 if the attempts at a case always agree. A few cases of which nearly all agree hardly show it, so
-    /// two more are counted in it that do agree, one with nothing but 1 and one with nothing but 0: without them, the first attempt that
-    /// fails would make the others say more. No more than there are scores.
+    /// How many scores of a rate say as much as all of these, if each were of its own case: the cases divided by how
+    /// much of a score's variance is between cases. That part is 1 / cases / (scores / cases)² Σe² of the variance p (1
+    /// - p) of a rate p, with the sums e as above; it is 1 if the attempts at a case always agree. A few cases of which
+    /// nearly all agree hardly show it, so two more are counted in it that do agree, one with nothing but 1 and one
+    /// with nothing but 0: without them, the first attempt that fails would make the others say more. No more than
+    /// there are scores.
     ///
-    /// Wilson's interval of so many scores: Dean and Pagano, "Evaluating confidence interval methods for binomial proportions in
-    /// clustered surveys", Journal of Survey Statistics and Methodology 3 (2015).
+    /// Wilson's interval of so many scores: Dean and Pagano, "Evaluating confidence interval methods for binomial
+    /// proportions in clustered surveys", Journal of Survey Statistics and Methodology 3 (2015).
     fn effective_scores(&self) -> f64 {
         let (cases, scores) = (self.cases as f64, self.scores as f64);
         let each = scores / cases;
@@ -193,7 +194,8 @@ impl ClusteredMean {
         (cases * all / between).min(scores)
     }
 
-    /// The interval of scores that are 0 or 1; `None` if there is only one case, whose scores differ: they say nothing of others.
+    /// The interval of scores that are 0 or 1; `None` if there is only one case, whose scores differ: they say nothing
+    /// of others.
     fn of_rate(&self) -> Option<(f64, f64, IntervalMethod)> {
         if !self.is_clustered {
             let rate = Rate::of(self.ones, self.cases)?;
@@ -206,8 +208,9 @@ impl ClusteredMean {
         Some((rate.low, rate.high, IntervalMethod::ClusteredWilson))
     }
 
-    /// The interval, whose ends are not beyond those of the scale; `None` with fewer than two cases, unless the scores are a
-    /// rate, and if all cases have one mean and the scores are not all 0 or 1: they say nothing of how far others may be from it.
+    /// The interval, whose ends are not beyond those of the scale; `None` with fewer than two cases, unless the scores
+    /// are a rate, and if all cases have one mean and the scores are not all 0 or 1: they say nothing of how far others
+    /// may be from it.
     pub fn interval(&self, scale: std::ops::RangeInclusive<f64>) -> Option<Interval> {
         let cases = self.cases;
         let interval = |low: f64, high: f64, method| {
@@ -311,8 +314,9 @@ mod tests {
         }
     }
 
-    /// How often the interval of a rate has it in it: cases whose rates are 0.9 on average and differ so much from each other that attempts
-    /// correlate with 0.4 (a beta distribution, of which such a part of the rate is drawn again for each attempt).
+    /// How often the interval of a rate has it in it: cases whose rates are 0.9 on average and differ so much from each
+    /// other that attempts correlate with 0.4 (a beta distribution, of which such a part of the rate is drawn again for
+    /// each attempt).
     #[test]
     fn the_interval_of_a_rate_holds_as_often_as_it_says() {
         let mut random = crate::stats::random::Random::new(7);

@@ -30,8 +30,8 @@ impl Mean {
         self.count
     }
 
-    /// The standard deviation of the population that the numbers are a sample of: divided by n - 1. `None` with fewer than
-    /// two numbers.
+    /// The standard deviation of the population that the numbers are a sample of: divided by n - 1. `None` with fewer
+    /// than two numbers.
     pub fn sample_stddev(&self) -> Option<f64> {
         let freedom = self.count.checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
         let stddev = (self.plain.squares() / freedom).sqrt();

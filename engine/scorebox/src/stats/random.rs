@@ -22,8 +22,8 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `numbers`, which is 1 or more; each is equally likely. (Lemire, "Fast random integer generation in an
-    /// interval", ACM Transactions on Modeling and Computer Simulation 29, 2019.)
+    /// A number below `numbers`, which is 1 or more; each is equally likely. (Lemire, "Fast random integer generation
+    /// in an interval", ACM Transactions on Modeling and Computer Simulation 29, 2019.)
     pub(super) fn below(&mut self, numbers: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(numbers);
         if (product as u64) < numbers {

@@ -51,7 +51,8 @@ fn present_first(
     }
 }
 
-/// Makes values equal that only rounding keeps apart, as it does means of the same sum that were added in another order.
+/// Makes values equal that only rounding keeps apart, as it does means of the same sum that were added in another
+/// order.
 pub fn level(merits: &mut [&mut Merit]) {
     merits.sort_by(|one, other| Best::Lowest.compare(**one, **other));
     let mut lowest = None;

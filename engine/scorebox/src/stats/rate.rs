@@ -32,8 +32,8 @@ impl Rate {
         Rate::within(successes as f64 / trials as f64, trials as f64)
     }
 
-    /// This rate, 0 to 1, with the Wilson score interval of so many trials, which need not be a whole number; none without trials. For a rate
-    /// over more than these, some of which are alike.
+    /// This rate, 0 to 1, with the Wilson score interval of so many trials, which need not be a whole number; none
+    /// without trials. For a rate over more than these, some of which are alike.
     pub fn within(rate: f64, trials: f64) -> Option<Rate> {
         let is_number = trials > 0.0 && trials.is_finite();
         if !is_number || !(0.0..=1.0).contains(&rate) {

@@ -185,8 +185,8 @@ pub struct Tries {
     pub draws: Vec<Draw>,
 }
 
-/// What k attempts at each case, drawn from all of them, say together: means over the cases. Undefined, `None`, if a case
-/// has fewer than k attempts or there are no cases: the mean of the other cases would be that of another set.
+/// What k attempts at each case, drawn from all of them, say together: means over the cases. Undefined, `None`, if a
+/// case has fewer than k attempts or there are no cases: the mean of the other cases would be that of another set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -203,8 +203,8 @@ pub struct Draw {
     pub cases_with_fewer: u64,
 }
 
-/// The numbers of attempts that figures are usually shown for, if the case that was tried most often has `most_attempts`:
-/// 1, 2, 4 and 8, and all of them.
+/// The numbers of attempts that figures are usually shown for, if the case that was tried most often has
+/// `most_attempts`: 1, 2, 4 and 8, and all of them.
 pub fn usual_draws(most_attempts: u64) -> Vec<u64> {
     let mut ks: Vec<u64> = [1, 2, 4, 8].into_iter().filter(|k| *k <= most_attempts).collect();
     if ks.last().is_none_or(|last| *last < most_attempts) {
@@ -342,8 +342,8 @@ mod tests {
         tries.draws.iter().map(|draw| format!("{:.3}", of(draw).unwrap())).collect()
     }
 
-    /// The four rows of the table for the airline domain in tau-bench's README (commit 034a267): 50 tasks, 4 trials. The
-    /// numbers of tasks with 0 to 4 successes are the only ones that give the published pass^1 to pass^4.
+    /// The four rows of the table for the airline domain in tau-bench's README (commit 034a267): 50 tasks, 4 trials.
+    /// The numbers of tasks with 0 to 4 successes are the only ones that give the published pass^1 to pass^4.
     #[test]
     fn pass_hat_k_over_many_tasks_is_as_published_for_tau_bench() {
         for (tasks, published) in [
@@ -357,7 +357,8 @@ mod tests {
         }
     }
 
-    /// By hand: of 4 tasks with 0, 1, 2 and 4 successes in 4 trials, draws of 2 hold a success in 0, 3, 5 and 6 of 6 cases.
+    /// By hand: of 4 tasks with 0, 1, 2 and 4 successes in 4 trials, draws of 2 hold a success in 0, 3, 5 and 6 of 6
+    /// cases.
     #[test]
     fn figures_over_cases_are_means_of_those_of_each_case() {
         let tries = of_four([1, 1, 1, 0, 1]);

@@ -29,8 +29,8 @@ pub(super) fn rounding_of(first: f64, second: f64) -> f64 {
     ROUNDING * first.abs().max(second.abs())
 }
 
-/// Finite numbers, each with the size of the numbers that it comes of: those that only rounding may be between become the lowest
-/// of them. In the order in which they come.
+/// Finite numbers, each with the size of the numbers that it comes of: those that only rounding may be between become
+/// the lowest of them. In the order in which they come.
 ///
 /// ```
 /// # use scorebox::stats::agreement::without_rounding;

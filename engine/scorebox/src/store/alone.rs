@@ -1,5 +1,5 @@
-//! Whether a session alone has written a run: then it knows what is stored without a pass over it. Writes nothing, and counts
-//! nothing but at the run's beginning.
+//! Whether a session alone has written a run: then it knows what is stored without a pass over it. Writes nothing, and
+//! counts nothing but at the run's beginning.
 
 use super::{RunKey, Store, StoreError};
 

@@ -1,6 +1,6 @@
 //! The cases of a run in the order of their names, so that the attempts at one case come one after the other. Holds one
-//! attempt at a time, or a page of them for a caller who reads two runs side by side; checks that the index that has this order
-//! agrees with the table, and judges nothing.
+//! attempt at a time, or a page of them for a caller who reads two runs side by side; checks that the index that has
+//! this order agrees with the table, and judges nothing.
 
 use std::sync::atomic::Ordering;
 
@@ -61,8 +61,8 @@ const PAGE_CASES: usize = 256;
 /// Bytes of texts after which a page ends.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// The attempts of a run, page by page: what lets two runs be read side by side. For one state of the database, read them within a
-/// [`Store::snapshot`].
+/// The attempts of a run, page by page: what lets two runs be read side by side. For one state of the database, read
+/// them within a [`Store::snapshot`].
 #[derive(Debug)]
 pub struct Attempts<'s> {
     store: &'s Store,
@@ -74,7 +74,8 @@ pub struct Attempts<'s> {
 }
 
 impl Attempts<'_> {
-    /// The next cases, ordered by id, iteration and attempt: at most 256, fewer if they are large. Empty only after the last.
+    /// The next cases, ordered by id, iteration and attempt: at most 256, fewer if they are large. Empty only after the
+    /// last.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -143,8 +144,8 @@ impl Store {
         Attempts { store: self, run, node, last: None, count: 0, is_whole: false }
     }
 
-    /// Hands over the cases after this name, or `None` for one of another task, until `take` answers false. Answers whether it
-    /// came to the end.
+    /// Hands over the cases after this name, or `None` for one of another task, until `take` answers false. Answers
+    /// whether it came to the end.
     fn attempts_after(
         &self,
         run: RunKey,
@@ -191,8 +192,8 @@ impl Store {
         if count == stored { Ok(()) } else { Err(damaged()) }
     }
 
-    /// How many attempts the case of a run has that was tried most often, or the case of one of its tasks; 0 if there are
-    /// no cases.
+    /// How many attempts the case of a run has that was tried most often, or the case of one of its tasks; 0 if there
+    /// are no cases.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -1,5 +1,6 @@
-//! Whether the cases and the rows of a run stand where readers look for them. Some find them by their keys, others, such as the view
-//! `scores`, by what a case says its run is and whose a scorer is; who writes the file by hand can make the two disagree. Repairs nothing.
+//! Whether the cases and the rows of a run stand where readers look for them. Some find them by their keys, others,
+//! such as the view `scores`, by what a case says its run is and whose a scorer is; who writes the file by hand can
+//! make the two disagree. Repairs nothing.
 
 use rusqlite::{Row, params};
 

@@ -1,5 +1,5 @@
-//! What someone who looks through a run asks for: the words of a case, the cases around it, one that is named, and whether
-//! anything was written meanwhile. Finds nothing by its content.
+//! What someone who looks through a run asks for: the words of a case, the cases around it, one that is named, and
+//! whether anything was written meanwhile. Finds nothing by its content.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -64,7 +64,8 @@ impl CaseKey {
     }
 }
 
-/// What tells the question of a case from that of another: of its input and its ground truth the length and the first characters.
+/// What tells the question of a case from that of another: of its input and its ground truth the length and the first
+/// characters.
 type Question = [(Option<i64>, Option<String>); 2];
 
 impl Store {
@@ -83,8 +84,8 @@ impl Store {
         })
     }
 
-    /// The text of a case in which words are looked for: its output, its id, and what its scorers say about it; of each the
-    /// first 64 KiB.
+    /// The text of a case in which words are looked for: its output, its id, and what its scorers say about it; of each
+    /// the first 64 KiB.
     ///
     /// # Errors
     /// The database cannot be read.

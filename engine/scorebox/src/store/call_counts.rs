@@ -24,14 +24,15 @@ pub struct CallCounts {
     pub input_tokens: u64,
     /// Tokens of their answers.
     pub output_tokens: u64,
-    /// Those that were asked, and whose tokens are not known: the provider does not count them, or the answer is not recorded.
+    /// Those that were asked, and whose tokens are not known: the provider does not count them, or the answer is not
+    /// recorded.
     pub tokens_unknown: u64,
     /// What they cost in US dollars, as far as that is known; `None` if it is known of none of them.
     pub cost_usd: Option<f64>,
     /// Those that were asked, and whose cost is not known.
     pub cost_unknown: u64,
-    /// Rows with an answer that the scorer could not read: errors, and scores with `"unreadable": true` in their `meta` or in that
-    /// of a juror.
+    /// Rows with an answer that the scorer could not read: errors, and scores with `"unreadable": true` in their `meta`
+    /// or in that of a juror.
     pub unreadable: u64,
     /// Rows without a score because a question has no answer.
     pub unanswered: u64,

@@ -1,5 +1,5 @@
-//! [`CallStore`]: a database as what judges answered before, which keeps answers while scores wait for them. What is stored of a call
-//! is in `calls`.
+//! [`CallStore`]: a database as what judges answered before, which keeps answers while scores wait for them. What is
+//! stored of a call is in `calls`.
 
 use std::{
     path::{Path, PathBuf},

@@ -65,8 +65,8 @@ impl Store {
         })
     }
 
-    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is what is stored: whether
-    /// it is what its digests say is for the caller to see.
+    /// The recording of a call whose answer has this digest; if there is none, the latest one of the call. It is what
+    /// is stored: whether it is what its digests say is for the caller to see.
     ///
     /// # Errors
     /// Troubles of reading; damage, if it cannot be read.
@@ -99,8 +99,8 @@ impl Store {
         self.explained(keep())
     }
 
-    /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; only those of
-    /// one score if `score` names one.
+    /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; only those
+    /// of one score if `score` names one.
     ///
     /// # Errors
     /// Troubles of reading; damage, if a recording is not what its digests say.
@@ -145,8 +145,8 @@ impl Store {
         })
     }
 
-    /// The recordings that a score is based on, in the order in which they were asked; or else which of them are missing or were
-    /// changed.
+    /// The recordings that a score is based on, in the order in which they were asked; or else which of them are
+    /// missing or were changed.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -174,8 +174,8 @@ impl Store {
         })
     }
 
-    /// The first recordings behind a run's scores that are not what their digests say, at most so many. A recording that is missing
-    /// does not count.
+    /// The first recordings behind a run's scores that are not what their digests say, at most so many. A recording
+    /// that is missing does not count.
     pub(crate) fn altered_recordings(
         &self,
         run: RunKey,

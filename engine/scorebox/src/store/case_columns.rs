@@ -139,8 +139,8 @@ pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The cases of a run: each with its key, then its values. One that says that it is of another run is read as one of
-/// that run, whatever its key, and so is not part of this one. The `+` keeps SQLite from taking the index on runs, after
-/// which it would then sort.
+/// that run, whatever its key, and so is not part of this one. The `+` keeps SQLite from taking the index on runs,
+/// after which it would then sort.
 pub(super) static OF_A_RUN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT case_key, {} FROM cases

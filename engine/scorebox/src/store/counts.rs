@@ -52,8 +52,8 @@ impl Store {
         Ok(self.counts_with_scores(filter, 0)?.0)
     }
 
-    /// The same, and the scores of each scorer in the order of its rows; `None` in place of all of them if there may be more than
-    /// `most`, or the filter names no run.
+    /// The same, and the scores of each scorer in the order of its rows; `None` in place of all of them if there may be
+    /// more than `most`, or the filter names no run.
     ///
     /// # Errors
     /// As [`Store::counts`].

@@ -1,5 +1,5 @@
-//! The cases of a run with what their scorers say, as far as verdicts need it: in one pass over both tables, one case at
-//! a time. Computes no verdict.
+//! The cases of a run with what their scorers say, as far as verdicts need it: in one pass over both tables, one case
+//! at a time. Computes no verdict.
 
 use std::sync::atomic::Ordering;
 

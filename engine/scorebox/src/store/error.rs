@@ -327,7 +327,8 @@ impl StoreError {
         }
     }
 
-    /// A value that is not of the kind its column holds is damage: the tables are STRICT. So is a text that is not UTF-8.
+    /// A value that is not of the kind its column holds is damage: the tables are STRICT. So is a text that is not
+    /// UTF-8.
     fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, why)

@@ -16,8 +16,8 @@ pub struct ScoreFilter {
     pub scorer: Option<String>,
     /// Of cases with this id, all iterations and attempts.
     pub case: Option<String>,
-    /// That are errors, or of which something does not hold that is required of it, by a gate or softly: the scorer's threshold, or an
-    /// assertion of the score.
+    /// That are errors, or of which something does not hold that is required of it, by a gate or softly: the scorer's
+    /// threshold, or an assertion of the score.
     pub failed: bool,
     /// That are errors.
     pub errors: bool,
@@ -98,8 +98,8 @@ impl ScoreCursor {
     }
 }
 
-/// What `verdict::Policy` does not say holds, in SQL: gates from 0 to 1 and gates among the assertions ask for the best score if they have
-/// no threshold.
+/// What `verdict::Policy` does not say holds, in SQL: gates from 0 to 1 and gates among the assertions ask for the best
+/// score if they have no threshold.
 const FAILED: &str = "(score_rows.status = 'error' OR EXISTS (
     SELECT 1 FROM scorers WHERE scorers.scorer = score_rows.scorer AND CASE scorers.direction
         WHEN 'lower-is-better' THEN score_rows.score > coalesce(scorers.threshold,

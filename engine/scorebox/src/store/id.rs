@@ -41,8 +41,8 @@ impl CaseKey {
     }
 }
 
-/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` and not `..`, which lead elsewhere in a URL, and without
-/// `-` at the beginning, as options have it.
+/// A run's name to people: 1 to 64 of `A-Z`, `a-z`, `0-9`, `.`, `_`, `-`; not `.` and not `..`, which lead elsewhere in
+/// a URL, and without `-` at the beginning, as options have it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(String);
 

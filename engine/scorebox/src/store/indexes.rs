@@ -1,5 +1,6 @@
-//! Whether the indexes of a run agree with its rows. SQLite believes an index, so a person who can write to the file could hide rows in
-//! one, or show others, and leave the rows that the root is computed of as they are. Repairs nothing.
+//! Whether the indexes of a run agree with its rows. SQLite believes an index, so a person who can write to the file
+//! could hide rows in one, or show others, and leave the rows that the root is computed of as they are. Repairs
+//! nothing.
 
 use rusqlite::{OptionalExtension as _, Row, ffi};
 

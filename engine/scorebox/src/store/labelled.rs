@@ -1,5 +1,5 @@
-//! The cases of a run with what one scorer says about them, or two, and where labels may be: in what the case says about itself. One case
-//! at a time, in the order in which they were read. Understands no label.
+//! The cases of a run with what one scorer says about them, or two, and where labels may be: in what the case says
+//! about itself. One case at a time, in the order in which they were read. Understands no label.
 
 use std::sync::atomic::Ordering;
 
@@ -52,7 +52,8 @@ const CASES: &str = "
     ORDER BY cases.case_key";
 
 impl Store {
-    /// Hands over the cases of a run, or those of one of its tasks, with what these scorers say, until `take` answers false.
+    /// Hands over the cases of a run, or those of one of its tasks, with what these scorers say, until `take` answers
+    /// false.
     ///
     /// # Errors
     /// The database cannot be read.

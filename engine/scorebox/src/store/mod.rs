@@ -164,7 +164,8 @@ impl Store {
         &self.path
     }
 
-    /// The version of the schema that the file had, if opening it brought it up to date: an older scorebox refuses it from now on.
+    /// The version of the schema that the file had, if opening it brought it up to date: an older scorebox refuses it
+    /// from now on.
     pub fn updated_from(&self) -> Option<u32> {
         self.updated_from
     }

@@ -1,5 +1,5 @@
-//! A score row that is handed over to be stored: its values in the order of its table, and the statement that inserts them. Decides
-//! neither when it is written nor whether it may be.
+//! A score row that is handed over to be stored: its values in the order of its table, and the statement that inserts
+//! them. Decides neither when it is written nor whether it may be.
 
 #![expect(
     clippy::exhaustive_enums,

@@ -1,5 +1,5 @@
-//! The right to write a run, which one process has at a time: a lock on an empty file beside the database. SQLite's own locks last for one
-//! batch of rows, and keep no other process from scoring the same cases again.
+//! The right to write a run, which one process has at a time: a lock on an empty file beside the database. SQLite's own
+//! locks last for one batch of rows, and keep no other process from scoring the same cases again.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -20,11 +20,13 @@ pub(crate) struct OnlyWriter {
 }
 
 impl OnlyWriter {
-    /// Takes the right to write the run in the database at `database`. `None` where files cannot be locked, as on some network file systems.
+    /// Takes the right to write the run in the database at `database`. `None` where files cannot be locked, as on some
+    /// network file systems.
     ///
     /// # Errors
-    /// [`StoreError::BeingWritten`] if another process has it, or another run of this one; [`StoreError::NotAFileBeside`] if something else
-    /// than a file has its name, such as a link that leads out of the folder.
+    /// [`StoreError::BeingWritten`] if another process has it, or another run of this one;
+    /// [`StoreError::NotAFileBeside`] if something else than a file has its name, such as a link that leads out of the
+    /// folder.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<OnlyWriter>, StoreError> {
         // Whatever link led to it.
         let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
@@ -58,7 +60,8 @@ impl OnlyWriter {
 
 impl Drop for OnlyWriter {
     fn drop(&mut self) {
-        // Before the lock ends: a process that locks it later sees that it is not the one at this path. What stays does no harm.
+        // Before the lock ends: a process that locks it later sees that it is not the one at this path. What stays does
+        // no harm.
         let _ = fs::remove_file(&self.path);
     }
 }

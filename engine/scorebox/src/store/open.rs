@@ -111,7 +111,8 @@ impl Opening<'_> {
         }
     }
 
-    /// What the file holds, in a transaction that has just begun: between its version and its schema no other process migrates it.
+    /// What the file holds, in a transaction that has just begun: between its version and its schema no other process
+    /// migrates it.
     ///
     /// # Errors
     /// It has tables of ours, and others or other ones as well, or of a newer version.
@@ -170,7 +171,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Refuses a log or a journal that is no file, which SQLite would open: a pipe for ever, and a link wherever it leads.
+    /// Refuses a log or a journal that is no file, which SQLite would open: a pipe for ever, and a link wherever it
+    /// leads.
     fn logs_are_files(&self) -> Result<(), StoreError> {
         let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         for ending in ["-wal", "-shm", "-journal"] {
@@ -244,16 +246,16 @@ fn wait_for_locks(conn: &mut Connection, patience: Duration) -> rusqlite::Result
 
 /// The settings of a connection that writes.
 fn tune_to_write(conn: &Connection, patience: Duration) -> rusqlite::Result<()> {
-    // Only of a file that has no page yet. Rows are written a tenth quicker than with the usual half of it; pages that are
-    // larger still make each change of an index larger.
+    // Only of a file that has no page yet. Rows are written a tenth quicker than with the usual half of it; pages that
+    // are larger still make each change of an index larger.
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     use_log(conn, patience)?;
     // With a log, NORMAL loses at most the newest commits when the power fails, and never validity;
     // when only the process dies it loses nothing.
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // KiB. With a third more, rows of a million cases with random ids are written by 3 % faster, and a long run takes more than
-    // 150 MB.
+    // KiB. With a third more, rows of a million cases with random ids are written by 3 % faster, and a long run takes
+    // more than 150 MB.
     conn.pragma_update(None, "cache_size", -36 * 1024)?;
     // A checkpoint syncs twice, and writes the index pages that all the batches since the last one
     // touched; if case ids are random that is most of them, every time.

@@ -69,7 +69,8 @@ impl Store {
         })
     }
 
-    /// Whether a process writes the run now, this one included; where files cannot be locked, nobody knows, and it is `false`.
+    /// Whether a process writes the run now, this one included; where files cannot be locked, nobody knows, and it is
+    /// `false`.
     pub fn is_being_written(&self, run: &RunId) -> bool {
         matches!(OnlyWriter::take(&self.path, run), Err(StoreError::BeingWritten { .. }))
     }
@@ -286,8 +287,8 @@ impl Removal<'_> {
     }
 }
 
-/// Cases that say that they are of a run, under a key of no run: they would be cases of the next run that gets this one's number.
-/// Only someone who writes the file by hand makes them.
+/// Cases that say that they are of a run, under a key of no run: they would be cases of the next run that gets this
+/// one's number. Only someone who writes the file by hand makes them.
 const STRAY_CASES: &str = "
     SELECT case_key FROM cases WHERE run = ?1 AND case_key >> 40 NOT IN (SELECT run FROM runs)";
 

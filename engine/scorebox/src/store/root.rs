@@ -233,7 +233,8 @@ impl Store {
         })
     }
 
-    /// The root of a run as the database has it now, with the digests that it has of the contents of cases: these are not computed again.
+    /// The root of a run as the database has it now, with the digests that it has of the contents of cases: these are
+    /// not computed again.
     ///
     /// # Errors
     /// Troubles of reading.

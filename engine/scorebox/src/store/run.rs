@@ -68,7 +68,8 @@ pub struct RunRecord {
     /// The bytes of its cases and score rows, about what they take in the file; none while it runs, and if an older
     /// scorebox ended it.
     pub size_bytes: Option<u64>,
-    /// Lines that are not valid cases and were skipped; 0 while it runs for the first time, and if an older scorebox ended it.
+    /// Lines that are not valid cases and were skipped; 0 while it runs for the first time, and if an older scorebox
+    /// ended it.
     pub cases_bad: u64,
 }
 

@@ -110,7 +110,8 @@ impl ScorerSpec {
         policy.softening_assertions(self.softened)
     }
 
-    /// Whether it asks a judge that answers like the one with this identity, as JSON; with `None`, whether it asks no judge.
+    /// Whether it asks a judge that answers like the one with this identity, as JSON; with `None`, whether it asks no
+    /// judge.
     pub fn asks_judge_like(&self, judge_json: Option<&str>) -> bool {
         match (self.judge_json.as_deref(), judge_json) {
             (Some(one), Some(other)) => one == other || answer_alike(one, other).unwrap_or(false),

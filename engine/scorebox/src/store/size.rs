@@ -1,5 +1,5 @@
-//! How large a run is: the bytes of its cases and score rows, counted as they are written, or read over. What SQLite needs
-//! in addition (indexes, pages that are not full), and the components, which runs share, do not count.
+//! How large a run is: the bytes of its cases and score rows, counted as they are written, or read over. What SQLite
+//! needs in addition (indexes, pages that are not full), and the components, which runs share, do not count.
 
 use std::sync::LazyLock;
 

@@ -7,7 +7,8 @@ use super::{
     ScoreFilter, ScorerCounts, ScorerKey, Store, StoreError, column::OnAScale, filter::Conditions,
 };
 
-/// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files for it.
+/// Scores that are in memory at once: 16 MiB. Those of a scorer that has more are sorted by SQLite, which takes files
+/// for it.
 const MAX_HELD: usize = 2 << 20;
 
 /// The scores that a filter names.
@@ -25,8 +26,8 @@ pub struct SortedScores<'s> {
 }
 
 impl<'s> SortedScores<'s> {
-    /// The scores that `filter` names, of the `wanted` scorers: their ids, and how many scores each has, as [`Store::counts`]
-    /// gives them for the same filter in the same [`snapshot`](Store::snapshot). Reads nothing yet.
+    /// The scores that `filter` names, of the `wanted` scorers: their ids, and how many scores each has, as
+    /// [`Store::counts`] gives them for the same filter in the same [`snapshot`](Store::snapshot). Reads nothing yet.
     pub fn of(
         store: &'s Store,
         filter: &'s ScoreFilter,
@@ -36,8 +37,8 @@ impl<'s> SortedScores<'s> {
         SortedScores { store, filter, wanted, most: MAX_HELD, held: 0..0, scores }
     }
 
-    /// The same of all scorers, with their counts, in whose order they are: in one pass over the rows of a run if there is memory
-    /// for all of its scores.
+    /// The same of all scorers, with their counts, in whose order they are: in one pass over the rows of a run if there
+    /// is memory for all of its scores.
     ///
     /// # Errors
     /// As [`Store::counts`].
@@ -64,8 +65,8 @@ impl<'s> SortedScores<'s> {
         Ok((counts, sorted))
     }
 
-    /// Hands over every score of the scorer at this index of the wanted ones, in ascending order. Ask for one scorer after the other:
-    /// what was read for the next ones is kept for them.
+    /// Hands over every score of the scorer at this index of the wanted ones, in ascending order. Ask for one scorer
+    /// after the other: what was read for the next ones is kept for them.
     ///
     /// # Errors
     /// The database cannot be read.

@@ -223,7 +223,8 @@ impl RunWriter {
         self.store.put_summary(scorer, summary)
     }
 
-    /// Stores how many lines of the run are not valid cases and were skipped: what `count` makes of the number that is stored.
+    /// Stores how many lines of the run are not valid cases and were skipped: what `count` makes of the number that is
+    /// stored.
     ///
     /// # Errors
     /// Troubles of writing.
@@ -268,8 +269,8 @@ impl RunWriter {
         Ok(())
     }
 
-    /// How much of the run is stored. Takes a pass over it if another connection may have written, except for what was counted
-    /// since a batch is open: no other process can write until it is committed.
+    /// How much of the run is stored. Takes a pass over it if another connection may have written, except for what was
+    /// counted since a batch is open: no other process can write until it is committed.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -378,8 +379,8 @@ impl RunWriter {
         Ok(session)
     }
 
-    /// Takes the file's write lock. What rows refer to is there as long as no other connection writes: then SQLite need not look it up
-    /// for each row.
+    /// Takes the file's write lock. What rows refer to is there as long as no other connection writes: then SQLite need
+    /// not look it up for each row.
     fn take_the_lock(&self) -> Result<(), StoreError> {
         let begin = |checks_references: bool| {
             self.store.check_references(checks_references)?;

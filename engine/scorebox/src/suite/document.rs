@@ -1,5 +1,5 @@
-//! A document as written, in TOML or JSON, with the location of every key and value. Knows no suite: what keys mean is for
-//! `reading`.
+//! A document as written, in TOML or JSON, with the location of every key and value. Knows no suite: what keys mean is
+//! for `reading`.
 
 use std::{borrow::Cow, fmt, ops::Range, path::Path};
 

@@ -1,4 +1,5 @@
-//! Where the texts of suite files are: on the disk, unless a program has them elsewhere. Knows nothing of what they say.
+//! Where the texts of suite files are: on the disk, unless a program has them elsewhere. Knows nothing of what they
+//! say.
 
 use std::{
     fs,
@@ -9,14 +10,15 @@ use crate::input_file::{self, Encoding, InputFileError, MAX_CONFIGURATION_BYTES}
 
 /// The texts of a suite file and of those that it includes. They may be asked for on another thread.
 pub trait SuiteFiles: Sync {
-    /// The text of the file at `path`: the path of the first file as the caller gave it, and the path of one that another file
-    /// includes from that file's folder.
+    /// The text of the file at `path`: the path of the first file as the caller gave it, and the path of one that
+    /// another file includes from that file's folder.
     ///
     /// # Errors
     /// Why there is no such text.
     fn text(&self, path: &Path) -> Result<String, InputFileError>;
 
-    /// The file's own path, whatever leads to it, by which a file that includes itself is found out. By default the path itself.
+    /// The file's own path, whatever leads to it, by which a file that includes itself is found out. By default the
+    /// path itself.
     fn real(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }

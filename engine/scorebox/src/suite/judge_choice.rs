@@ -103,8 +103,8 @@ pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
     Some(jury)
 }
 
-/// The mistake of an entry that names a judge which no file describes, sets a budget that cannot be kept, or has one judge on a
-/// jury under two names.
+/// The mistake of an entry that names a judge which no file describes, sets a budget that cannot be kept, or has one
+/// judge on a jury under two names.
 pub(super) fn mistake(
     chosen: &(JudgeChoice, Location),
     judges: &BTreeMap<String, SuiteJudge>,

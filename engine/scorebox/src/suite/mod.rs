@@ -211,7 +211,8 @@ impl Suite {
         Suite::read_with(path, &|_| None)
     }
 
-    /// What the file and those that it includes say that published scorers must be, whatever else is wrong or missing in them.
+    /// What the file and those that it includes say that published scorers must be, whatever else is wrong or missing
+    /// in them.
     ///
     /// # Errors
     /// What is wrong with that, with its locations; and if a file cannot be read.

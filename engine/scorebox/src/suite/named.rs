@@ -1,5 +1,5 @@
-//! What one suite file names by itself: the scorers that its entries use, and the files that it includes. Reads no other file, and does not
-//! know whether the suite is valid.
+//! What one suite file names by itself: the scorers that its entries use, and the files that it includes. Reads no
+//! other file, and does not know whether the suite is valid.
 
 use std::path::{Path, PathBuf};
 

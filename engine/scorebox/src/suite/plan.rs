@@ -12,8 +12,9 @@ use crate::{
 use super::{Suite, SuiteJudge, SuiteScorer, file::VERSION};
 
 impl Suite {
-    /// The suite as JSON, as it is stored with a run. Paths are as written, in included files as from the suite's folder, so that
-    /// the suite is the same from wherever it is read; the digests of components, which are stored beside it, distinguish them.
+    /// The suite as JSON, as it is stored with a run. Paths are as written, in included files as from the suite's
+    /// folder, so that the suite is the same from wherever it is read; the digests of components, which are stored
+    /// beside it, distinguish them.
     pub fn to_json(&self) -> String {
         let scorers: Vec<Value> =
             self.scorers.iter().map(|scorer| scorer.to_json(&self.judges)).collect();

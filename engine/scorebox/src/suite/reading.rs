@@ -1,5 +1,5 @@
-//! The values of a document as what a suite is made of, and every mistake with its location. Knows no key of a suite, and
-//! reads no environment: the caller passes it in.
+//! The values of a document as what a suite is made of, and every mistake with its location. Knows no key of a suite,
+//! and reads no environment: the caller passes it in.
 
 use std::{cell::Cell, collections::HashSet, fmt, ops::Range, path::Path, rc::Rc};
 
@@ -10,7 +10,8 @@ use super::{
     document::{Member, Node, SyntaxError, Value},
 };
 
-/// Room for the values of variables, which all files of a suite share: a long value can be named a million times in a small file.
+/// Room for the values of variables, which all files of a suite share: a long value can be named a million times in a
+/// small file.
 #[derive(Clone, Debug)]
 pub(super) struct Room(Rc<Cell<Option<u64>>>);
 
@@ -75,8 +76,8 @@ impl<'r> Reading<'r> {
         self.text.location(span)
     }
 
-    /// Notes what is not valid TOML or JSON, and forgets what follows from it: below a line that should begin a table, what is read
-    /// belongs to another table, up to the next such line.
+    /// Notes what is not valid TOML or JSON, and forgets what follows from it: below a line that should begin a table,
+    /// what is read belongs to another table, up to the next such line.
     pub(super) fn not_valid(&mut self, errors: Vec<SyntaxError>) {
         for SyntaxError { span, reason } in errors {
             let line = self.location(&span).line;
@@ -277,8 +278,8 @@ impl<'r> Reading<'r> {
         left
     }
 
-    /// The text with the value of each variable in the place of `${NAME}`; `$${` stands for `${`. Looks no variable up once the values
-    /// have no room any more.
+    /// The text with the value of each variable in the place of `${NAME}`; `$${` stands for `${`. Looks no variable up
+    /// once the values have no room any more.
     fn with_variables(&mut self, written: &str, span: &Range<usize>) -> Option<String> {
         if self.room.is_exceeded() {
             return None;

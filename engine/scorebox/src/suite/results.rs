@@ -154,8 +154,8 @@ impl Laying<'_> {
         self.wrong(&location, reason, None);
     }
 
-    /// Whether this scorer has the name of one that is laid out, which is said with whose results one of them scores: a name
-    /// that `meta` makes is that of no entry.
+    /// Whether this scorer has the name of one that is laid out, which is said with whose results one of them scores: a
+    /// name that `meta` makes is that of no entry.
     fn is_taken(&mut self, scorer: &SuiteScorer) -> bool {
         let other = self.laid.iter().find(|other| other.id == scorer.id);
         // Of the same subject, it is named twice, which is a mistake of its own.
@@ -206,11 +206,12 @@ fn of_results(subject: &ScorerId, scorer: &ScorerId) -> Result<ScorerId, String>
 
 impl Suite {
     /// The suite with a target: a scorer whose results are what the scorers of the suite score, each with an id of the
-    /// form `TARGET.SCORER`. Unless it says otherwise, the target's own score passes and fails no case: it is soft, and of
-    /// weight 0.
+    /// form `TARGET.SCORER`. Unless it says otherwise, the target's own score passes and fails no case: it is soft, and
+    /// of weight 0.
     ///
     /// # Errors
-    /// If the suite has a scorer with the target's id, so that it is not clear which of them is meant; if a name becomes too long.
+    /// If the suite has a scorer with the target's id, so that it is not clear which of them is meant; if a name
+    /// becomes too long.
     pub fn with_target(self, target: SuiteScorer) -> Result<Suite, SuiteError> {
         if self.scorers.iter().any(|scorer| scorer.id == target.id) {
             return Err(SuiteError::SameId(target.id.to_string()));

@@ -1,5 +1,5 @@
-//! What a suite file says together with the files that it includes: its own entries laid over theirs, and what two of them
-//! describe differently. Reads no file.
+//! What a suite file says together with the files that it includes: its own entries laid over theirs, and what two of
+//! them describe differently. Reads no file.
 
 use std::{
     collections::BTreeMap,
@@ -66,8 +66,8 @@ pub(super) struct Merging<'m> {
 }
 
 impl Merging<'_> {
-    /// What all files say together. Two of `included` may describe one thing only if they say the same, or `own` says what
-    /// holds: nothing depends on which of them comes first.
+    /// What all files say together. Two of `included` may describe one thing only if they say the same, or `own` says
+    /// what holds: nothing depends on which of them comes first.
     pub(super) fn merged(&mut self, included: Vec<Written>, own: Written) -> Written {
         let mut all = Written { name: own.name.clone(), ..Written::default() };
         for one in included {
@@ -182,8 +182,8 @@ impl Merging<'_> {
         settings
     }
 
-    /// One path for each file, also for one that is not there: two files that include a third name its files by different
-    /// ways.
+    /// One path for each file, also for one that is not there: two files that include a third name its files by
+    /// different ways.
     fn own_path(&self, path: &Path) -> PathBuf {
         let mut own = PathBuf::new();
         for part in (self.real)(path).components() {

@@ -17,8 +17,8 @@ const KEYS: [&str; 4] = ["signers", "registries", "deny-grants", "max-size"];
 /// The length of a public key of minisign, as text.
 const SIGNER_BYTES: usize = 56;
 
-/// What published scorers must be, so that they are used. What is not set refuses nothing. Components in files and built-in scorers are
-/// not published, and no policy is about them.
+/// What published scorers must be, so that they are used. What is not set refuses nothing. Components in files and
+/// built-in scorers are not published, and no policy is about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrustPolicy {
@@ -70,7 +70,8 @@ impl TrustPolicy {
         self
     }
 
-    /// Whether this is written as the host of a registry may be: without a scheme, a path or a pattern, which would match none.
+    /// Whether this is written as the host of a registry may be: without a scheme, a path or a pattern, which would
+    /// match none.
     pub fn is_registry(written: &str) -> bool {
         let is_of_a_host =
             |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | ':' | '[' | ']');

@@ -15,7 +15,8 @@ pub enum Verdict {
     Errored,
     /// A gate does not hold.
     Failed,
-    /// The case says that it is not to be judged, or every scorer that could decide against it skips it or does not apply.
+    /// The case says that it is not to be judged, or every scorer that could decide against it skips it or does not
+    /// apply.
     Skipped,
     /// A scorer has no row for it yet, and none that has decides against it.
     Undecided,
@@ -75,7 +76,8 @@ pub struct CaseVerdict {
     pub if_strict: Verdict,
 }
 
-/// The verdict of a case as other programs read it: none if the case passed in a run of which no scorer can fail a case.
+/// The verdict of a case as other programs read it: none if the case passed in a run of which no scorer can fail a
+/// case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -92,7 +94,8 @@ pub struct ShownVerdict {
 }
 
 impl CaseVerdict {
-    /// What is shown of it; `decides`: a scorer of the run can fail a case. If none can, each case passes, which says nothing.
+    /// What is shown of it; `decides`: a scorer of the run can fail a case. If none can, each case passes, which says
+    /// nothing.
     pub fn shown(&self, decides: bool) -> ShownVerdict {
         let CaseVerdict { verdict, regressions, score, is_incomplete, .. } = *self;
         let verdict = Some(verdict).filter(|verdict| decides || *verdict != Verdict::Passed);
@@ -118,8 +121,9 @@ impl CaseVerdict {
         }
     }
 
-    /// Whether the case counts in rates and means. A case that a scorer has no row for does not, even if it failed or is errored: if
-    /// all passed, it would not count, and a rate of cases that were chosen by their verdicts says nothing of the others.
+    /// Whether the case counts in rates and means. A case that a scorer has no row for does not, even if it failed or
+    /// is errored: if all passed, it would not count, and a rate of cases that were chosen by their verdicts says
+    /// nothing of the others.
     pub const fn is_judged(&self) -> bool {
         match self.verdict {
             Verdict::Errored | Verdict::Failed | Verdict::Passed => !self.is_incomplete,

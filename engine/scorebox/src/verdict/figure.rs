@@ -44,7 +44,8 @@ pub fn apart(one: f64, other: f64, text: impl Fn(f64) -> String) -> [String; 2] 
         .unwrap_or_else(|| both.map(exact))
 }
 
-/// A score as tables show it; with more digits, if rounding would make it look like the threshold, or like 0 or 1, that it is not.
+/// A score as tables show it; with more digits, if rounding would make it look like the threshold, or like 0 or 1, that
+/// it is not.
 pub fn score_beside(score: f64, threshold: impl Into<Option<f64>>) -> String {
     let usual = figure(score);
     let others = [Some(0.0), Some(1.0), threshold.into()];

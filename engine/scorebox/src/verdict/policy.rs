@@ -121,7 +121,8 @@ impl Standing {
 }
 
 impl Policy {
-    /// The policy that a component declares. A threshold that no score can have is one that every score, or none, passes.
+    /// The policy that a component declares. A threshold that no score can have is one that every score, or none,
+    /// passes.
     pub fn declared(
         severity: Severity,
         threshold: Option<f64>,
@@ -183,7 +184,8 @@ impl Policy {
         self.required
     }
 
-    /// Whether scores count alike by both: a threshold that is said and one that follows from the severity are the same.
+    /// Whether scores count alike by both: a threshold that is said and one that follows from the severity are the
+    /// same.
     pub fn counts_as(&self, other: &Policy) -> bool {
         let resolved = |policy: &Policy| Policy { threshold: policy.threshold(), ..*policy };
         resolved(self) == resolved(other)
@@ -194,7 +196,8 @@ impl Policy {
         self.threshold().is_some() || self.needs_a_score()
     }
 
-    /// Whether a case can fail or be errored because of the scorer's score alone; if `strict`, a soft regression fails it too.
+    /// Whether a case can fail or be errored because of the scorer's score alone; if `strict`, a soft regression fails
+    /// it too.
     pub fn can_fail(&self, strict: bool) -> bool {
         self.needs_a_score() || (strict && self.decides())
     }

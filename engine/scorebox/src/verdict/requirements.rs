@@ -64,16 +64,16 @@ pub struct ScorerMean<'a> {
     pub errors: u64,
     /// Whether a case can fail or be errored because of it: by its score, or by an assertion that it made.
     pub can_fail: bool,
-    /// Of how many cases it decided none; `None` if it decided one, if there was none for it to decide, or if that says nothing of it:
-    /// it is for a sample of the cases, or further ones may come.
+    /// Of how many cases it decided none; `None` if it decided one, if there was none for it to decide, or if that says
+    /// nothing of it: it is for a sample of the cases, or further ones may come.
     pub idle_of: Option<u64>,
 }
 
 impl Requirements {
     /// The requirements that do not hold, in the order in which they are said. If a rate of passing cases is required,
-    /// single cases may fail. A gate that decided no case at all does not hold, whatever the others decided. A rate of 0 requires
-    /// nothing of the cases, not even that. Cases that are errored break nothing by themselves: that there are errors is known
-    /// without. But an error does not hide that another gate failed.
+    /// single cases may fail. A gate that decided no case at all does not hold, whatever the others decided. A rate of
+    /// 0 requires nothing of the cases, not even that. Cases that are errored break nothing by themselves: that there
+    /// are errors is known without. But an error does not hide that another gate failed.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
         let RunVerdict { failed, errored, errored_and_failed, .. } = *run;
         let cases = Broken::Cases { failed, errored, errored_and_failed };

@@ -63,7 +63,8 @@ pub struct RunVerdict {
     /// Those of them that say so themselves.
     #[serde(skip)]
     pub skipped_by_themselves: u64,
-    /// Cases that a scorer has no row for yet, as in a run that was interrupted, and that none decides against; they count in no rate.
+    /// Cases that a scorer has no row for yet, as in a run that was interrupted, and that none decides against; they
+    /// count in no rate.
     pub undecided: u64,
     /// Passed among the judged cases; `None` if there are none. Attempts count each; the verdict of a stored run has
     /// the interval that its cases show.
@@ -77,7 +78,8 @@ pub struct RunVerdict {
 }
 
 impl RunVerdict {
-    /// Cases that count in the rate and the means: those that passed, failed or are errored, and that every scorer has a row for.
+    /// Cases that count in the rate and the means: those that passed, failed or are errored, and that every scorer has
+    /// a row for.
     pub const fn judged(&self) -> u64 {
         self.passed + self.failed - self.failed_incomplete + self.errored - self.errored_incomplete
     }
@@ -87,8 +89,8 @@ impl RunVerdict {
         self.undecided + self.failed_incomplete + self.errored_incomplete
     }
 
-    /// `42 incomplete (8 of them already failed, 1 already errored)`: the cases that a scorer has no row for yet; `None` if
-    /// there are none.
+    /// `42 incomplete (8 of them already failed, 1 already errored)`: the cases that a scorer has no row for yet;
+    /// `None` if there are none.
     pub fn incomplete_in_words(&self) -> Option<String> {
         let all = Some(self.incomplete()).filter(|all| *all > 0)?;
         let already = [(self.failed_incomplete, "failed"), (self.errored_incomplete, "errored")];
@@ -207,8 +209,8 @@ mod tests {
         assert_eq!((verdict.mean_cost_usd, verdict.mean_score), (None, Some(0.5)));
     }
 
-    /// A fast gate has decided all of sixty cases and a slow scorer eighteen, as where a budget ends a run: the rate of the
-    /// eighteen is that of the sixty.
+    /// A fast gate has decided all of sixty cases and a slow scorer eighteen, as where a budget ends a run: the rate of
+    /// the eighteen is that of the sixty.
     #[test]
     fn the_rate_of_an_unfinished_run_is_of_the_cases_that_every_scorer_has_seen() {
         let (mut whole, mut unfinished) = (RunTally::default(), RunTally::default());

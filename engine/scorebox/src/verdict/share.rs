@@ -3,14 +3,14 @@
 /// Decimals of the smallest share that is not shown as 0.
 const MAX_DECIMALS: usize = 12;
 
-/// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of what is
-/// only almost so: 9 999 of 10 000 are `99.99 %`, and the one that is left has as many decimals.
+/// A share of 1 as a percentage with one decimal: `42.0 %`. It has more decimals where one would say all or none of
+/// what is only almost so: 9 999 of 10 000 are `99.99 %`, and the one that is left has as many decimals.
 pub fn percent(share: f64) -> String {
     format!("{:.*} %", decimals(share), share * 100.0)
 }
 
-/// The interval of a share as percentages, in as many decimals as [`percent`] gives the share, which is within it as it is shown:
-/// `37.3 to 46.9 %`.
+/// The interval of a share as percentages, in as many decimals as [`percent`] gives the share, which is within it as it
+/// is shown: `37.3 to 46.9 %`.
 pub fn percent_interval(share: f64, low: f64, high: f64) -> String {
     let decimals = decimals(share);
     format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)

@@ -75,8 +75,8 @@ pub struct VerifyRequest {
 /// be said about the run as a whole follows.
 ///
 /// # Errors
-/// If the run is not there, or the database cannot be read; [`StoreError::Removed`]. Whatever is wrong with a score is a
-/// finding, not an error.
+/// If the run is not there, or the database cannot be read; [`StoreError::Removed`]. Whatever is wrong with a score is
+/// a finding, not an error.
 pub async fn verify(
     store: &Store,
     request: &VerifyRequest,
@@ -94,8 +94,8 @@ pub async fn verify(
     }
 }
 
-/// Whether a run that was there is no longer all there. No snapshot is held while scores are computed, which may take hours: all that
-/// others write meanwhile would stay in the log.
+/// Whether a run that was there is no longer all there. No snapshot is held while scores are computed, which may take
+/// hours: all that others write meanwhile would stay in the log.
 fn was_removed(store: &Store, before: &RunRecord, broke: bool) -> Result<bool, StoreError> {
     match store.run(before.spec.id.as_str()) {
         Err(StoreError::NoSuchRun { .. }) => Ok(true),

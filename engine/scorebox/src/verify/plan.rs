@@ -18,8 +18,8 @@ pub(super) fn differences(store: &Store, run: &RunRecord) -> Result<Vec<Differen
     Ok(plan_differences((suite_json, *suite_digest), seed.as_deref(), &scorers))
 }
 
-/// What a plan (the suite's JSON, and the digest that it should have) does not agree on with the seed and the scorers that are
-/// stored beside it.
+/// What a plan (the suite's JSON, and the digest that it should have) does not agree on with the seed and the scorers
+/// that are stored beside it.
 pub fn plan_differences(
     (plan, digest): (&str, Digest),
     seed: Option<&str>,
@@ -133,8 +133,8 @@ impl Planned {
         self.id == planned.id && same_name && of(self) == of(planned) && same_cases && same_policy
     }
 
-    /// The judge that a scorer asked, if the plan names another. A judge that a program gave is not in the plan, and a scorer
-    /// that may ask one need not.
+    /// The judge that a scorer asked, if the plan names another. A judge that a program gave is not in the plan, and a
+    /// scorer that may ask one need not.
     fn other_judge_than(&self, planned: &Planned) -> Option<Difference> {
         let is_other = ![&self.judge, &planned.judge].iter().any(|judge| judge.is_null())
             && self.judge != planned.judge;

@@ -24,8 +24,8 @@ use super::{
 
 /// The version of the format that is written.
 const VERSION: u32 = 3;
-/// The oldest version that is read. It names no calls of judges; for other scores it says the same. No version before 3 says which value
-/// of the case was scored, which was its output.
+/// The oldest version that is read. It names no calls of judges; for other scores it says the same. No version before 3
+/// says which value of the case was scored, which was its output.
 const OLDEST_VERSION: u32 = 1;
 
 /// What is needed to compute one score again, and what it was.
@@ -193,8 +193,8 @@ impl Receipt {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Computes the score again from a component and a case, and from the files of the task if the scorer
-    /// looks at them and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; no judge is asked.
+    /// Computes the score again from a component and a case, and from the files of the task if the scorer looks at them
+    /// and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; no judge is asked.
     pub async fn check(
         &self,
         component: &ComponentBytes,

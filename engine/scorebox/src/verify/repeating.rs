@@ -1,4 +1,5 @@
-//! What of scores repeats, wherever they are computed, as digests: of one score, and of all scores of a run. Computes no score.
+//! What of scores repeats, wherever they are computed, as digests: of one score, and of all scores of a run. Computes
+//! no score.
 
 use std::io::Write as _;
 
@@ -14,12 +15,12 @@ const NAME: &str = "score of scorebox 1";
 const PAGE: usize = 1000;
 
 /// The digest of what repeats of a score. It is that of a JSON array without space between its values: the text
-/// `score of scorebox 1`, the case's id, iteration and attempt; the digests of component, configuration and input; a list of the
-/// calls of judges, each as the digests of call and answer; status, score, label, reason; meta, assertions and log, each as a text; and
-/// the kind of error. What is missing is `null`, and digests are hexadecimal.
+/// `score of scorebox 1`, the case's id, iteration and attempt; the digests of component, configuration and input; a
+/// list of the calls of judges, each as the digests of call and answer; status, score, label, reason; meta, assertions
+/// and log, each as a text; and the kind of error. What is missing is `null`, and digests are hexadecimal.
 ///
-/// What it leaves out differs from one time or one version to the next: run and scorer's name, moment and duration; and fuel, memory and an
-/// error's message, which are only comparable within one version of wasmtime.
+/// What it leaves out differs from one time or one version to the next: run and scorer's name, moment and duration; and
+/// fuel, memory and an error's message, which are only comparable within one version of wasmtime.
 pub fn score_digest(record: &ScoreRecord) -> Digest {
     let row = &record.row;
     let answer = &row.answer;
@@ -49,9 +50,9 @@ pub fn score_digest(record: &ScoreRecord) -> Digest {
     digesting.finish()
 }
 
-/// One digest of what repeats of all scores of a run: of their [digests](score_digest) in the order of the cases and, within one,
-/// of the scorers; each is written as hexadecimal digits and a line break. Two runs of the same components and configurations over the
-/// same cases have the same. `take` is given each score with its digest.
+/// One digest of what repeats of all scores of a run: of their [digests](score_digest) in the order of the cases and,
+/// within one, of the scorers; each is written as hexadecimal digits and a line break. Two runs of the same components
+/// and configurations over the same cases have the same. `take` is given each score with its digest.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; the database cannot be read.

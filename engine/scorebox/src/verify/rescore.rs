@@ -181,9 +181,9 @@ impl Rescorer {
         self.subject
     }
 
-    /// What is to be said about a row without computing its score: that the scorer skips the case or was not run as it should
-    /// be, or that it should be and is not. `None` if something is to be computed. `skip` is why the case is not to be judged,
-    /// `failure` why there is nothing to score, because the task failed.
+    /// What is to be said about a row without computing its score: that the scorer skips the case or was not run as it
+    /// should be, or that it should be and is not. `None` if something is to be computed. `skip` is why the case is not
+    /// to be judged, `failure` why there is nothing to score, because the task failed.
     pub(super) fn of_unscored(
         &self,
         row: &Row,
@@ -203,7 +203,8 @@ impl Rescorer {
             None => self.selection.skips(node, &draw),
         };
         let is_skipped = row.answer.status == Status::Skipped;
-        // Of a result that is not there, no condition is asked. What is unusable has no seed, and its condition is not known.
+        // Of a result that is not there, no condition is asked. What is unusable has no seed, and its condition is not
+        // known.
         let is_clear = self.seed.is_some() && (self.condition.is_none() || self.subject.is_some());
         let expected = match (why, failure) {
             (Some(why), _) => skipped(why, skip),

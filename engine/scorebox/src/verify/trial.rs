@@ -1,4 +1,5 @@
-//! What another component says about cases that a scorer of a run scored. Compares scores and nothing else, and stores nothing.
+//! What another component says about cases that a scorer of a run scored. Compares scores and nothing else, and stores
+//! nothing.
 
 use std::sync::Arc;
 
@@ -31,22 +32,23 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Whether the other component has the same outcome, and the same score to the last digit; `None` if that is not known.
+    /// Whether the other component has the same outcome, and the same score to the last digit; `None` if that is not
+    /// known.
     pub fn is_same(&self) -> Option<bool> {
         let computed = self.computed.as_ref().ok()?;
         Some((computed.status, computed.score) == (self.stored.status, self.stored.score))
     }
 }
 
-/// Has `component` score what a scorer of a run has scored, with that scorer's configuration, limits, grants and recorded answers, and
-/// hands over each score in the order of the rows, until `take` answers false. Rows of cases that the scorer skipped, or whose task
-/// failed, are left out.
+/// Has `component` score what a scorer of a run has scored, with that scorer's configuration, limits, grants and
+/// recorded answers, and hands over each score in the order of the rows, until `take` answers false. Rows of cases that
+/// the scorer skipped, or whose task failed, are left out.
 ///
 /// `request` names one run and one scorer in it; a sample of it is drawn as [`verify`](super::verify) draws it.
 ///
 /// # Errors
-/// If the run or the scorer is not there, or the database cannot be read. Whatever is wrong with a score or with the component is in what
-/// is handed over.
+/// If the run or the scorer is not there, or the database cannot be read. Whatever is wrong with a score or with the
+/// component is in what is handed over.
 pub async fn try_component(
     store: &Store,
     request: &VerifyRequest,

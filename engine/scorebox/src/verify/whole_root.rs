@@ -37,8 +37,9 @@ pub fn verify_root(
     })
 }
 
-/// The finding on a run that does not have the root that is stored with it, or whose cases, components or recordings are not
-/// those of their digests, or whose indexes disagree with its rows; `None` if all is right, or if no root is stored.
+/// The finding on a run that does not have the root that is stored with it, or whose cases, components or recordings
+/// are not those of their digests, or whose indexes disagree with its rows; `None` if all is right, or if no root is
+/// stored.
 pub(super) fn not_the_stored_one(
     store: &Store,
     run: &RunRecord,
@@ -92,8 +93,8 @@ fn content_digest(
     Ok(actual)
 }
 
-/// What is stored under a digest that it does not have: these cases, components, and recordings of judges; and indexes that have
-/// other entries than the rows. The root has only the digests, and nothing of an index.
+/// What is stored under a digest that it does not have: these cases, components, and recordings of judges; and indexes
+/// that have other entries than the rows. The root has only the digests, and nothing of an index.
 fn changed_contents(
     store: &Store,
     run: &RunRecord,

@@ -1,5 +1,5 @@
-//! Sample cases beside a scorer that is being written: scores them with what was just built, and shows the scores. Stores
-//! nothing.
+//! Sample cases beside a scorer that is being written: scores them with what was just built, and shows the scores.
+//! Stores nothing.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! The files that a scorer is made of and tested with, and what is in them: whether one was saved. Looks at them now and then, which works
-//! on every file system. Builds nothing.
+//! The files that a scorer is made of and tested with, and what is in them: whether one was saved. Looks at them now
+//! and then, which works on every file system. Builds nothing.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,8 +25,8 @@ const NOT_SOURCES: [&str; 5] = ["target", "node_modules", "zig-out", "__pycache_
 
 /// Endings of what builds make, and of what is written about them.
 const MADE: [&str; 3] = ["wasm", "log", "out"];
-/// What the names of files end with that scripts import, and that suites and cases are in, besides the endings of scripts. In a compiled
-/// language any file may be compiled in.
+/// What the names of files end with that scripts import, and that suites and cases are in, besides the endings of
+/// scripts. In a compiled language any file may be compiled in.
 const DATA: [&str; 5] = [".json", ".jsonl", ".toml", ".gz", ".zst"];
 
 /// What is in files, as far as it is known without reading one twice.

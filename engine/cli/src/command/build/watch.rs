@@ -1,5 +1,5 @@
-//! Builds again whenever a file of the scorer is saved, until it is interrupted. What a build is, and how sample cases are
-//! scored, is known elsewhere.
+//! Builds again whenever a file of the scorer is saved, until it is interrupted. What a build is, and how sample cases
+//! are scored, is known elsewhere.
 
 use std::{sync::mpsc, thread, time::Duration};
 
@@ -10,8 +10,8 @@ use crate::{
     words,
 };
 
-/// How often files are looked at. What is saved in one go (all files of an editor, a checkout) is over when they are the same
-/// twice.
+/// How often files are looked at. What is saved in one go (all files of an editor, a checkout) is over when they are
+/// the same twice.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Calls `build` at once and after each change of what `saved` looks at. An error of a build does not end it.

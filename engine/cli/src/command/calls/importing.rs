@@ -1,5 +1,5 @@
-//! Recordings of a file, brought into a database: all of them are checked first, and then kept in batches, so that no other process
-//! waits for a slow or a large file. Prints what was there already.
+//! Recordings of a file, brought into a database: all of them are checked first, and then kept in batches, so that no
+//! other process waits for a slow or a large file. Prints what was there already.
 
 use std::{
     collections::HashSet,

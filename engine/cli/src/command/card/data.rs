@@ -1,4 +1,5 @@
-//! The cases of a page: files that others can have, each named by its digest; and where their scores are. Reads no case.
+//! The cases of a page: files that others can have, each named by its digest; and where their scores are. Reads no
+//! case.
 
 use std::{
     collections::HashSet,
@@ -88,7 +89,8 @@ impl Kept {
         &self.path
     }
 
-    /// Why it does not take the scores, or does not give them back. A database that the user did not name is not known by its path.
+    /// Why it does not take the scores, or does not give them back. A database that the user did not name is not known
+    /// by its path.
     pub(super) fn failure(&self, error: StoreError) -> Failure {
         match self.is_named() {
             true => error.into(),

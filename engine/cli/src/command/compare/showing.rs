@@ -127,7 +127,8 @@ pub(crate) fn changes(comparison: &Comparison) -> Option<Table> {
     has_rows.then_some(table)
 }
 
-/// What is found, in sentences: one for verdicts and each scorer. `asked` is the difference that the number of cases is for.
+/// What is found, in sentences: one for verdicts and each scorer. `asked` is the difference that the number of cases is
+/// for.
 pub(crate) fn findings(comparison: &Comparison, asked: Option<f64>) -> Vec<String> {
     let sentence = |(name, scores): (&str, &ComparedScores)| {
         format!("{}: {}", one_line(name, NAME), finding(scores, asked))
@@ -324,7 +325,8 @@ fn failures_in_b(comparison: &Comparison) -> Vec<String> {
     failing.map(sentence).collect()
 }
 
-/// What A has and B lacks, and losses that so few cases cannot show: where nothing is compared, nothing shows that B is as good.
+/// What A has and B lacks, and losses that so few cases cannot show: where nothing is compared, nothing shows that B is
+/// as good.
 pub(super) fn may_be_worse(comparison: &Comparison) -> Vec<String> {
     let mut lines = failures_in_b(comparison);
     lines.extend(ended(comparison.b.state).map(|ended| format!("B {ended}")));

@@ -1,5 +1,5 @@
-//! A case that `--map` found in a line of another shape, as a line that is the same case without `--map`. Values are written as they
-//! were read.
+//! A case that `--map` found in a line of another shape, as a line that is the same case without `--map`. Values are
+//! written as they were read.
 
 use std::fmt;
 
@@ -31,8 +31,8 @@ pub(super) fn mapped_line(case: &Case) -> Result<String, serde_json::Error> {
     Ok(line)
 }
 
-/// Whether a member of this name, beside the keys under their own names, makes another case: it is the name of a key that has a
-/// value, or it spells one that is absent, since a mapping that covers it found nothing.
+/// Whether a member of this name, beside the keys under their own names, makes another case: it is the name of a key
+/// that has a value, or it spells one that is absent, since a mapping that covers it found nothing.
 fn changes_the_case(case: &Case, name: &str) -> bool {
     let key = Key::ALL.into_iter().find(|key| key.spellings().contains(&name));
     key.is_some_and(|key| case.raw(key).is_none() || name == key.name())

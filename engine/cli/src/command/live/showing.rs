@@ -1,5 +1,5 @@
-//! What the user reads of live scoring while it runs: a table that changes on a terminal, a plain line now and then elsewhere,
-//! and what goes wrong, when it does; and the totals at the end. Counts what it hears; reads no database.
+//! What the user reads of live scoring while it runs: a table that changes on a terminal, a plain line now and then
+//! elsewhere, and what goes wrong, when it does; and the totals at the end. Counts what it hears; reads no database.
 
 use std::{
     collections::BTreeSet,
@@ -117,8 +117,8 @@ impl Showing {
         locked(&self.heard).decides = scorers.iter().any(|scorer| scorer.policy.can_fail(false));
     }
 
-    /// What hears of the run. Invalid lines are shown at once, as long as they are few, and of errors the first of each scorer and
-    /// kind.
+    /// What hears of the run. Invalid lines are shown at once, as long as they are few, and of errors the first of each
+    /// scorer and kind.
     pub(super) fn sink(&self) -> impl Sink + use<> {
         let heard = Arc::clone(&self.heard);
         move |event: &Event| {

@@ -1,4 +1,5 @@
-//! What the user reads of a run: the progress bar, the summary at the end. What a live run ends with, too, is `run_end`'s.
+//! What the user reads of a run: the progress bar, the summary at the end. What a live run ends with, too, is
+//! `run_end`'s.
 
 use std::{
     path::Path,
@@ -82,8 +83,8 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
     bar.tick();
 }
 
-/// The bytes of the cases that are done: of those read, as many as of the cases read. All of a small file is read long before its
-/// scores are there.
+/// The bytes of the cases that are done: of those read, as many as of the cases read. All of a small file is read long
+/// before its scores are there.
 fn bytes_done(progress: &Progress) -> u64 {
     let Progress { cases_read, cases_done, cases_finished_before, cases_bad, .. } = progress;
     let done = u128::from(cases_done + cases_finished_before + cases_bad);

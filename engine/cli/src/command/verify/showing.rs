@@ -1,4 +1,5 @@
-//! What the user reads of stored scores that were computed again: how many are what, and a table of the rest. Computes none.
+//! What the user reads of stored scores that were computed again: how many are what, and a table of the rest. Computes
+//! none.
 
 use std::collections::{BTreeMap, BTreeSet};
 

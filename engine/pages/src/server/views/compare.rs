@@ -1,4 +1,5 @@
-//! Two runs side by side: whether the second is better, the figures of each scorer, and the cases that came out differently.
+//! Two runs side by side: whether the second is better, the figures of each scorer, and the cases that came out
+//! differently.
 
 use maud::{Markup, html};
 use scorebox::store::{CaseCursor, CaseKey, CaseName, CaseOrder, CaseQuery, FoundCase, RunRecord};

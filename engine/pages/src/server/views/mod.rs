@@ -100,8 +100,8 @@ pub(super) fn trouble(database: &str, words: &str) -> Markup {
     })
 }
 
-/// Whether nothing of a run changes any more: it is finished, and all its cases are read. What stands on a page then follows
-/// nothing.
+/// Whether nothing of a run changes any more: it is finished, and all its cases are read. What stands on a page then
+/// follows nothing.
 fn is_settled(reader: &Reader, run: &RunRecord) -> Result<bool, scorebox::store::StoreError> {
     Ok(run.state == RunState::Finished && reader.indexed(run)?.is_complete)
 }

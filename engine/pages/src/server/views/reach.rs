@@ -1,4 +1,5 @@
-//! How far a run is read, and the words for that. What is not read to the end has no figures, unless it is still being written.
+//! How far a run is read, and the words for that. What is not read to the end has no figures, unless it is still being
+//! written.
 
 use maud::{Markup, html};
 use scorebox::store::{RunRecord, RunState, StoreError};

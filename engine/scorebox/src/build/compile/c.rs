@@ -1,4 +1,5 @@
-//! C and C++: clang with a C library for WASI, as Zig and wasi-sdk bring it. Another build has its own compiler make the module.
+//! C and C++: clang with a C library for WASI, as Zig and wasi-sdk bring it. Another build has its own compiler make
+//! the module.
 
 use std::{env, path::PathBuf};
 

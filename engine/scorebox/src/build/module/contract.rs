@@ -1,5 +1,5 @@
-//! The contract as a core module sees it: the functions that it may import and must export, each with its type. Read from the
-//! text of `wit/`, which is part of the library.
+//! The contract as a core module sees it: the functions that it may import and must export, each with its type. Read
+//! from the text of `wit/`, which is part of the library.
 
 use std::collections::BTreeMap;
 

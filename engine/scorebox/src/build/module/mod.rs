@@ -26,10 +26,10 @@ const MAX_LEAN_FUNCTIONS: usize = 50_000;
 
 /// Makes the component of a core module that exports the contract's functions, with the contract in it.
 ///
-/// The functions may be exported under the contract's names (`scorebox:scorer/scoring@0.1.0#score`) or, for
-/// compilers that export identifiers only, under their own (`score`). Imports of WASI preview 1 are replaced by functions
-/// inside the module: there are no files, no arguments and no environment, clocks count their readings, random bytes
-/// are always the same, and what is printed goes to the log. So the component needs no grant. If the module exports
+/// The functions may be exported under the contract's names (`scorebox:scorer/scoring@0.1.0#score`) or, for compilers
+/// that export identifiers only, under their own (`score`). Imports of WASI preview 1 are replaced by functions inside
+/// the module: there are no files, no arguments and no environment, clocks count their readings, random bytes are
+/// always the same, and what is printed goes to the log. So the component needs no grant. If the module exports
 /// `_initialize`, that is called before any other export.
 ///
 /// # Errors

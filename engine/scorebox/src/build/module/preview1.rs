@@ -1,4 +1,5 @@
-//! The functions that take the place of WASI preview 1: a module of their own, written in `preview1.wat`. Puts them nowhere.
+//! The functions that take the place of WASI preview 1: a module of their own, written in `preview1.wat`. Puts them
+//! nowhere.
 
 use std::collections::BTreeMap;
 

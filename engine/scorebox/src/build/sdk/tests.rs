@@ -52,7 +52,8 @@ fn expected() -> (Offsets, Offsets) {
         }
         all_sizes.insert(in_sdk.to_owned(), sizes.size(&Type::Id(id)).size_wasm32());
     }
-    // What `score` gives is a result of a score or of a variant of texts; what `configure` gives one of nothing or of a text.
+    // What `score` gives is a result of a score or of a variant of texts; what `configure` gives one of nothing or of a
+    // text.
     let score = Type::Id(named(&resolve, "score-result"));
     let error = Type::Id(named(&resolve, "scorer-error"));
     let is = sizes.align(&score).align_wasm32().max(sizes.align(&error).align_wasm32());
@@ -105,8 +106,8 @@ fn constants(text: &str) -> (Offsets, Offsets) {
     (offsets, sizes)
 }
 
-/// Of what the contract has, this is not said or said otherwise. What is not in records (`answer.errorkind`) need not be said
-/// where the compiler lays it out.
+/// Of what the contract has, this is not said or said otherwise. What is not in records (`answer.errorkind`) need not
+/// be said where the compiler lays it out.
 fn wrong(said: &Offsets, expected: &Offsets, optional: &[&str]) -> Vec<String> {
     let missing = expected.iter().filter(|(name, offset)| match said.get(*name) {
         Some(found) => found != *offset,

@@ -1,5 +1,5 @@
-//! [`CoreInstance`]: what of an instance of both modules is called, and what of it changes; and its functions, which are called
-//! without asking for their types each time. Makes no instance, and knows no case.
+//! [`CoreInstance`]: what of an instance of both modules is called, and what of it changes; and its functions, which
+//! are called without asking for their types each time. Makes no instance, and knows no case.
 
 use wasmtime::{
     Extern, ExternType, Func, Global, Instance, Memory, Module, ModuleExport, Store, TypedFunc,
@@ -79,18 +79,19 @@ impl<const TAKES: usize, const RETURNS: usize> Function<TAKES, RETURNS> {
         arguments: [u32; TAKES],
     ) -> wasmtime::Result<[ValRaw; TAKES]> {
         let mut values = arguments.map(ValRaw::u32);
-        // SAFETY: the function is the one that its module exports under the name with which `Exported::of` found its type:
-        // `TAKES` numbers of 32 bits, and at most as many of them as results. So the numbers are what it takes, the array
-        // has room for what it returns, and no number is a reference. `Func` itself refuses the store of another instance.
-        // A store that may only be called asynchronously does not get here: no instance could be made in it.
+        // SAFETY: the function is the one that its module exports under the name with which `Exported::of` found its
+        // type: `TAKES` numbers of 32 bits, and at most as many of them as results. So the numbers are what it takes,
+        // the array has room for what it returns, and no number is a reference. `Func` itself refuses the store of
+        // another instance. A store that may only be called asynchronously does not get here: no instance could be made
+        // in it.
         unsafe { self.0.call_unchecked(store, &mut values)? };
         Ok(values)
     }
 }
 
 impl Function<4, 1> {
-    /// The same, to be called as wasmtime calls a function that allocates. How much of the stack is left for the guest depends on
-    /// how it is called.
+    /// The same, to be called as wasmtime calls a function that allocates. How much of the stack is left for the guest
+    /// depends on how it is called.
     #[expect(
         unsafe_code,
         reason = "a safe call compares the type each time, behind a lock of all threads"

@@ -1,5 +1,5 @@
-//! [`Kept`]: the instances of one scorer that were set back and wait for the next case; [`Room`]: how many all scorers of a
-//! sandbox may keep. Knows no case.
+//! [`Kept`]: the instances of one scorer that were set back and wait for the next case; [`Room`]: how many all scorers
+//! of a sandbox may keep. Knows no case.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -18,8 +18,8 @@ use super::{
 /// How often an instance is set back before it is watched: that takes longer than a few questions without.
 const SET_BACK_BEFORE_WATCHED: u32 = 4;
 
-/// The places for instances that are kept. The pool has room for them beside that for running scores, so that none waits for
-/// one that is kept.
+/// The places for instances that are kept. The pool has room for them beside that for running scores, so that none
+/// waits for one that is kept.
 pub(in super::super) struct Room {
     places: Arc<Semaphore>,
     pages: PageMap,
@@ -43,8 +43,8 @@ impl Room {
         self.watcher.is_some()
     }
 
-    /// Watches the memory of an instance that was set back. It has what the model has, so that only what is written from now
-    /// on can differ.
+    /// Watches the memory of an instance that was set back. It has what the model has, so that only what is written
+    /// from now on can differ.
     fn watch(&self, sandbox: &CoreSandbox) -> Option<Watch> {
         let memory = sandbox.instance.as_ref()?.memory;
         self.watcher.as_ref()?.watch(memory.data(&sandbox.store))

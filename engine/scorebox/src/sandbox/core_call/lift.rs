@@ -1,5 +1,5 @@
-//! The answer, read from a guest's memory: `result<score-result, scorer-error>` of the contract, laid out as the component
-//! model's canonical ABI says. Every place and every length is the guest's word, and checked.
+//! The answer, read from a guest's memory: `result<score-result, scorer-error>` of the contract, laid out as the
+//! component model's canonical ABI says. Every place and every length is the guest's word, and checked.
 
 use crate::contract::{Assertion, ScoreResult, ScorerError, Severity, bindings::wire_types};
 

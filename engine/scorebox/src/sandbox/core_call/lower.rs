@@ -1,5 +1,5 @@
-//! The case, written into a guest's memory: the record `scorer-input` of the contract, laid out and allocated in the order
-//! that the component model's canonical ABI says
+//! The case, written into a guest's memory: the record `scorer-input` of the contract, laid out and allocated in the
+//! order that the component model's canonical ABI says
 //! (<https://github.com/WebAssembly/component-model/blob/main/design/mvp/CanonicalABI.md>). Reads nothing back.
 
 use crate::contract::bindings::{wire, wire_types::Usage};

@@ -1,13 +1,14 @@
-//! [`CoreCall`]: `score` as a call of the functions that the component lifts it from, without the component around them,
-//! where that is all that there is to it (`split::CoreScore` says so). It saves a tenth of the time of an isolated score.
+//! [`CoreCall`]: `score` as a call of the functions that the component lifts it from, without the component around
+//! them, where that is all that there is to it (`split::CoreScore` says so). It saves a tenth of the time of an
+//! isolated score.
 //!
 //! What it gives is what the component would give, with the same memory, fuel and log. Whatever is out of the ordinary,
-//! a trap, a limit, a value that breaks the contract, a score that takes longer than two ticks of the clock, is [`Missed`]:
-//! the caller starts again with a fresh instance of the component, which has the words for it. So nothing here explains an
-//! error, and nothing here waits.
+//! a trap, a limit, a value that breaks the contract, a score that takes longer than two ticks of the clock, is
+//! [`Missed`]: the caller starts again with a fresh instance of the component, which has the words for it. So nothing
+//! here explains an error, and nothing here waits.
 //!
-//! After a score, its instance is set back to what it was before anything ran in it, and waits for the next case; making an
-//! instance takes longer. If that is not possible, it is dropped, as after every miss.
+//! After a score, its instance is set back to what it was before anything ran in it, and waits for the next case;
+//! making an instance takes longer. If that is not possible, it is dropped, as after every miss.
 //!
 //! - `lower`: the case, written into the memory of the guest as the canonical ABI of the component model says.
 //! - `lift`: the answer, read from there.
@@ -125,8 +126,8 @@ pub(super) struct CoreSandbox {
 }
 
 impl CoreSandbox {
-    /// Where its memory may have changed; `None` if it cannot be set back, because it grew, because too much changed, or
-    /// because making it took fuel, which a score in it would not pay.
+    /// Where its memory may have changed; `None` if it cannot be set back, because it grew, because too much changed,
+    /// or because making it took fuel, which a score in it would not pay.
     fn changed(&self, pages: &PageMap) -> Option<impl Iterator<Item = Range<usize>> + use<>> {
         let instance = self.instance.as_ref()?;
         let has_grown = self.store.data().limiter.used() != instance.first_bytes;
@@ -182,8 +183,8 @@ impl CoreCall {
         })
     }
 
-    /// Where the next score is computed, within the limits of `state`: in an instance that was set back, or in a fresh one,
-    /// which the score makes.
+    /// Where the next score is computed, within the limits of `state`: in an instance that was set back, or in a fresh
+    /// one, which the score makes.
     pub(super) fn sandbox(&self, engine: &Engine, mut state: State) -> CoreSandbox {
         let kept = self.kept.as_ref().and_then(Kept::take);
         let kept = kept.filter(|kept| {
@@ -234,8 +235,8 @@ impl CoreCall {
         Ok(answer)
     }
 
-    /// Keeps the instance in which a score was computed without a miss for the next case, set back to what it was before, if
-    /// that is possible.
+    /// Keeps the instance in which a score was computed without a miss for the next case, set back to what it was
+    /// before, if that is possible.
     pub(super) fn keep(&self, sandbox: CoreSandbox, room: &Room) {
         let Some(kept) = &self.kept else { return };
         let model = |place| {

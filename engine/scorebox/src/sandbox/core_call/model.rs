@@ -1,6 +1,7 @@
-//! [`Model`]: what every instance of a scorer begins as, in an instance in which nothing ever runs; and setting another one
-//! back to it. All that can change in an instance is its memory and its globals: what has more to it, such as a table that
-//! its code writes or exceptions that it throws, is not called in this way (`split`). Decides nothing about when.
+//! [`Model`]: what every instance of a scorer begins as, in an instance in which nothing ever runs; and setting another
+//! one back to it. All that can change in an instance is its memory and its globals: what has more to it, such as a
+//! table that its code writes or exceptions that it throws, is not called in this way (`split`). Decides nothing about
+//! when.
 
 use std::ops::Range;
 
@@ -33,9 +34,9 @@ impl Model {
         Some(Model { store, memory, globals, _place: place })
     }
 
-    /// Sets the instance of `sandbox` back to what it was before anything ran in it: every byte of its memory, which has
-    /// not grown and was written only where `changed` says, and every global that changes. `None` if it is an instance of another
-    /// scorer: then it is of no more use.
+    /// Sets the instance of `sandbox` back to what it was before anything ran in it: every byte of its memory, which
+    /// has not grown and was written only where `changed` says, and every global that changes. `None` if it is an
+    /// instance of another scorer: then it is of no more use.
     pub(super) fn set_back(
         &self,
         sandbox: &mut CoreSandbox,

@@ -66,7 +66,8 @@ async fn a_built_in_scorer_says_the_same_without_its_component() {
         let first = without_component(&scorer, input).await;
         assert!(first.result.is_ok(), "{name}");
         let (first, made) = (but_time(first), scorer.image.core().unwrap());
-        // The second is in an instance that is kept, all others are in that one, and its memory is watched from the fifth on.
+        // The second is in an instance that is kept, all others are in that one, and its memory is watched from the
+        // fifth on.
         for turn in 2..9 {
             assert_eq!(first, but_time(without_component(&scorer, input).await), "{name}");
             let waiting = made.kept.as_ref().unwrap().waiting();

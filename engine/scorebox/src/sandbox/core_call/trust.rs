@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 const A_MISS: u32 = 4;
 /// Who owes so much is not called directly: of its last scores, more than every fifth missed.
 const TOO_MUCH: u32 = 32;
-/// Of the scores of such a scorer, one in so many is tried nevertheless, and if it succeeds, the scorer is trusted again.
+/// Of the scores of such a scorer, one in so many is tried nevertheless, and if it succeeds, the scorer is trusted
+/// again.
 const TRIED_AGAIN: u32 = 1000;
 
 /// What a scorer owes. Only how fast scores are depends on it, so that threads need not agree.

@@ -1,7 +1,7 @@
-//! Watching memories: the kernel marks their pages, and takes the mark from a page that is written (`userfaultfd` in its asynchronous
-//! mode, Linux 6.7, <https://docs.kernel.org/admin-guide/mm/userfaultfd.html>). To ask which pages have no mark is much quicker than to ask
-//! how each is mapped. Nothing that is watched waits or fails, and no byte of it changes.
-//! Asks nothing: `written_pages` does.
+//! Watching memories: the kernel marks their pages, and takes the mark from a page that is written (`userfaultfd` in
+//! its asynchronous mode, Linux 6.7, <https://docs.kernel.org/admin-guide/mm/userfaultfd.html>). To ask which pages
+//! have no mark is much quicker than to ask how each is mapped. Nothing that is watched waits or fails, and no byte of
+//! it changes. Asks nothing: `written_pages` does.
 
 use std::{
     ops::Range,
@@ -68,7 +68,8 @@ const FEATURES: u64 = 1 << 13 | 1 << 15;
 const REGISTER_FOR_WRITES: u64 = 1 << 1;
 const MARK: u64 = 1;
 
-/// The largest memory that is watched. The kernel looks at each page of one that is, used or not, and has page tables for all of it.
+/// The largest memory that is watched. The kernel looks at each page of one that is, used or not, and has page tables
+/// for all of it.
 const MAX_BYTES: usize = 4 << 20;
 
 impl Watcher {
@@ -81,8 +82,8 @@ impl Watcher {
         (handshake.features & FEATURES == FEATURES).then(|| Arc::new(watcher))
     }
 
-    /// Begins to watch `memory`, of which nothing counts as written now. The watch is to end before the memory is another one's. `None`
-    /// if it is large, or not in whole pages, or the system cannot.
+    /// Begins to watch `memory`, of which nothing counts as written now. The watch is to end before the memory is
+    /// another one's. `None` if it is large, or not in whole pages, or the system cannot.
     pub(super) fn watch(self: &Arc<Watcher>, memory: &[u8]) -> Option<Watch> {
         let Range { start, end } = memory.as_ptr_range();
         let is_in_pages = |at: *const u8| at.addr().is_multiple_of(rustix::param::page_size());
@@ -98,9 +99,10 @@ impl Watcher {
 
     #[expect(unsafe_code, reason = "the system's libraries do not know these calls")]
     fn request<const OPCODE: Opcode, Request>(&self, request: &mut Request) -> Option<()> {
-        // SAFETY: each opcode is used with the structure that it is made from, which the kernel reads and writes. What it does
-        // to a range of addresses changes no byte there, whatever they are: it marks pages. A write to a marked page takes
-        // its mark away and is done, since `open` asked for that and saw that it was granted; no thread ever waits for this process.
+        // SAFETY: each opcode is used with the structure that it is made from, which the kernel reads and writes. What
+        // it does to a range of addresses changes no byte there, whatever they are: it marks pages. A write to a marked
+        // page takes its mark away and is done, since `open` asked for that and saw that it was granted; no thread ever
+        // waits for this process.
         unsafe { ioctl(self.system.as_fd(), Updater::<OPCODE, Request>::new(request)) }.ok()
     }
 }

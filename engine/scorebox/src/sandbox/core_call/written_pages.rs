@@ -1,7 +1,7 @@
-//! Which pages of a memory were written since it was mapped, or watched, as the kernel knows it (`PAGEMAP_SCAN` of Linux 6.7,
-//! <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime's pool asks so, too, when it clears a memory, but
-//! for pages that are swapped out.
-//! Reads and writes no memory itself, and knows nothing of guests.
+//! Which pages of a memory were written since it was mapped, or watched, as the kernel knows it (`PAGEMAP_SCAN` of
+//! Linux 6.7, <https://www.kernel.org/doc/html/latest/admin-guide/mm/pagemap.html>). wasmtime's pool asks so, too, when
+//! it clears a memory, but for pages that are swapped out. Reads and writes no memory itself, and knows nothing of
+//! guests.
 
 use std::{fs::File, ops::Range};
 
@@ -51,8 +51,8 @@ const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 const ZERO: u64 = 1 << 5;
 
-/// Asks for what has no mark of a watch. As one of several kinds: where it is the only one, kernels before 6.9 take pages that are swapped
-/// out for marked ones (Linux commit 2c7ad9a590d1).
+/// Asks for what has no mark of a watch. As one of several kinds: where it is the only one, kernels before 6.9 take
+/// pages that are swapped out for marked ones (Linux commit 2c7ad9a590d1).
 fn since_watched() -> PageMapScan {
     PageMapScan {
         flags: ONLY_WATCHED,
@@ -83,9 +83,10 @@ impl PageMap {
         pages.written(&[0], None).is_some().then_some(pages)
     }
 
-    /// Where `memory` may differ from what it was when its watch began, as ranges of it. Without a watch, where it may differ from what
-    /// was mapped there: what is there, in memory or swapped out, and is neither the page of a file nor the page of zeros that
-    /// reading maps. `None` if that is unknown, it is too much, or the watch is another memory's.
+    /// Where `memory` may differ from what it was when its watch began, as ranges of it. Without a watch, where it may
+    /// differ from what was mapped there: what is there, in memory or swapped out, and is neither the page of a file
+    /// nor the page of zeros that reading maps. `None` if that is unknown, it is too much, or the watch is another
+    /// memory's.
     pub(super) fn written(
         &self,
         memory: &[u8],
@@ -130,9 +131,9 @@ impl PageMap {
             max_pages: most_pages as u64,
             ..kinds
         };
-        // SAFETY: the request is that of `PAGEMAP_SCAN`. It reads a `PageMapScan` of the size that is in it, writes its `walk_end`,
-        // and writes at most `regions_length` of the regions that are borrowed here. With these flags it changes no page, and it
-        // reads none: it looks at how a range of addresses is mapped, whatever these are.
+        // SAFETY: the request is that of `PAGEMAP_SCAN`. It reads a `PageMapScan` of the size that is in it, writes its
+        // `walk_end`, and writes at most `regions_length` of the regions that are borrowed here. With these flags it
+        // changes no page, and it reads none: it looks at how a range of addresses is mapped, whatever these are.
         unsafe { ioctl(&self.0, Updater::<PAGEMAP_SCAN, PageMapScan>::new(&mut scan)) }.ok()?;
         Some(scan.walk_end)
     }
@@ -144,8 +145,8 @@ mod tests {
 
     use super::{super::watching::Watcher, *};
 
-    /// What `check` says of a memory of so many bytes that nobody has used, and of the size of its pages; nothing is checked
-    /// on a machine that does not know.
+    /// What `check` says of a memory of so many bytes that nobody has used, and of the size of its pages; nothing is
+    /// checked on a machine that does not know.
     fn with_memory(bytes: usize, check: impl FnOnce(&PageMap, &mut [u8], usize)) {
         let mut store = Store::new(&Engine::default(), ());
         let wasm_pages = u32::try_from(bytes.div_ceil(64 << 10)).unwrap();

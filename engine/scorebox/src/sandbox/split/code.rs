@@ -1,6 +1,6 @@
-//! The code module: the main module without its memory, the globals that change and its data segments, which
-//! it imports, and with more functions behind its own that read them. Its own functions keep their bytes, their places and their
-//! names, so that fuel and backtraces stay what they were.
+//! The code module: the main module without its memory, the globals that change and its data segments, which it
+//! imports, and with more functions behind its own that read them. Its own functions keep their bytes, their places and
+//! their names, so that fuel and backtraces stay what they were.
 
 use wasm_encoder::{
     CodeSection, EntityType, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,

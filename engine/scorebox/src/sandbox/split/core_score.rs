@@ -1,6 +1,6 @@
 //! [`CoreScore`]: what a call of `score` comes down to where an instance of the shell is made of nothing but the data
-//! module and the code module: functions of the code module, by name. Reads wasmtime's own account of the shell, and calls
-//! nothing.
+//! module and the code module: functions of the code module, by name. Reads wasmtime's own account of the shell, and
+//! calls nothing.
 
 use serde::{Deserialize, Serialize};
 use wasmparser::{TypeRef, Validator};
@@ -48,8 +48,8 @@ pub(in super::super) enum Source {
 }
 
 impl CoreScore {
-    /// That of a shell that imports the code module which was made of `main`; `None` if instances of the shell have more to
-    /// them than the two modules.
+    /// That of a shell that imports the code module which was made of `main`; `None` if instances of the shell have
+    /// more to them than the two modules.
     pub(super) fn of(shell: &[u8], main: &CoreModule<'_>) -> Option<CoreScore> {
         let (scope, mut validator) = (ScopeVec::new(), Validator::new());
         let mut types = ComponentTypesBuilder::new(&validator);

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! If these two modules are all that an instance of the shell is made of, the shell imports the code module as well, so
-//! that `score` can be called without the component around it. Else the code module stands in the shell: what an instance
-//! takes of a module there is found by its place, what it takes of an imported one by its name, for each score again.
+//! that `score` can be called without the component around it. Else the code module stands in the shell: what an
+//! instance takes of a module there is found by its place, what it takes of an imported one by its name, for each score
+//! again.
 //!
 //! If the component begins with wit-component's shim, a module of a table and functions that call through
 //! it, the data module is that shim with memory and globals in addition (the *merged* form): an instance

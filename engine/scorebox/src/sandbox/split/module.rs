@@ -216,9 +216,9 @@ impl<'a> CoreModule<'a> {
         self.tags == 0 && self.tables.iter().all(|table| table.element_type.is_func_ref())
     }
 
-    /// Whether every instance of a module without a memory is always the same: nothing in it changes, and
-    /// nothing is changed when it is made but tables. A global that does not change may begin with one that is imported,
-    /// which does not change either.
+    /// Whether every instance of a module without a memory is always the same: nothing in it changes, and nothing is
+    /// changed when it is made but tables. A global that does not change may begin with one that is imported, which
+    /// does not change either.
     pub(super) fn must_have_no_state(&self) -> Result<(), NotSplit> {
         let refuse = |why: &str| Err(NotSplit::because(why));
         if self.changing > 0 {

@@ -1,5 +1,5 @@
-//! The component with the code module (or its import) in place of its main module, an import in place of its shim (or one
-//! import and one instance more), and with an exported instance of functions that read memory and globals.
+//! The component with the code module (or its import) in place of its main module, an import in place of its shim (or
+//! one import and one instance more), and with an exported instance of functions that read memory and globals.
 
 use std::collections::HashMap;
 

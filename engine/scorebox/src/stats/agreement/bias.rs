@@ -27,7 +27,8 @@ pub struct CaseErrors {
 pub struct GroupDifference {
     /// The mean error of the group less that of the others.
     pub difference: f64,
-    /// The lower end of its 95 % interval; `None`, as the upper one, if the errors of a side do not vary or are too few.
+    /// The lower end of its 95 % interval; `None`, as the upper one, if the errors of a side do not vary or are too
+    /// few.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
@@ -47,16 +48,17 @@ impl GroupDifference {
     }
 }
 
-/// Compares the errors of a group with those of all others. A case on both sides is compared with itself, one on a single side with
-/// those on the other; if there are cases of both kinds, the two differences count by what each would be known to if all errors
-/// varied alike, n/2 for n pairs and k l / (k + l) for k cases and l others. `None` with fewer than two pairs and fewer than two
-/// cases on one side.
+/// Compares the errors of a group with those of all others. A case on both sides is compared with itself, one on a
+/// single side with those on the other; if there are cases of both kinds, the two differences count by what each would
+/// be known to if all errors varied alike, n/2 for n pairs and k l / (k + l) for k cases and l others. `None` with
+/// fewer than two pairs and fewer than two cases on one side.
 ///
-/// The test permutes the groups: within a case that is on both sides, and over the cases on a single one. What is compared is the
-/// difference in its standard errors, which holds although a side varies more than the other (Janssen, "Studentized permutation tests for
-/// non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", Statistics and Probability Letters 36, 1997; Chung and
-/// Romano, "Exact and asymptotically robust permutation tests", Annals of Statistics 41, 2013). The interval has the differences that
-/// the same permutations would not reject, with that standard error. Where cases are too many to permute, both are those of Student's t with Welch's degrees of freedom.
+/// The test permutes the groups: within a case that is on both sides, and over the cases on a single one. What is
+/// compared is the difference in its standard errors, which holds although a side varies more than the other (Janssen,
+/// "Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem", Statistics and
+/// Probability Letters 36, 1997; Chung and Romano, "Exact and asymptotically robust permutation tests", Annals of
+/// Statistics 41, 2013). The interval has the differences that the same permutations would not reject, with that
+/// standard error. Where cases are too many to permute, both are those of Student's t with Welch's degrees of freedom.
 pub fn group_difference(cases: &[CaseErrors]) -> Option<GroupDifference> {
     let strata = strata(cases)?;
     let Some((strata, unit)) = strata.in_units() else {
@@ -115,9 +117,9 @@ fn strata(cases: &[CaseErrors]) -> Option<Strata> {
     Strata::of(pairs.collect(), group, others)
 }
 
-/// The two-sided p value of Student's t with the degrees of freedom of Welch, "The generalization of 'Student's' problem when several
-/// different population variances are involved", Biometrika 34 (1947), and the standard errors within which 95 % are. A side that does not
-/// vary is taken to vary as both together do.
+/// The two-sided p value of Student's t with the degrees of freedom of Welch, "The generalization of 'Student's'
+/// problem when several different population variances are involved", Biometrika 34 (1947), and the standard errors
+/// within which 95 % are. A side that does not vary is taken to vary as both together do.
 fn welch(observed: &Standing, strata: &Strata) -> (f64, f64) {
     let parts = strata.parts();
     let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();

@@ -1,5 +1,5 @@
-//! Scores as probabilities: whether of the cases with a score of about 0.8 about 80 % are positive, or negative if lower scores are
-//! better. Scores are from 0 to 1, and stay as they are.
+//! Scores as probabilities: whether of the cases with a score of about 0.8 about 80 % are positive, or negative if
+//! lower scores are better. Scores are from 0 to 1, and stay as they are.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -16,11 +16,11 @@ const BINS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Calibration {
-    /// The mean squared distance of the score from 1 of a positive case and 0 of a negative one, or from the opposite if lower scores
-    /// are better: 0 is best, and always saying 0.5 gives 0.25.
+    /// The mean squared distance of the score from 1 of a positive case and 0 of a negative one, or from the opposite
+    /// if lower scores are better: 0 is best, and always saying 0.5 gives 0.25.
     pub brier: f64,
-    /// The mean distance of a bin's mean score from its rate of positives, or of negatives if lower scores are better, by the number
-    /// of its cases.
+    /// The mean distance of a bin's mean score from its rate of positives, or of negatives if lower scores are better,
+    /// by the number of its cases.
     pub expected_error: f64,
     /// The tenths of the range, from the lowest.
     pub bins: Vec<Bin>,
@@ -43,11 +43,12 @@ pub struct Bin {
 }
 
 impl Calibration {
-    /// The calibration of these scores, each with whether its case is positive; `None` without cases, and if a score is beyond 0 to 1.
-    /// If lower scores are better, a score is the probability that its case is negative.
+    /// The calibration of these scores, each with whether its case is positive; `None` without cases, and if a score is
+    /// beyond 0 to 1. If lower scores are better, a score is the probability that its case is negative.
     ///
-    /// Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950); bins and expected error
-    /// as in Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning" (AAAI 2015).
+    /// Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950); bins and
+    /// expected error as in Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian
+    /// binning" (AAAI 2015).
     pub fn of(cases: &[(f64, bool)], lower_is_better: bool) -> Option<Calibration> {
         if cases.is_empty() || cases.iter().any(|(score, _)| !(0.0..=1.0).contains(score)) {
             return None;
@@ -77,8 +78,8 @@ impl Calibration {
         Some(Calibration { brier: brier.get()?, expected_error, bins })
     }
 
-    /// The calibration of attempts, of which `case_of` says the cases: each attempt counts, and the intervals of bins are those of as many
-    /// trials as there are cases.
+    /// The calibration of attempts, of which `case_of` says the cases: each attempt counts, and the intervals of bins
+    /// are those of as many trials as there are cases.
     pub fn of_attempts(
         attempts: &[(f64, bool)],
         case_of: &[u64],

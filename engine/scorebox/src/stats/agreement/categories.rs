@@ -27,7 +27,8 @@ impl Categories {
         Categories { side: categories, counts: vec![0; categories * categories] }
     }
 
-    /// Counts a case that the first rater puts into the category at index `first`, and the second into that at `second`.
+    /// Counts a case that the first rater puts into the category at index `first`, and the second into that at
+    /// `second`.
     pub fn add(&mut self, first: usize, second: usize) {
         self.add_many(first, second, 1);
     }
@@ -73,8 +74,8 @@ impl Categories {
 
     /// Cohen's kappa: 1 is full agreement, 0 that of chance. `None` if both always choose one category.
     ///
-    /// Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960); with weights,
-    /// "Weighted kappa", Psychological Bulletin 70 (1968).
+    /// Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960);
+    /// with weights, "Weighted kappa", Psychological Bulletin 70 (1968).
     pub fn kappa(&self, weights: Weights) -> Option<f64> {
         let cases = self.cases() as f64;
         let weight = |a: usize, b: usize| {
@@ -92,8 +93,8 @@ impl Categories {
         (by_chance > 0.0).then(|| 1.0 - observed / by_chance)
     }
 
-    /// Krippendorff's alpha of categories without an order: 1 is full agreement, 0 that of chance. `None` if only one category
-    /// came.
+    /// Krippendorff's alpha of categories without an order: 1 is full agreement, 0 that of chance. `None` if only one
+    /// category came.
     ///
     /// Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), by the coincidences of two raters.
     pub fn alpha_nominal(&self) -> Option<f64> {

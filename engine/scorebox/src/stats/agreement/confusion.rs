@@ -8,7 +8,8 @@ use crate::stats::Rate;
 
 /// The four counts, with the figures made of them.
 ///
-/// The formulas are those of van Rijsbergen, "Information retrieval" (1979), and of scikit-learn's `precision_recall_fscore_support`.
+/// The formulas are those of van Rijsbergen, "Information retrieval" (1979), and of scikit-learn's
+/// `precision_recall_fscore_support`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Confusion {

@@ -19,7 +19,8 @@ pub struct Correlations {
     pub pearson_interval: Option<(f64, f64)>,
     /// Spearman's rho: Pearson's r of the ranks, in which equals share their mean.
     pub spearman: Option<f64>,
-    /// Kendall's tau-b: pairs of cases in the same order less those in the opposite one, with equals taken out of account.
+    /// Kendall's tau-b: pairs of cases in the same order less those in the opposite one, with equals taken out of
+    /// account.
     pub kendall: Option<f64>,
     /// Krippendorff's alpha of numbers; `None` if all numbers are one.
     pub alpha: Option<f64>,
@@ -27,12 +28,12 @@ pub struct Correlations {
 
 /// The correlations of these pairs of finite numbers.
 ///
-/// Pearson, "Notes on regression and inheritance in the case of two parents", Proceedings of the Royal Society of London 58 (1895), with
-/// the interval of Fisher, "On the probable error of a coefficient of correlation", Metron 1 (1921); Spearman, "The proof and
-/// measurement of association between two things", American Journal of Psychology 15 (1904); Kendall, "The treatment of ties in
-/// ranking problems", Biometrika 33 (1945), counted as in Knight, "A computer method for calculating Kendall's tau with
-/// ungrouped data", Journal of the American Statistical Association 61 (1966); Krippendorff, "Computing Krippendorff's
-/// alpha-reliability" (2011), with the interval metric.
+/// Pearson, "Notes on regression and inheritance in the case of two parents", Proceedings of the Royal Society of
+/// London 58 (1895), with the interval of Fisher, "On the probable error of a coefficient of correlation", Metron 1
+/// (1921); Spearman, "The proof and measurement of association between two things", American Journal of Psychology 15
+/// (1904); Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945), counted as in Knight, "A
+/// computer method for calculating Kendall's tau with ungrouped data", Journal of the American Statistical Association
+/// 61 (1966); Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), with the interval metric.
 pub fn correlations(pairs: &[(f64, f64)]) -> Correlations {
     let (first, second): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let pearson = pearson(&first, &second);

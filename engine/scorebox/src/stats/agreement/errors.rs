@@ -19,8 +19,8 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Of these pairs of a score and its label, which are finite numbers. `None` without pairs, and if an error is larger than
-    /// numbers can be.
+    /// Of these pairs of a score and its label, which are finite numbers. `None` without pairs, and if an error is
+    /// larger than numbers can be.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Errors> {
         let errors = || pairs.iter().map(|(score, label)| score - label);
         let largest = errors().fold(0.0, |most: f64, error| most.max(error.abs()));

@@ -1,5 +1,5 @@
-//! Several raters who put the same cases into categories, and how much of their agreement is more than chance. Knows no rater by
-//! name: the ratings of a case have no order.
+//! Several raters who put the same cases into categories, and how much of their agreement is more than chance. Knows no
+//! rater by name: the ratings of a case have no order.
 
 use std::collections::BTreeMap;
 
@@ -47,16 +47,16 @@ impl Raters {
         Some((*usual.0, usual.1.cases))
     }
 
-    /// The part of a case's pairs of raters who say the same, as its mean over cases: each counts once, however many ratings it has.
-    /// `None` without a case.
+    /// The part of a case's pairs of raters who say the same, as its mean over cases: each counts once, however many
+    /// ratings it has. `None` without a case.
     pub fn same(&self) -> Option<f64> {
         let sum: f64 =
             self.by_count.iter().map(|(count, rated)| rated.same_pairs / pairs(*count)).sum();
         (self.cases() > 0).then(|| sum / self.cases() as f64)
     }
 
-    /// Fleiss' kappa over the cases with the [usual](Raters::usual) number of ratings: 1 is full agreement, 0 that of chance. `None`
-    /// if only one category came.
+    /// Fleiss' kappa over the cases with the [usual](Raters::usual) number of ratings: 1 is full agreement, 0 that of
+    /// chance. `None` if only one category came.
     ///
     /// Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76 (1971).
     pub fn fleiss_kappa(&self) -> Option<f64> {
@@ -69,8 +69,8 @@ impl Raters {
         (rated.totals.len() > 1).then(|| (same - by_chance) / (1.0 - by_chance))
     }
 
-    /// Krippendorff's alpha of categories without an order, over all cases with two ratings or more. `None` if only one category
-    /// came.
+    /// Krippendorff's alpha of categories without an order, over all cases with two ratings or more. `None` if only one
+    /// category came.
     ///
     /// Krippendorff, "Computing Krippendorff's alpha-reliability" (2011).
     pub fn alpha_nominal(&self) -> Option<f64> {

@@ -1,5 +1,5 @@
-//! How far apart the errors of two groups would be if cases were put into them at random: all ways are counted if they are few, else
-//! some are drawn. Knows nothing of what the groups are.
+//! How far apart the errors of two groups would be if cases were put into them at random: all ways are counted if they
+//! are few, else some are drawn. Knows nothing of what the groups are.
 
 use crate::stats::{
     Mean,
@@ -17,7 +17,8 @@ const MAX_DIFFERENT: usize = 1_000;
 /// How often ways are drawn if they are too many.
 const DRAWS: u32 = 9_999;
 
-/// Cases that are put into a group by drawing. Of more, the difference is so close to normal that Student's t gives the same.
+/// Cases that are put into a group by drawing. Of more, the difference is so close to normal that Student's t gives the
+/// same.
 const MAX_DRAWN: usize = 200;
 
 /// What is rounding in a variance of numbers of which the largest is 1.
@@ -29,8 +30,8 @@ const NO_DIFFERENCE: f64 = 1e-12;
 /// By what part of itself a squared distance may be short of the observed one, to count as equal.
 const SHORT: f64 = 1e-9;
 
-/// The errors that are compared: differences within cases, and the errors of cases on a single side. A stratum with fewer than two
-/// of a kind is empty.
+/// The errors that are compared: differences within cases, and the errors of cases on a single side. A stratum with
+/// fewer than two of a kind is empty.
 pub(super) struct Strata {
     pairs: Vec<f64>,
     group: Vec<f64>,
@@ -50,7 +51,8 @@ impl Standing {
         self.variance.sqrt()
     }
 
-    /// The square of the difference in standard errors. If nothing varies within groups, any difference is infinitely many.
+    /// The square of the difference in standard errors. If nothing varies within groups, any difference is infinitely
+    /// many.
     fn far(&self, rounding: f64) -> f64 {
         match self.variance <= rounding {
             _ if self.difference.abs() <= NO_DIFFERENCE => 0.0,
@@ -77,8 +79,8 @@ impl Strata {
         (!strata.pairs.is_empty() || !strata.group.is_empty()).then_some(strata)
     }
 
-    /// The same with 0 in the middle of the errors and 1 as the number farthest from it, so that no square overflows, and what 1
-    /// stands for; `None` if all numbers are equal.
+    /// The same with 0 in the middle of the errors and 1 as the number farthest from it, so that no square overflows,
+    /// and what 1 stands for; `None` if all numbers are equal.
     pub(super) fn in_units(self) -> Option<(Strata, f64)> {
         let Strata { mut pairs, mut group, mut others } = self;
         let mut divide = |middle: f64, unit: f64| {
@@ -165,7 +167,8 @@ impl Strata {
         parts
     }
 
-    /// The mean difference within cases, if the differences have this sum: their squares are the same, whatever the signs.
+    /// The mean difference within cases, if the differences have this sum: their squares are the same, whatever the
+    /// signs.
     fn of_pairs(&self, total: f64) -> Standing {
         let count = self.pairs.len() as f64;
         if self.pairs.is_empty() {
@@ -343,7 +346,8 @@ fn signed_sums(distances: &[(f64, usize)]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// In how many ways so many numbers can be chosen, those with the same numbers being one; infinite if they are too many to count.
+/// In how many ways so many numbers can be chosen, those with the same numbers being one; infinite if they are too many
+/// to count.
 fn choices(numbers: &[(f64, usize)], chosen: usize) -> f64 {
     if numbers.len() > MAX_DIFFERENT {
         return f64::INFINITY;

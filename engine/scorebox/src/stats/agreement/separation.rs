@@ -1,4 +1,5 @@
-//! How well scores keep yes and no apart, whatever the threshold, and which threshold does it best. Higher scores mean yes.
+//! How well scores keep yes and no apart, whatever the threshold, and which threshold does it best. Higher scores mean
+//! yes.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -6,11 +7,11 @@ use serde::Serialize;
 
 use super::{Confusion, correlation::mean_ranks};
 
-/// The chance that a positive case has a higher score than a negative one, of which equal scores count half: the area under the
-/// ROC curve. `None` if there are no positive or no negative cases.
+/// The chance that a positive case has a higher score than a negative one, of which equal scores count half: the area
+/// under the ROC curve. `None` if there are no positive or no negative cases.
 ///
-/// Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", Radiology 143
-/// (1982), by the ranks of Mann and Whitney.
+/// Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
+/// Radiology 143 (1982), by the ranks of Mann and Whitney.
 pub fn roc_auc(cases: &[(f64, bool)]) -> Option<f64> {
     let scores: Vec<f64> = cases.iter().map(|(score, _)| *score).collect();
     let ranks = mean_ranks(&scores);
@@ -34,12 +35,14 @@ pub struct BestThreshold {
     pub held_out: Confusion,
 }
 
-/// The threshold with the highest balanced accuracy, by cross-validation: each case has a fold, below `folds`. Cases of one
-/// group (attempts, or answers to one question) have the same. `None` if some folds leave only positive or only negative cases.
+/// The threshold with the highest balanced accuracy, by cross-validation: each case has a fold, below `folds`. Cases of
+/// one group (attempts, or answers to one question) have the same. `None` if some folds leave only positive or only
+/// negative cases.
 ///
-/// The threshold is a score that was observed: the one with the highest recall plus specificity (Youden, "Index for rating diagnostic
-/// tests", Cancer 3, 1950), of equally good ones the highest. Cross-validation: Stone, "Cross-validatory choice and assessment of
-/// statistical predictions", Journal of the Royal Statistical Society B 36 (1974).
+/// The threshold is a score that was observed: the one with the highest recall plus specificity (Youden, "Index for
+/// rating diagnostic tests", Cancer 3, 1950), of equally good ones the highest. Cross-validation: Stone,
+/// "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal Statistical Society B 36
+/// (1974).
 pub fn best_threshold(
     cases: &[(f64, bool)],
     fold_of: &[usize],

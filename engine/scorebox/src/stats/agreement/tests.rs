@@ -1,4 +1,5 @@
-//! Agreement where scores or labels do not vary, or there is next to nothing. Reference values are in `stats/reference`.
+//! Agreement where scores or labels do not vary, or there is next to nothing. Reference values are in
+//! `stats/reference`.
 
 use super::*;
 use crate::stats::{
@@ -97,7 +98,8 @@ fn scores_of_which_lower_is_better_stay_as_they_are() {
     }
 }
 
-/// Of sets of cases whose errors know no group, the part with a finding after Holm's correction among groups of so many cases.
+/// Of sets of cases whose errors know no group, the part with a finding after Holm's correction among groups of so many
+/// cases.
 fn false_alarms(groups: usize, size: usize, error: impl Fn(&mut Random) -> f64) -> f64 {
     const SETS: u32 = 300;
     let mut random = Random::new(SEED);

@@ -1,4 +1,5 @@
-//! Whether the error of scores rises with a number, such as the length of what is scored. Knows nothing of what the number is.
+//! Whether the error of scores rises with a number, such as the length of what is scored. Knows nothing of what the
+//! number is.
 
 use super::correlation::{mean_ranks, spearman};
 use crate::stats::{
@@ -18,12 +19,13 @@ const DRAWS: u32 = 9_999;
 /// By what part of the greatest sum another may be short of the observed one, to count as equal.
 const SHORT: f64 = 1e-12;
 
-/// Whether errors rise with a number: Spearman's rho and its two-sided p value. `None` with fewer than three pairs, and if one side
-/// does not vary.
+/// Whether errors rise with a number: Spearman's rho and its two-sided p value. `None` with fewer than three pairs, and
+/// if one side does not vary.
 ///
-/// The p value is that of the permutation test (Spearman's rho in each order of the errors: Kendall and Stuart, "The advanced theory
-/// of statistics" 2, section 31.19): of up to 9 cases, all orders are counted. Of more, they are drawn if on one side at
-/// most 30 cases have something else than the commonest number; the observed order counts as drawn too. Otherwise it is that of Student's t with n - 2 degrees of freedom.
+/// The p value is that of the permutation test (Spearman's rho in each order of the errors: Kendall and Stuart, "The
+/// advanced theory of statistics" 2, section 31.19): of up to 9 cases, all orders are counted. Of more, they are drawn
+/// if on one side at most 30 cases have something else than the commonest number; the observed order counts as drawn
+/// too. Otherwise it is that of Student's t with n - 2 degrees of freedom.
 pub fn rank_trend(numbers: &[f64], errors: &[f64]) -> Option<(f64, f64)> {
     let rho = spearman(numbers, errors)?;
     if numbers.len() < 3 {
@@ -55,7 +57,8 @@ fn from_commonest(numbers: &[f64]) -> Vec<f64> {
     ranks.into_iter().map(|rank| rank - commonest).collect()
 }
 
-/// The ranks other than 0 of the side that has fewer of them, and the ranks of the other side, at the places of these first.
+/// The ranks other than 0 of the side that has fewer of them, and the ranks of the other side, at the places of these
+/// first.
 fn fewer_first(one: Vec<f64>, other: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
     let others = |ranks: &[f64]| ranks.iter().filter(|rank| **rank != 0.0).count();
     let (few, many) = if others(&one) <= others(&other) { (one, other) } else { (other, one) };
@@ -110,7 +113,8 @@ fn orders(numbers: &mut [f64], from: usize, first: usize, each: &mut impl FnMut(
     }
 }
 
-/// Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9 (2010).
+/// Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics and Molecular
+/// Biology 9 (2010).
 fn drawn(few: &[f64], mut many: Vec<f64>) -> f64 {
     let products = Products::of(few, &many);
     let far = products.distance_of(few, &many) - products.short;

@@ -1,5 +1,5 @@
-//! Tests that count cases and not how far they differ: the sign test, and McNemar's. Both ask how often a fair coin would fall
-//! like that.
+//! Tests that count cases and not how far they differ: the sign test, and McNemar's. Both ask how often a fair coin
+//! would fall like that.
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
@@ -19,8 +19,8 @@ pub struct WinsAndLosses {
 }
 
 impl WinsAndLosses {
-    /// The two-sided p value of the sign test: ties say nothing (Dixon and Mood, "The statistical sign test", Journal of the
-    /// American Statistical Association 41, 1946). 1 if there are only ties.
+    /// The two-sided p value of the sign test: ties say nothing (Dixon and Mood, "The statistical sign test", Journal
+    /// of the American Statistical Association 41, 1946). 1 if there are only ties.
     pub fn sign_test(&self) -> f64 {
         coin_beyond(self.wins, self.wins + self.losses)
     }
@@ -57,9 +57,9 @@ impl Passes {
         self.both + self.only_first + self.only_second + self.neither
     }
 
-    /// The two-sided p value of McNemar's test in its exact form, for which only the cases count of which one passes (McNemar,
-    /// "Note on the sampling error of the difference between correlated proportions or percentages", Psychometrika 12, 1947). 1
-    /// if there are no such cases.
+    /// The two-sided p value of McNemar's test in its exact form, for which only the cases count of which one passes
+    /// (McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
+    /// Psychometrika 12, 1947). 1 if there are no such cases.
     pub fn mcnemar(&self) -> f64 {
         coin_beyond(self.only_second, self.only_first + self.only_second)
     }

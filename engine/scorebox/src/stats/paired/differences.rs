@@ -1,5 +1,5 @@
-//! Pairs of numbers that come one by one, and what they say together: means, the difference with its interval, its test and its
-//! size. Holds at most [`MAX_PERMUTED`] differences.
+//! Pairs of numbers that come one by one, and what they say together: means, the difference with its interval, its test
+//! and its size. Holds at most [`MAX_PERMUTED`] differences.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,8 @@ use crate::stats::{
     rounding::{difference, rounding_of},
 };
 
-/// Differences of pairs, second less first, in the making. Pairs come in an order that does not depend on who computed them.
+/// Differences of pairs, second less first, in the making. Pairs come in an order that does not depend on who computed
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Differences {
     first: Mean,
@@ -106,8 +107,8 @@ impl Differences {
         (self.pairs() > 0 && !self.are_other_than_ones).then_some(self.ones)
     }
 
-    /// The 95 % interval of the mean difference, which is within `scale`: Student's t, but drawn with 8 to 29 pairs. `None` with fewer
-    /// than two pairs, and if all differences are equal.
+    /// The 95 % interval of the mean difference, which is within `scale`: Student's t, but drawn with 8 to 29 pairs.
+    /// `None` with fewer than two pairs, and if all differences are equal.
     pub fn interval(&self, scale: RangeInclusive<f64>) -> Option<Interval> {
         let (mean, stddev, cases) = (self.mean()?, self.stddev()?, self.pairs());
         if stddev <= 0.0 {
@@ -126,8 +127,8 @@ impl Differences {
         (low.is_finite() && high.is_finite()).then_some(Interval { low, high, method, cases })
     }
 
-    /// Tests whether the mean difference is 0: the permutation test, exact where it can be; Student's t if there are more than
-    /// 20 000 pairs whose distances differ.
+    /// Tests whether the mean difference is 0: the permutation test, exact where it can be; Student's t if there are
+    /// more than 20 000 pairs whose distances differ.
     pub fn test(&self) -> Option<PairedTest> {
         if self.pairs() == 0 {
             return None;
@@ -142,8 +143,9 @@ impl Differences {
         student_test(&self.mean).map(|p| PairedTest { p, method: TestMethod::StudentT })
     }
 
-    /// The size of the effect: the mean difference in standard deviations of the differences, Cohen's d for paired numbers (Cohen,
-    /// "Statistical power analysis for the behavioral sciences", 2nd edition, 1988, page 48: d_z). `None` if they do not vary.
+    /// The size of the effect: the mean difference in standard deviations of the differences, Cohen's d for paired
+    /// numbers (Cohen, "Statistical power analysis for the behavioral sciences", 2nd edition, 1988, page 48: d_z).
+    /// `None` if they do not vary.
     pub fn effect(&self) -> Option<f64> {
         let effect = self.mean()? / self.stddev().filter(|stddev| *stddev > 0.0)?;
         effect.is_finite().then_some(effect)

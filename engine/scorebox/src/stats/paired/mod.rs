@@ -1,5 +1,5 @@
-//! Two measurements of the same cases: whether their difference is more than chance, how large it is, and how many cases it
-//! takes to see one. Knows no run and no scorer.
+//! Two measurements of the same cases: whether their difference is more than chance, how large it is, and how many
+//! cases it takes to see one. Knows no run and no scorer.
 //!
 //! | file             | what is in it                                                      |
 //! |------------------|--------------------------------------------------------------------|

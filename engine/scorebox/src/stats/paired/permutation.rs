@@ -21,8 +21,8 @@ const MAX_COUNTED: usize = 20;
 /// How often swaps are drawn if there are too many to count.
 const DRAWS: u64 = 9_999;
 
-/// Differences that [`Differences`](super::Differences) holds to be swapped. The mean of more is so close to normal that Student's t
-/// gives the same.
+/// Differences that [`Differences`](super::Differences) holds to be swapped. The mean of more is so close to normal
+/// that Student's t gives the same.
 pub const MAX_PERMUTED: usize = 20_000;
 
 /// What is rounding, as a part of the sum of all distances.
@@ -49,13 +49,13 @@ pub struct PairedTest {
     pub method: TestMethod,
 }
 
-/// Tests whether the mean of these differences is 0; `None` without any. They are finite, in an order that does not depend on
-/// who computed them. Takes 9999 passes over them.
+/// Tests whether the mean of these differences is 0; `None` without any. They are finite, in an order that does not
+/// depend on who computed them. Takes 9999 passes over them.
 ///
-/// Fisher, "The design of experiments" (1935), section 21: each sign is as likely as the other, if there is no difference. With
-/// at most 20 differences that are not 0, or with equal distances from 0 (scores of 0 and 1), all signs are counted; else
-/// they are drawn, and the observed one counts as drawn too (Phipson and Smyth, "Permutation p-values should never
-/// be zero", Statistical Applications in Genetics and Molecular Biology 9, 2010).
+/// Fisher, "The design of experiments" (1935), section 21: each sign is as likely as the other, if there is no
+/// difference. With at most 20 differences that are not 0, or with equal distances from 0 (scores of 0 and 1), all
+/// signs are counted; else they are drawn, and the observed one counts as drawn too (Phipson and Smyth, "Permutation
+/// p-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9, 2010).
 pub fn permutation_test(differences: &[f64]) -> Option<PairedTest> {
     if differences.is_empty() {
         return None;
@@ -121,8 +121,8 @@ fn drawn(differences: &[f64]) -> f64 {
     (beyond + 1) as f64 / (DRAWS + 1) as f64
 }
 
-/// The two-sided p value of the t test of a mean of 0 (Student, "The probable error of a mean", Biometrika 6, 1908); `None` if
-/// the numbers do not vary.
+/// The two-sided p value of the t test of a mean of 0 (Student, "The probable error of a mean", Biometrika 6, 1908);
+/// `None` if the numbers do not vary.
 pub(in crate::stats) fn student_test(mean: &Mean) -> Option<f64> {
     let (count, stddev) = (mean.count() as f64, mean.sample_stddev()?);
     let t = mean.get()? / (stddev / count.sqrt());

@@ -15,12 +15,13 @@ const MAX_CASES: f64 = 1e15;
 pub struct Spread {
     /// Their standard deviation (n - 1); positive.
     pub stddev: f64,
-    /// The least that a case changes by if it changes: 1 for scores that are 0 or 1. 0 if that may be as little as one likes.
+    /// The least that a case changes by if it changes: 1 for scores that are 0 or 1. 0 if that may be as little as one
+    /// likes.
     pub step: f64,
 }
 
-/// The two-sided error that is allowed for one of so many tests (at least 1), whatever the others show: 5 % shared by all
-/// (Bonferroni), which is what Holm's correction asks of the smallest p value.
+/// The two-sided error that is allowed for one of so many tests (at least 1), whatever the others show: 5 % shared by
+/// all (Bonferroni), which is what Holm's correction asks of the smallest p value.
 fn accepted_error(tests: u64) -> f64 {
     (1.0 - CONFIDENCE) / tests.max(1) as f64
 }
@@ -30,16 +31,16 @@ fn quantiles(tests: u64) -> (f64, f64) {
     (normal_quantile(1.0 - accepted_error(tests) / 2.0), normal_quantile(POWER))
 }
 
-/// The fewest cases with which a permutation test can find anything: its smallest p value is that of all differences with one
-/// sign, 2^(1-n).
+/// The fewest cases with which a permutation test can find anything: its smallest p value is that of all differences
+/// with one sign, 2^(1-n).
 pub fn fewest_cases(tests: u64) -> u64 {
     (1..u64::MAX)
         .find(|cases| 0.5_f64.powf(*cases as f64 - 1.0) < accepted_error(tests))
         .unwrap_or(1)
 }
 
-/// The fewest cases of which, 80 times of 100, as many change as a permutation test takes to find anything, if `share` of all do, more than 0
-/// and at most 1.
+/// The fewest cases of which, 80 times of 100, as many change as a permutation test takes to find anything, if `share`
+/// of all do, more than 0 and at most 1.
 fn cases_with_changes(share: f64, tests: u64) -> Option<u64> {
     let fewest = fewest_cases(tests);
     let are_enough = |cases: u64| at_least(fewest, cases, share) >= POWER;
@@ -58,13 +59,15 @@ fn cases_with_changes(share: f64, tests: u64) -> Option<u64> {
     Some(enough)
 }
 
-/// How many cases it takes to find a mean difference of this size, 80 times of 100, with a two-sided error of 5 % for all of so many
-/// tests together, if the differences of cases vary like this. `None` if the standard deviation or the difference is not positive.
+/// How many cases it takes to find a mean difference of this size, 80 times of 100, with a two-sided error of 5 % for
+/// all of so many tests together, if the differences of cases vary like this. `None` if the standard deviation or the
+/// difference is not positive.
 ///
-/// With z for an error of 0.025 / tests: (z + z₀.₈)² (s/d)² + z²/2, which is the sample size of the paired t test to within a case:
-/// Guenther, "Sample size formulas for normal theory T tests", The American Statistician 35 (1981). s² is never less than
-/// step·|d| - d², and cases are never fewer than those of which, 80 times of 100, as many change as a permutation test takes to find anything,
-/// if |d| / step of all do: of scores that are 0 or 1 there are no more, and all of them change one way.
+/// With z for an error of 0.025 / tests: (z + z₀.₈)² (s/d)² + z²/2, which is the sample size of the paired t test to
+/// within a case: Guenther, "Sample size formulas for normal theory T tests", The American Statistician 35 (1981). s²
+/// is never less than step·|d| - d², and cases are never fewer than those of which, 80 times of 100, as many change as
+/// a permutation test takes to find anything, if |d| / step of all do: of scores that are 0 or 1 there are no more, and
+/// all of them change one way.
 pub fn cases_needed(spread: Spread, difference: f64, tests: u64) -> Option<u64> {
     let difference = difference.abs();
     // With the largest numbers, squares would be infinite.
@@ -80,8 +83,8 @@ pub fn cases_needed(spread: Spread, difference: f64, tests: u64) -> Option<u64> 
     Some((cases.ceil() as u64).max(cases_with_changes(share, tests)?))
 }
 
-/// The smallest mean difference that so many cases show, 80 times of 100, if the differences of cases vary like this: the inverse of
-/// [`cases_needed`]. `None` if there are too few cases for any.
+/// The smallest mean difference that so many cases show, 80 times of 100, if the differences of cases vary like this:
+/// the inverse of [`cases_needed`]. `None` if there are too few cases for any.
 pub fn smallest_difference(spread: Spread, cases: u64, tests: u64) -> Option<f64> {
     let fewest = fewest_cases(tests);
     if cases < fewest {

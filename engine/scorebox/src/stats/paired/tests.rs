@@ -1,4 +1,5 @@
-//! Paired numbers at the ends of what can be had, and what rests on which order. Reference values are in `stats/reference`.
+//! Paired numbers at the ends of what can be had, and what rests on which order. Reference values are in
+//! `stats/reference`.
 
 use super::*;
 use crate::stats::IntervalMethod;
@@ -96,7 +97,8 @@ fn no_difference_is_shown_by_fewer_cases_than_a_permutation_test_takes() {
     assert!(smallest_difference(any(0.01), 6, 1).is_some());
 }
 
-/// Expected: the least n with `scipy.stats.binom.sf(5, n, d) >= 0.8`, and `scipy.stats.beta.ppf(0.8, 6, n - 5)`; with more tests, 8 changes.
+/// Expected: the least n with `scipy.stats.binom.sf(5, n, d) >= 0.8`, and `scipy.stats.beta.ppf(0.8, 6, n - 5)`; with
+/// more tests, 8 changes.
 #[test]
 fn a_difference_of_scores_of_0_and_1_takes_the_cases_that_change() {
     // One of a thousand cases has changed.

@@ -1,5 +1,5 @@
-//! The room's figures against those of SciPy, statsmodels, scikit-learn and krippendorff, which `figures.py` asked once; `bias.rs` has those of
-//! groups and trends.
+//! The room's figures against those of SciPy, statsmodels, scikit-learn and krippendorff, which `figures.py` asked
+//! once; `bias.rs` has those of groups and trends.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -217,8 +217,8 @@ struct Size {
     smallest: Option<f64>,
 }
 
-/// statsmodels takes the noncentral t distribution. Guenther's formula comes to within a case of it, which is a hundredth of the
-/// difference that ten cases show.
+/// statsmodels takes the noncentral t distribution. Guenther's formula comes to within a case of it, which is a
+/// hundredth of the difference that ten cases show.
 #[test]
 fn numbers_of_cases_are_those_of_statsmodels_to_within_one() {
     for Size { stddev, cases, difference, smallest } in figures::<Vec<Size>>("sizes") {

@@ -1,5 +1,5 @@
-//! Cases go into an index, many in one transaction. A case that is there already is replaced if anything of it is new: a run that
-//! continues has later scores for it.
+//! Cases go into an index, many in one transaction. A case that is there already is replaced if anything of it is new:
+//! a run that continues has later scores for it.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -97,9 +97,9 @@ pub(super) fn status_number(status: Status) -> i64 {
 pub(super) const STATUSES: i64 = 4;
 
 impl CaseIndex {
-    /// Puts these cases of a run into the index, in one transaction, and notes that the cases before `next_case` need not
-    /// be indexed again. Those that are in it as they are cost a comparison; answers whether any was not. What the index holds
-    /// of another run with this number goes.
+    /// Puts these cases of a run into the index, in one transaction, and notes that the cases before `next_case` need
+    /// not be indexed again. Those that are in it as they are cost a comparison; answers whether any was not. What the
+    /// index holds of another run with this number goes.
     ///
     /// # Errors
     /// Troubles of writing.

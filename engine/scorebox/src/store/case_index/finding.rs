@@ -1,4 +1,5 @@
-//! Cases are found in an index: by scorer, status, score, verdict and words, a page at a time. The index is filled in `filling`.
+//! Cases are found in an index: by scorer, status, score, verdict and words, a page at a time. The index is filled in
+//! `filling`.
 
 use std::cmp::Ordering;
 
@@ -16,8 +17,8 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Cases with the words of a search that are looked up one by one. Of more, a page in the order of scores is found faster by going
-/// through the scores until it is full.
+/// Cases with the words of a search that are looked up one by one. Of more, a page in the order of scores is found
+/// faster by going through the scores until it is full.
 const FEW: u64 = 10_000;
 
 /// Where a page ended.
@@ -326,8 +327,8 @@ fn compared(order: CaseOrder, one: &FoundCase, other: &FoundCase) -> Ordering {
     }
 }
 
-/// `FROM words CROSS JOIN entries … WHERE …` of the words and marks of a query, each case once, with the verdict and the score
-/// of the scorer that is asked for, or else its own.
+/// `FROM words CROSS JOIN entries … WHERE …` of the words and marks of a query, each case once, with the verdict and
+/// the score of the scorer that is asked for, or else its own.
 fn matching(query: &CaseQuery) -> (String, Vec<Value>) {
     let scorer = query.scorer.map_or(itself(query.run), |scorer| scorer.0);
     let mut sql = String::from(

@@ -8,13 +8,14 @@
 //! - `unspaced`: text as it is in the index, with scripts that set no spaces between words.
 //! - here: opening the file, how far each run is in it, and of what it was read.
 //!
-//! A case goes in with a digest of all that the index has of it. To read a run again is then to find out whether the index is
-//! right, and costs little if it is: a case with the same digest is passed over.
+//! A case goes in with a digest of all that the index has of it. To read a run again is then to find out whether the
+//! index is right, and costs little if it is: a case with the same digest is passed over.
 //!
-//! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
-//! a status, cases are in their order and in that of their scores, and a page is merged from the beginnings of those that
-//! are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of their own. If many cases have
-//! the words and scores matter, a page is full before long: then the scores are gone through, and the words say which count.
+//! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a
+//! verdict and a status, cases are in their order and in that of their scores, and a page is merged from the beginnings
+//! of those that are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of
+//! their own. If many cases have the words and scores matter, a page is full before long: then the scores are gone
+//! through, and the words say which count.
 
 mod filling;
 mod finding;

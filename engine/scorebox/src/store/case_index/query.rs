@@ -1,5 +1,5 @@
-//! Which cases are meant, and in which order they come: what is set, the words of a search, and what the index is asked for. Finds
-//! nothing.
+//! Which cases are meant, and in which order they come: what is set, the words of a search, and what the index is asked
+//! for. Finds nothing.
 
 use super::{
     filling::{STATUSES, VERDICTS, status_number, verdict_number},
@@ -144,7 +144,8 @@ impl CaseQuery {
         }
     }
 
-    /// Whether cases are found by their words and marks, and not by one combination: a status may be that of any scorer.
+    /// Whether cases are found by their words and marks, and not by one combination: a status may be that of any
+    /// scorer.
     pub(super) fn needs_words(&self) -> bool {
         !self.words.is_empty() || (self.scorer.is_none() && self.status.is_some())
     }
@@ -164,8 +165,9 @@ impl CaseQuery {
         self.verdicts().into_iter().flat_map(of_verdict).collect()
     }
 
-    /// What FTS5 looks for: every word among what is said, and the combination among the marks. With `entries` the combination is
-    /// looked up there, and the marks have only what is not there. The words are quoted, so none of them is an operator.
+    /// What FTS5 looks for: every word among what is said, and the combination among the marks. With `entries` the
+    /// combination is looked up there, and the marks have only what is not there. The words are quoted, so none of them
+    /// is an operator.
     pub(super) fn expression(&self, with_entries: bool) -> String {
         let quoted = |word: &String| match word.strip_suffix('*') {
             Some(begins) => format!("\"{}\" *", as_indexed(begins)),
@@ -197,13 +199,14 @@ impl CaseQuery {
     }
 }
 
-/// Whether it is a Korean syllable, which is two letters or more in one character. Particles hang on Korean words, most of which
-/// have two syllables.
+/// Whether it is a Korean syllable, which is two letters or more in one character. Particles hang on Korean words, most
+/// of which have two syllables.
 fn is_syllable(character: char) -> bool {
     matches!(character, '\u{ac00}'..='\u{d7a3}')
 }
 
-/// The words of a search, without what FTS5 would take for more than a word; one that may be the beginning of another ends with `*`.
+/// The words of a search, without what FTS5 would take for more than a word; one that may be the beginning of another
+/// ends with `*`.
 fn words(search: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (index, part) in search.split('"').enumerate() {

@@ -1,9 +1,10 @@
-//! Text as it is in the index, in what is indexed as in what is looked for: each character of a script that sets no spaces
-//! between words stands for itself, and accents that are characters of their own are left out. Knows no word.
+//! Text as it is in the index, in what is indexed as in what is looked for: each character of a script that sets no
+//! spaces between words stands for itself, and accents that are characters of their own are left out. Knows no word.
 
 use std::borrow::Cow;
 
-/// Whether it is of a script in which a word can begin at any character: Chinese, Japanese, Thai, Lao, Khmer and Burmese.
+/// Whether it is of a script in which a word can begin at any character: Chinese, Japanese, Thai, Lao, Khmer and
+/// Burmese.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(
         character,
@@ -26,8 +27,8 @@ pub(super) fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// Whether it only says how the letter before it looks: a combining accent, or a variation selector. Vowels and tones that are
-/// written as marks, as in Thai and Hindi, are letters like others.
+/// Whether it only says how the letter before it looks: a combining accent, or a variation selector. Vowels and tones
+/// that are written as marks, as in Thai and Hindi, are letters like others.
 fn is_decoration(character: char) -> bool {
     matches!(
         character,

@@ -60,8 +60,8 @@ fn some_scorer() -> impl Strategy<Value = (ScorerSpec, Vec<Row>)> {
     })
 }
 
-/// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold, a gate from 0 to 1 fails all but
-/// the best score, and no other scorer fails any. How severe that is does not matter.
+/// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold, a gate from 0
+/// to 1 fails all but the best score, and no other scorer fails any. How severe that is does not matter.
 fn fails(scorer: &ScorerSpec, row: Row) -> bool {
     let score = match row {
         Row::Error => return true,

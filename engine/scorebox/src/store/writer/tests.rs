@@ -274,7 +274,8 @@ fn rows_that_went_with_a_batch_of_which_sqlite_says_nothing_are_missed() {
     assert!(error.to_string().ends_with(expected), "{error}");
 }
 
-/// A writer with a committed first batch that another connection may have followed, in whose second batch there is one more case.
+/// A writer with a committed first batch that another connection may have followed, in whose second batch there is one
+/// more case.
 fn in_its_second_batch(another_writes: bool) -> (tempfile::TempDir, RunWriter, CaseKey) {
     let (folder, store) = database();
     let mut writer = writer(store, "r", &["a"]);
