@@ -1,5 +1,9 @@
-//! Names that a person could take for other, better-known ones: a letter more or less, letters that look alike, words in another order. Knows
-//! no language, and accuses nobody: what is alike may be so by chance.
+//! Names that a person could take for other, better-known ones: a letter more or less, letters that look alike, words
+//! in another order. Knows no language, and accuses nobody: what is alike may be so by chance.
+//!
+//! - `name`: how one name is like another.
+
+mod name;
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,34 +11,9 @@ use scorebox::digest::Digest;
 
 use crate::address::Address;
 
-/// Shorter names are compared for letters that look alike only: too many words of three letters differ in one.
-const LEAST_LETTERS: usize = 4;
-/// From this length on, two letters may differ.
-const LONG_LETTERS: usize = 8;
+use name::{Name, Shape};
 
-/// Letters that look like others, or like two: each is written as the other before names are compared.
-const LOOKALIKES: [(&str, &str); 10] = [
-    ("rn", "m"),
-    ("vv", "w"),
-    ("0", "o"),
-    ("1", "l"),
-    ("i", "l"),
-    ("3", "e"),
-    ("4", "a"),
-    ("5", "s"),
-    ("7", "t"),
-    ("8", "b"),
-];
-
-/// How a name is like another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "two names are the same, alike or different")]
-pub enum Similarity {
-    /// It is the same name.
-    Same,
-    /// It could be taken for it.
-    Close,
-}
+pub use name::Similarity;
 
 /// A name that others could be taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,26 +23,6 @@ pub enum KnownName {
     BuiltIn(String),
     /// A published scorer's: where it is, without a version.
     Published(String),
-}
-
-/// A name, prepared for many comparisons.
-#[derive(Clone, Debug)]
-struct Name {
-    /// In small letters.
-    text: String,
-    /// Without separators, and with one letter for all that look like it.
-    skeleton: String,
-    /// Its words in the order of the alphabet; empty if there is only one.
-    words: String,
-    shape: Shape,
-}
-
-/// What two names that are near each other have almost in common, at a glance.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    bytes: usize,
-    /// Which letters are in it, a bit for each.
-    letters: u64,
 }
 
 /// Names, and those that are better known.
@@ -135,8 +94,8 @@ impl NearMisses {
         self.places.push(place);
     }
 
-    /// What a scorer could be taken for: a built-in one first, and then one somewhere else that the same key did not sign. Scorers of one
-    /// signer are not compared with each other, and a copy of what nobody signed not with that.
+    /// What a scorer could be taken for: a built-in one first, and then one somewhere else that the same key did not
+    /// sign. Scorers of one signer are not compared with each other, and a copy of what nobody signed not with that.
     pub fn closest(&self, scorer: &Named<'_>) -> Option<(KnownName, Similarity)> {
         let (last, title) = (Name::of(last_of(scorer.address)), Name::of(scorer.title));
         let names = [Name::of(scorer.id), last.clone()];
@@ -232,15 +191,6 @@ impl Names {
     }
 }
 
-impl Similarity {
-    fn rank(self) -> u8 {
-        match self {
-            Similarity::Same => 0,
-            Similarity::Close => 1,
-        }
-    }
-}
-
 /// `registry.example.com/team/grade`.
 fn place_of(address: &Address) -> String {
     format!("{}/{}", address.registry(), address.name())
@@ -249,92 +199,6 @@ fn place_of(address: &Address) -> String {
 /// `grade` of `team/grade`.
 fn last_of(address: &Address) -> &str {
     address.name().rsplit('/').next().unwrap_or_default()
-}
-
-impl Name {
-    fn of(name: &str) -> Name {
-        let text = name.to_lowercase();
-        let is_separator = |character: char| !character.is_alphanumeric();
-        let mut words: Vec<&str> =
-            text.split(is_separator).filter(|word| !word.is_empty()).collect();
-        words.sort_unstable();
-        let words = if words.len() < 2 { String::new() } else { words.join(" ") };
-        let mut skeleton = text.replace(is_separator, "");
-        for (looks_like, letter) in LOOKALIKES {
-            skeleton = skeleton.replace(looks_like, letter);
-        }
-        let letters = text.bytes().fold(0, |all, byte| all | 1_u64 << (byte % 64));
-        let shape = Shape { bytes: text.len(), letters };
-        Name { text, skeleton, words, shape }
-    }
-
-    fn similarity(&self, known: &Name) -> Option<Similarity> {
-        if self.text == known.text {
-            return Some(Similarity::Same);
-        }
-        let is_close = self.skeleton == known.skeleton
-            || (!self.words.is_empty() && self.words == known.words)
-            || (self.shape.could_be_near(known.shape) && self.is_near(&known.text));
-        is_close.then_some(Similarity::Close)
-    }
-
-    /// Whether it looks like the other. Titles that differ in letters are other titles: many of them are short words.
-    fn look_alike(&self, known: &Name) -> Option<Similarity> {
-        let is_alike = !self.skeleton.is_empty() && self.skeleton == known.skeleton;
-        is_alike.then(|| match self.text == known.text {
-            true => Similarity::Same,
-            false => Similarity::Close,
-        })
-    }
-
-    /// Whether few letters differ, or are in another place.
-    fn is_near(&self, known: &str) -> bool {
-        let most = most_changes(self.text.len().min(known.len()));
-        is_within(self.text.as_bytes(), known.as_bytes(), most)
-    }
-}
-
-/// Whether so many changes make one text of the other: a byte more, a byte less, another byte, or two that change places. Whole distances, as the
-/// crate `strsim` computes them, would take a thousand times as long for names that differ at their beginning, which most do.
-fn is_within(one: &[u8], other: &[u8], changes: usize) -> bool {
-    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let (one, other) = (&one[same..], &other[same..]);
-    let Some(left) = changes.checked_sub(1) else { return one.is_empty() && other.is_empty() };
-    if one.len().abs_diff(other.len()) > changes {
-        return false;
-    }
-    match (one, other) {
-        ([], rest) | (rest, []) => rest.len() <= changes,
-        ([_, one_rest @ ..], [_, other_rest @ ..]) => {
-            let is_swapped = one.len() > 1
-                && other.len() > 1
-                && (one[0], one[1]) == (other[1], other[0])
-                && is_within(&one[2..], &other[2..], left);
-            is_swapped
-                || is_within(one_rest, other_rest, left)
-                || is_within(one_rest, other, left)
-                || is_within(one, other_rest, left)
-        }
-    }
-}
-
-impl Shape {
-    /// Whether names of these shapes can be near each other.
-    fn could_be_near(self, other: Shape) -> bool {
-        let most = most_changes(self.bytes.min(other.bytes));
-        // Each letter that differs adds one, takes one away, or does both.
-        let differ = (self.letters ^ other.letters).count_ones() as usize;
-        most > 0 && self.bytes.abs_diff(other.bytes) <= most && differ <= 2 * most
-    }
-}
-
-/// How many letters of a name of so many bytes may differ.
-fn most_changes(bytes: usize) -> usize {
-    match bytes {
-        0..LEAST_LETTERS => 0,
-        LEAST_LETTERS..LONG_LETTERS => 1,
-        _ => 2,
-    }
 }
 
 #[cfg(test)]
@@ -464,36 +328,6 @@ mod tests {
         let of_other_bytes =
             Named { component: Digest::of(b"other"), ..named(&other, ["counter", "X"], None) };
         assert_eq!(names.closest(&of_other_bytes), known("x/counter", same));
-    }
-
-    #[test]
-    fn changes_are_counted_wherever_they_are() {
-        for (one, other, changes) in [
-            ("grade", "grade", 0),
-            ("grade", "grader", 1),
-            ("abcde", "bcde", 1),
-            ("grade", "grbde", 1),
-            ("grade", "garde", 1),
-            ("grade", "gared", 2),
-            ("grade", "xgradex", 2),
-            ("abcdef", "badcfe", 3),
-            ("abcdefgh", "bacdefhg", 2),
-            ("", "ab", 2),
-        ] {
-            for most in 0..=2 {
-                let is_near = most >= changes;
-                assert_eq!(
-                    is_within(one.as_bytes(), other.as_bytes(), most),
-                    is_near,
-                    "{one} {other}"
-                );
-                assert_eq!(
-                    is_within(other.as_bytes(), one.as_bytes(), most),
-                    is_near,
-                    "{other} {one}"
-                );
-            }
-        }
     }
 
     #[test]
