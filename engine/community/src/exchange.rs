@@ -1,13 +1,13 @@
-//! One exchange with a server over HTTP, within bounds of time and size. Asks again only where the server is busy. Follows no redirect,
-//! adds no password, and does not know what is said.
+//! One exchange with a server over HTTP, within bounds of time and size. Asks again only where the server is busy.
+//! Follows no redirect, adds no password, and does not know what is said.
 
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use reqwest::{Request, RequestBuilder, StatusCode, header::HeaderMap};
 use scorebox_connections::{
-    CertificateFault, ProtocolFault, cause, certificate_fault, is_of_unknown_authority,
-    protocol_fault,
+    CertificateFault, NotAProxy, ProtocolFault, Proxy, cause, certificate_fault,
+    is_of_unknown_authority, protocol_fault,
 };
 use serde_json::Value;
 
@@ -15,7 +15,6 @@ use crate::{
     authorities,
     error::Failed,
     patience::{Patience, patience},
-    proxy,
 };
 
 /// The most time for a connection.
@@ -46,8 +45,8 @@ pub(crate) struct Reply {
 }
 
 impl Exchange {
-    /// Connects to nothing yet. `has_tls` if certificates are needed; `is_near` if the server is on this machine, where no proxy
-    /// is asked.
+    /// Connects to nothing yet. `has_tls` if certificates are needed; `is_near` if the server is on this machine, where
+    /// no proxy is asked.
     pub(crate) fn new(has_tls: bool, is_near: bool) -> Result<Exchange, Failed> {
         // Fails if a provider of cryptography is there already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -55,7 +54,12 @@ impl Exchange {
             authorities::must_be_readable()?;
         }
         if !is_near {
-            proxy::must_be_one(if has_tls { "https" } else { "http" })?;
+            let scheme = if has_tls { "https" } else { "http" };
+            Proxy::check_variables(scheme).map_err(|NotAProxy(name)| {
+                Failed::Prepare(format!(
+                    "{name} has no address of an HTTP proxy, such as `http://HOST:PORT`"
+                ))
+            })?;
         }
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("scorebox/", env!("CARGO_PKG_VERSION")))
@@ -81,7 +85,8 @@ impl Exchange {
         &self.client
     }
 
-    /// Sends a request, and reads at most `max_bytes` of the answer, which is `what`. A server that is busy is asked again, a few times.
+    /// Sends a request, and reads at most `max_bytes` of the answer, which is `what`. A server that is busy is asked
+    /// again, a few times.
     ///
     /// # Errors
     /// [`Failed::Busy`] if the server still is.
@@ -117,10 +122,10 @@ impl Exchange {
         what: &'static str,
         max_bytes: usize,
     ) -> Result<Reply, Failed> {
-        let proxy = proxy::of(request.url()).filter(|_| self.has_proxies);
+        let proxy = Proxy::of(request.url().as_str()).filter(|_| self.has_proxies);
         let broken = |error: &reqwest::Error| match (broken(error), &proxy) {
             (failed @ (Failed::Unreachable(_) | Failed::TimedOut), Some(proxy)) => {
-                Failed::AtProxy { proxy: proxy.clone(), failed: Box::new(failed) }
+                Failed::AtProxy { proxy: proxy.place.clone(), failed: Box::new(failed) }
             }
             (failed, _) => failed,
         };

@@ -1,4 +1,5 @@
-//! Scorers in OCI registries, where any client of a registry finds them. Prints nothing, knows no command, and runs no scorer.
+//! Scorers in OCI registries, where any client of a registry finds them. Prints nothing, knows no command, and runs no
+//! scorer.
 //!
 //! - `address`: how a scorer in a registry is named.
 //! - `artifact`: a component as the documents that a registry keeps: a manifest and a configuration.
@@ -8,21 +9,23 @@
 //! - `bundle`: a suite, its lock and its components in one file.
 //! - `lock`: which component each published scorer of a suite is.
 //! - `named_digest`: a digest as documents have it.
-//! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for others.
+//! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for
+//!   others.
 //! - `signing`: signatures of components.
-//! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked again.
-//! - `proxy`: the proxy that is asked in place of a server; `authorities`: the file of certificates that a user names.
+//! - `exchange`: one exchange with a server, within bounds of time and size; `patience`: when a busy server is asked
+//!   again.
+//! - `authorities`: the file of certificates that a user names.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
 //! - `credentials`: the logins that Docker keeps; `credential_helper`: a program that knows them.
 //! - `error`: why something failed, as data.
 //!
-//! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate `oci-client`, because that
-//! reads manifests and errors whole, however long they are (0.18).
+//! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate
+//! `oci-client`, because that reads manifests and errors whole, however long they are (0.18).
 //!
 //! - **Invariant:** whatever a server sends, a bounded amount of it is read.
-//! - **Invariant:** a password or a token is sent to the registry that it is for, or to the service that this registry names for
-//!   logins, and to no place that a redirect or the address of an upload names; and never without TLS, unless the caller allows
-//!   plain HTTP.
+//! - **Invariant:** a password or a token is sent to the registry that it is for, or to the service that this registry
+//!   names for logins, and to no place that a redirect or the address of an upload names; and never without TLS, unless
+//!   the caller allows plain HTTP.
 //! - **Invariant:** a password or a token is in no error and in no `Debug`.
 
 #![warn(missing_debug_implementations)]
@@ -42,7 +45,6 @@ mod login;
 mod named_digest;
 mod near_miss;
 mod patience;
-mod proxy;
 mod publish;
 mod pull;
 mod registry;

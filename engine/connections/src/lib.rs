@@ -1,15 +1,21 @@
-//! Why a connection failed, from what reqwest, rustls and the system say. Opens no connection, tries nothing again, and
-//! leaves the words for users to its callers.
+//! Why a connection failed, from what reqwest, rustls and the system say, and the proxy that it takes. Opens no
+//! connection, tries nothing again, and leaves the words for users to its callers.
+//!
+//! - `proxy`: the proxy that the environment names for an address.
+
+mod proxy;
 
 use std::{error::Error, io, iter};
 
 use rustls::{CertificateError, InvalidMessage};
 
+pub use proxy::{NotAProxy, Proxy};
+
 /// What is wrong with a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// It is the certificate of an authority, as `openssl req -x509` makes it, and the server uses it as its own. It is refused
-    /// even if that authority is trusted.
+    /// It is the certificate of an authority, as `openssl req -x509` makes it, and the server uses it as its own. It is
+    /// refused even if that authority is trusted.
     OfAnAuthority,
     /// It is not trusted, for any other reason: its authority, its time, its name.
     NotTrusted,
@@ -26,8 +32,8 @@ pub enum ProtocolFault {
     TooLarge,
 }
 
-/// What is behind an error: its innermost cause, in words. The errors around it say little, and those of reqwest name the
-/// address, in which a secret may be.
+/// What is behind an error: its innermost cause, in words. The errors around it say little, and those of reqwest name
+/// the address, in which a secret may be.
 pub fn cause(error: &(dyn Error + 'static)) -> String {
     causes(error).last().map(ToString::to_string).unwrap_or_default()
 }
@@ -43,7 +49,8 @@ pub fn certificate_fault(error: &(dyn Error + 'static)) -> Option<CertificateFau
     })
 }
 
-/// Whether the server's certificate is refused because nobody knows the authority that signed it, and not for its name or its time.
+/// Whether the server's certificate is refused because nobody knows the authority that signed it, and not for its name
+/// or its time.
 pub fn is_of_unknown_authority(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| {
         matches!(
@@ -53,7 +60,8 @@ pub fn is_of_unknown_authority(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// In what way the server speaks another protocol, if that is why there is no answer: another attempt has the same outcome.
+/// In what way the server speaks another protocol, if that is why there is no answer: another attempt has the same
+/// outcome.
 pub fn protocol_fault(error: &(dyn Error + 'static)) -> Option<ProtocolFault> {
     causes(error).find_map(|cause| {
         // The first byte of what came begins no record of TLS.
@@ -70,8 +78,8 @@ pub fn protocol_fault(error: &(dyn Error + 'static)) -> Option<ProtocolFault> {
     })
 }
 
-/// What is wrong with the server's certificate, if the words of an error say so. For an error that is handed on as a text, with
-/// those of all its causes in it, and of which no type is left.
+/// What is wrong with the server's certificate, if the words of an error say so. For an error that is handed on as a
+/// text, with those of all its causes in it, and of which no type is left.
 pub fn certificate_fault_in_words(words: &str) -> Option<CertificateFault> {
     if !words.contains(REFUSED_CERTIFICATE) {
         return None;

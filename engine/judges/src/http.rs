@@ -1,5 +1,5 @@
-//! One exchange with a server: a JSON document there, one back, within bounds of time and size. Follows no redirect, tries
-//! nothing again, and does not know what the documents say.
+//! One exchange with a server: a JSON document there, one back, within bounds of time and size. Follows no redirect,
+//! tries nothing again, and does not know what the documents say.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -10,7 +10,7 @@ use reqwest::{
 };
 use scorebox::judge::JudgeSettings;
 use scorebox_connections::{
-    CertificateFault, ProtocolFault, cause, certificate_fault, protocol_fault,
+    CertificateFault, NotAProxy, ProtocolFault, Proxy, cause, certificate_fault, protocol_fault,
 };
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use crate::{
     error::ConnectError,
     failure::{Failure, Refusal, Remedy},
     key::Key,
-    proxy,
+    proxy_secrets::proxy_secrets,
     quote::quote,
     retry,
 };
@@ -71,9 +71,13 @@ impl Server {
         let (mut through, mut secrets) = (String::new(), Vec::from_iter(key));
         if is_this_machine(&base_url) {
             builder = builder.no_proxy();
-        } else if let Some(proxy) = proxy::of(&base_url)? {
-            through = format!(" through the proxy {}", proxy.place);
-            secrets.extend(proxy.secrets);
+        } else {
+            let scheme = base_url.split(':').next().unwrap_or_default();
+            Proxy::check_variables(scheme).map_err(|NotAProxy(name)| ConnectError::Proxy(name))?;
+            if let Some(Proxy { place, credentials }) = Proxy::of(&base_url) {
+                through = format!(" through the proxy {place}");
+                secrets.extend(credentials.iter().flat_map(|shown| proxy_secrets(shown)));
+            }
         }
         let client =
             builder.build().map_err(|error| ConnectError::Prepare(cause(&error.without_url())))?;

@@ -1,5 +1,6 @@
-//! Providers of scorebox's judges: servers that speak OpenAI's or Anthropic's protocol, and programs. Decides nothing about
-//! budgets, records nothing, and reads no environment for keys; the HTTP client reads the usual variables of proxies.
+//! Providers of scorebox's judges: servers that speak OpenAI's or Anthropic's protocol, and programs. Decides nothing
+//! about budgets, records nothing, and reads no environment for keys; the HTTP client reads the usual variables of
+//! proxies.
 //!
 //! - `connect`: from what a suite says to a provider.
 //! - `key`: the secret that a server wants.
@@ -9,9 +10,10 @@
 //! - `spoken`: what is asked and what was said, whatever the protocol.
 //! - `pieces`: parts of answers that are read without keeping the rest.
 //! - `form`: how an answer of a given form is asked for.
-//! - `http`: one exchange with a server, within bounds of time and size; `proxy`: whether it goes through a proxy.
-//! - `gate`: how many calls at once, how many a minute, and who waits; `pause`: when nobody is asked; `retry`: what is tried again,
-//!   and when; `bill`: what the answers of a call consumed together.
+//! - `http`: one exchange with a server, within bounds of time and size; `proxy_secrets`: what no
+//!   message may have of the proxy that it goes through.
+//! - `gate`: how many calls at once, how many a minute, and who waits; `pause`: when nobody is asked; `retry`: what is
+//!   tried again, and when; `bill`: what the answers of a call consumed together.
 //! - `failure`: why an attempt failed; `error`: why there is no provider.
 //! - `command`: a program as a provider; `process`: its processes, which end together.
 //! - `quote`: what others wrote, short and on one line.
@@ -37,11 +39,13 @@
 //! # }
 //! ```
 //!
-//! - **Invariant:** a key is in the header of a request to its server and nowhere else: no error, no `Debug`, no answer.
-//! - **Invariant:** whatever a server or a program sends, a call holds a bounded amount of it, and ends within the time-outs of
-//!   its attempts and the waiting between them; if the server answers nobody, that is as many pauses as it has attempts.
-//! - **Invariant:** a call whose future is dropped gives back its place, and its processes end. A process that exits without that
-//!   calls [`end_programs`].
+//! - **Invariant:** a key is in the header of a request to its server and nowhere else: no error, no `Debug`, no
+//!   answer.
+//! - **Invariant:** whatever a server or a program sends, a call holds a bounded amount of it, and ends within the
+//!   time-outs of its attempts and the waiting between them; if the server answers nobody, that is as many pauses as it
+//!   has attempts.
+//! - **Invariant:** a call whose future is dropped gives back its place, and its processes end. A process that exits
+//!   without that calls [`end_programs`].
 
 #![warn(missing_debug_implementations)]
 
@@ -60,7 +64,7 @@ mod openai;
 mod pause;
 mod pieces;
 mod process;
-mod proxy;
+mod proxy_secrets;
 mod quote;
 mod retry;
 mod served;
