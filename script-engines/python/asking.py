@@ -13,10 +13,10 @@ MESSAGE_KEYS = ("role", "text")
 QUESTION_KEYS = ("prompt", "system", "messages", "schema", "model", "temperature", "max_output_tokens", "sample")
 # Characters of an answer that are shown where it cannot be read.
 SHOWN_CHARACTERS = 200
-MOST_COUNT = 2**32 - 1
+MAX_COUNT = 2**32 - 1
 # The most bytes of an answer that are read, and how many places of it are tried as the beginning of JSON.
-MOST_ANSWER_BYTES = 256 << 10
-MOST_STARTS = 64
+MAX_ANSWER_BYTES = 256 << 10
+MAX_STARTS = 64
 # Between these a model drafts its answer; and what is left of them if the draft cannot be told from the answer.
 DRAFTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 TAGS = ("<think", "</think")
@@ -27,7 +27,7 @@ LABELS = frozenset(
 )
 LEADS = frozenset("final hence here i in is my our overall s so the therefore thus total".split())
 # The most bytes of a label.
-MOST_LABEL = 80
+MAX_LABEL = 80
 # What stands between words of a line.
 SPACES = " \t\r\f\v\u00a0"
 # What is around words in Markdown.
@@ -177,8 +177,8 @@ def only_json(answer, is_whole):
     off. Reads an answer as the built-in scorers do (`sdk/rust/judges/src/reading`); `javascript/src/reading.rs` has the same
     rules."""
     size = len(answer.encode())
-    if size > MOST_ANSWER_BYTES:
-        raise Unread(f"the answer has {size} bytes; the limit is {MOST_ANSWER_BYTES}")
+    if size > MAX_ANSWER_BYTES:
+        raise Unread(f"the answer has {size} bytes; the limit is {MAX_ANSWER_BYTES}")
     text = after_draft(answer)
     value, is_json = whole(text)
     # A number or a text that is cut off is JSON too, so those count only if nothing is.
@@ -236,7 +236,7 @@ def outermost(text):
     """The outermost objects and lists in a text, in their order, each with its start, its end, and whether it stands apart,
     and not within a sentence or other brackets."""
     found, at, within = [], 0, 0
-    for _ in range(MOST_STARTS):
+    for _ in range(MAX_STARTS):
         bracket = bracket_from(text, at)
         if not bracket:
             return found
@@ -330,7 +330,7 @@ def is_label(words):
     words = words.rstrip(f"{SPACES}*_`#")
     end = max(words.rfind(end) for end in (". ", "! ", "? "))
     words = words if end < 0 else words[end + 2 :]
-    if len(words.encode()) > MOST_LABEL:
+    if len(words.encode()) > MAX_LABEL:
         return False
     # `Score (1-5)`
     before, opened, scale = words.rpartition("(")
@@ -363,7 +363,7 @@ def optional_text(given, path):
 def count(given, path):
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MOST_COUNT:
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MAX_COUNT:
         raise TypeError(f"`{path}` is {given!r}; it must be a whole number from 0")
     return given
 

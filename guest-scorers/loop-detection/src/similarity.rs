@@ -97,7 +97,7 @@ pub(crate) fn similarity(left: &str, right: &str, least: f64, budget: &mut Budge
     let pairs = shared_pairs(&left, &right);
     let characters = |words: &[String]| words.join(" ").chars().collect::<Vec<char>>();
     let (left, right) = (characters(&left), characters(&right));
-    if left.len().max(right.len()) > CHARACTERS || most_ratio(&left, &right) < least.max(pairs) {
+    if left.len().max(right.len()) > CHARACTERS || max_ratio(&left, &right) < least.max(pairs) {
         return Some(pairs);
     }
     Some(pairs.max(ratio(&left, &right, budget).unwrap_or(0.0)))
@@ -122,7 +122,7 @@ fn shared_pairs(left: &[String], right: &[String]) -> f64 {
 }
 
 /// What the ratio cannot exceed: that of the characters in any order (difflib's `quick_ratio`).
-fn most_ratio(left: &[char], right: &[char]) -> f64 {
+fn max_ratio(left: &[char], right: &[char]) -> f64 {
     let mut counts: BTreeMap<char, usize> = BTreeMap::new();
     right.iter().for_each(|character| *counts.entry(*character).or_default() += 1);
     let shared = left.iter().filter(|character| match counts.get_mut(character) {

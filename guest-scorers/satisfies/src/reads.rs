@@ -50,7 +50,7 @@ pub(crate) fn unseen(expression: &str) -> Option<String> {
 }
 
 /// How many terms are looked at, so that definitions that call each other come to an end.
-const MOST_STEPS: usize = 10_000;
+const MAX_STEPS: usize = 10_000;
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq)]
@@ -126,7 +126,7 @@ impl<'t, 's> Walk<'t, 's> {
     /// What comes out of a term whose input is `here`.
     fn place(&mut self, term: &'t Term<'s>, here: Place) -> Place {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > MAX_STEPS {
             return Place::Elsewhere;
         }
         match term {

@@ -9,9 +9,9 @@ use std::{borrow::Cow, ops::Range};
 use serde_json::Value;
 
 /// The most bytes of an answer that are read.
-const MOST_ANSWER_BYTES: usize = 256 << 10;
+const MAX_ANSWER_BYTES: usize = 256 << 10;
 /// How many places of an answer are tried as the beginning of JSON.
-const MOST_STARTS: usize = 64;
+const MAX_STARTS: usize = 64;
 /// Between these a model drafts its answer.
 const DRAFTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 /// What is left of a tag around a draft if the draft cannot be told from the answer.
@@ -52,7 +52,7 @@ const LEADS: [&str; 15] = [
     "total",
 ];
 /// The most bytes of a label.
-const MOST_LABEL: usize = 80;
+const MAX_LABEL: usize = 80;
 
 const DRAFT: &str = "the answer is a draft";
 const NO_JSON: &str = "the answer has none";
@@ -90,8 +90,8 @@ struct Found<'a> {
 /// Why there is none.
 pub(crate) fn only_json(answer: &str, is_whole: bool) -> Result<Cow<'_, str>, String> {
     let bytes = answer.len();
-    if bytes > MOST_ANSWER_BYTES {
-        return Err(format!("the answer has {bytes} bytes; the limit is {MOST_ANSWER_BYTES}"));
+    if bytes > MAX_ANSWER_BYTES {
+        return Err(format!("the answer has {bytes} bytes; the limit is {MAX_ANSWER_BYTES}"));
     }
     let text = after_draft(answer).ok_or(DRAFT)?;
     let found = match whole(text, is_whole) {
@@ -142,7 +142,7 @@ fn unfenced(text: &str) -> Option<&str> {
 fn outermost(text: &str) -> Result<Vec<Found<'_>>, &'static str> {
     let mut found = Vec::new();
     let (mut at, mut within) = (0, 0);
-    for _ in 0..MOST_STARTS {
+    for _ in 0..MAX_STARTS {
         let Some(start) = next_bracket(text, at) else { return Ok(found) };
         let rest = text.get(start..).unwrap_or_default();
         let closed = balanced(rest);
@@ -347,5 +347,5 @@ fn is_label(words: &str) -> bool {
 fn last_sentence(words: &str) -> Option<&str> {
     let end = [". ", "! ", "? "].into_iter().filter_map(|end| words.rfind(end)).max();
     let sentence = end.map_or(Some(words), |end| words.get(end + 2..))?;
-    Some(sentence).filter(|sentence| sentence.len() <= MOST_LABEL)
+    Some(sentence).filter(|sentence| sentence.len() <= MAX_LABEL)
 }

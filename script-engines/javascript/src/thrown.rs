@@ -10,7 +10,7 @@ use crate::{text, type_name::type_name};
 /// What `js_std_cmd` does with this number: it hands over that stack.
 const ERROR_BACK_TRACE: c_int = 2;
 /// Rejected promises whose stacks are kept.
-const MOST_KEPT: usize = 8;
+const MAX_KEPT: usize = 8;
 
 thread_local! {
     /// Values that promises were rejected with, in words, and the stacks: what waits for such a promise throws the value again,
@@ -29,7 +29,7 @@ pub(crate) fn rejected(ctx: &Ctx<'_>, reason: &Value<'_>) {
         && !reason.is_error()
     {
         REJECTED.with_borrow_mut(|rejected| {
-            rejected.truncate(MOST_KEPT - 1);
+            rejected.truncate(MAX_KEPT - 1);
             rejected.insert(0, (in_words(reason), stack));
         });
     }

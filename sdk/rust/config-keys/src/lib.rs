@@ -8,7 +8,7 @@ pub type Schema = Map<String, Value>;
 
 /// Schemas that describe one value together, and keys that they list for it: a stranger's schema may refer to
 /// another for as long as it has bytes.
-pub const MOST_PARTS: usize = 4000;
+pub const MAX_PARTS: usize = 4000;
 
 /// All schemas that describe one value: references are followed, and alternatives count together.
 ///
@@ -37,7 +37,7 @@ impl<'s> Described<'s> {
         Self::from_parts(schema, [schema])
     }
 
-    /// The first [`MOST_PARTS`] schemas, and those that they are put together from.
+    /// The first [`MAX_PARTS`] schemas, and those that they are put together from.
     fn from_parts(root: &'s Value, parts: impl IntoIterator<Item = &'s Value>) -> Self {
         let mut described = Self { root, schemas: Vec::new(), is_whole: true };
         // The addresses of the schemas, sorted: a recursive type refers to itself.
@@ -47,7 +47,7 @@ impl<'s> Described<'s> {
         for part in parts {
             waiting.push(part);
             while let Some(part) = waiting.pop() {
-                if looked_at == MOST_PARTS {
+                if looked_at == MAX_PARTS {
                     described.is_whole = false;
                     return described;
                 }
@@ -77,7 +77,7 @@ impl<'s> Described<'s> {
         }
     }
 
-    /// Whether these are all schemas that describe the value: there are no more than [`MOST_PARTS`].
+    /// Whether these are all schemas that describe the value: there are no more than [`MAX_PARTS`].
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.is_whole
@@ -134,14 +134,14 @@ impl<'s> Described<'s> {
         self.schemas.is_empty() || self.schemas.iter().any(|schema| takes_any_key(schema))
     }
 
-    /// The keys that the schemas list for an object, sorted: the first [`MOST_PARTS`] of them.
+    /// The keys that the schemas list for an object, sorted: the first [`MAX_PARTS`] of them.
     #[must_use]
     pub fn names(&self) -> Vec<&'s str> {
         let properties = |schema: &&'s Schema| schema.get("properties")?.as_object();
         let mut names = Vec::new();
         // There are few, and inserting them one by one is less code than sorting a list: every component has it.
         let listed = self.schemas.iter().filter_map(properties).flat_map(Map::keys);
-        for name in listed.take(MOST_PARTS) {
+        for name in listed.take(MAX_PARTS) {
             if let Err(place) = names.binary_search(&name.as_str()) {
                 names.insert(place, name.as_str());
             }

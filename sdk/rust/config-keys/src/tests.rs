@@ -35,13 +35,13 @@ fn references_are_followed_as_far_as_they_count() {
         let definitions: Schema = (1..links).map(link).collect();
         json!({"$ref": "#/$defs/1", "$defs": definitions})
     };
-    assert!(Described::by(&chain(MOST_PARTS)).is_whole());
+    assert!(Described::by(&chain(MAX_PARTS)).is_whole());
     // So many that a function which calls itself for each would not come back.
-    for links in [MOST_PARTS + 1, 100_000] {
+    for links in [MAX_PARTS + 1, 100_000] {
         let chain = chain(links);
         let described = Described::by(&chain);
         assert!(!described.is_whole());
-        assert_eq!(described.schemas().len(), MOST_PARTS);
+        assert_eq!(described.schemas().len(), MAX_PARTS);
     }
 }
 
@@ -52,14 +52,14 @@ fn alternatives_count_in_their_order_up_to_a_bound() {
     let schema = json!({"anyOf": parts});
     let described = Described::by(&schema);
     assert!(!described.is_whole());
-    assert!(!Described::by(&json!({"anyOf": vec![true; MOST_PARTS]})).is_whole());
-    assert_eq!(described.names().len(), MOST_PARTS - 1, "with the whole");
+    assert!(!Described::by(&json!({"anyOf": vec![true; MAX_PARTS]})).is_whole());
+    assert_eq!(described.names().len(), MAX_PARTS - 1, "with the whole");
     assert!(described.member("k003998").is_some() && described.member("k003999").is_none());
-    let properties: Schema = (0..2 * MOST_PARTS).map(|at| (at.to_string(), json!({}))).collect();
+    let properties: Schema = (0..2 * MAX_PARTS).map(|at| (at.to_string(), json!({}))).collect();
     let schema = json!({"properties": properties});
     let described = Described::by(&schema);
     assert!(described.is_whole() && described.member("7999").is_some());
-    assert_eq!(described.names().len(), MOST_PARTS);
+    assert_eq!(described.names().len(), MAX_PARTS);
 }
 
 #[test]

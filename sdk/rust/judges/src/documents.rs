@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The most documents of one context that are asked about one by one: a score may ask 256 questions, and each answer may have
 /// to be asked for twice.
-const MOST_DOCUMENTS: usize = 128;
+const MAX_DOCUMENTS: usize = 128;
 /// Where an object has its text.
 const TEXT_KEYS: [&str; 5] = ["text", "content", "pageContent", "page_content", "document"];
 
@@ -18,10 +18,10 @@ const TEXT_KEYS: [&str; 5] = ["text", "content", "pageContent", "page_content", 
 /// [`ScoreError::InvalidInput`] if there are more than 128.
 pub fn documents(context: &Part<'_>) -> Result<Vec<String>, ScoreError> {
     let documents = all(context)?;
-    if documents.len() > MOST_DOCUMENTS {
+    if documents.len() > MAX_DOCUMENTS {
         let (name, count) = (context.name(), documents.len());
         return Err(ScoreError::invalid_input(format!(
-            "`{name}` has {count} documents; the limit is {MOST_DOCUMENTS}"
+            "`{name}` has {count} documents; the limit is {MAX_DOCUMENTS}"
         )));
     }
     Ok(documents)

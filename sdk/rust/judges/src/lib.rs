@@ -65,7 +65,7 @@ pub use documents::{documents, joined_documents};
 pub use grade::Grade;
 pub use host::{ask, ask_all, embed};
 pub use list::List;
-pub use prompt::{MOST_DATA_BYTES, Prompt};
+pub use prompt::{MAX_DATA_BYTES, Prompt};
 pub use question::{Answer, Message, Question, Role};
 pub use repair::{Unread, ask_all_for, ask_for};
 pub use settings::{Model, Reasoning, Settings, Unreadable};

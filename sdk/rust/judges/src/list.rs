@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{Prompt, Settings, Unread, ask_for, reading, schema};
 
 /// The most items of a list that are read.
-const MOST_ITEMS: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 
 /// A question whose answer is lists.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,11 +53,8 @@ impl List<'_> {
                 (None, Value::Array(items)) if self.keys.len() == 1 => items,
                 _ => return Err(format!("the list `{key}` is missing")),
             };
-            if items.len() > MOST_ITEMS {
-                return Err(format!(
-                    "`{key}` has {} items; the limit is {MOST_ITEMS}",
-                    items.len()
-                ));
+            if items.len() > MAX_ITEMS {
+                return Err(format!("`{key}` has {} items; the limit is {MAX_ITEMS}", items.len()));
             }
             let items = items.iter().filter(|item| !is_blank(item));
             let items: Option<Vec<T>> = items.map(&read).collect();

@@ -8,7 +8,7 @@ use crate::{Question, fence};
 
 /// The most bytes of a case in one question. More is refused, and nothing is cut: a verdict on part of a text is not
 /// one on the text.
-pub const MOST_DATA_BYTES: usize = 2 << 20;
+pub const MAX_DATA_BYTES: usize = 2 << 20;
 
 /// What the user's message of a question is made of.
 #[derive(Debug, Clone, Default)]
@@ -53,16 +53,16 @@ impl<'p> Prompt<'p> {
     /// The question, without a form of the answer.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] if the case's texts have more than [`MOST_DATA_BYTES`].
+    /// [`ScoreError::InvalidInput`] if the case's texts have more than [`MAX_DATA_BYTES`].
     pub fn question(&self, criteria: &str, form: &str) -> Result<Question, ScoreError> {
         let texts = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Words(_) => None,
             Piece::Data { text, .. } => Some(&**text),
         });
         let bytes: usize = texts.clone().map(str::len).sum();
-        if bytes > MOST_DATA_BYTES {
+        if bytes > MAX_DATA_BYTES {
             return Err(ScoreError::invalid_input(format!(
-                "the texts for the judge are {bytes} bytes long; the limit is {MOST_DATA_BYTES}"
+                "the texts for the judge are {bytes} bytes long; the limit is {MAX_DATA_BYTES}"
             )));
         }
         let nonce = fence::nonce(texts);

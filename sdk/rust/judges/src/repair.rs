@@ -3,7 +3,7 @@
 
 use scorebox_sdk::excerpt;
 
-use crate::{Answer, Question, ask_all, reading::MOST_ANSWER_BYTES};
+use crate::{Answer, Question, ask_all, reading::MAX_ANSWER_BYTES};
 
 /// How much of an answer that cannot be read is shown, in characters.
 const SHOWN: usize = 300;
@@ -70,7 +70,7 @@ fn read_answer<T>(
 fn said(answer: &Answer) -> &str {
     match answer.text.trim() {
         "" => "(no answer)",
-        _ if answer.text.len() > MOST_ANSWER_BYTES => "(an answer that was too long)",
+        _ if answer.text.len() > MAX_ANSWER_BYTES => "(an answer that was too long)",
         text => text,
     }
 }

@@ -37,7 +37,7 @@ const LEADS: [&str; 15] = [
     "total",
 ];
 /// The most bytes of a label: more is not searched.
-const MOST_LABEL: usize = 80;
+const MAX_LABEL: usize = 80;
 
 /// Whether words are the label of a verdict: a heading, a short sentence, or one at the end of others.
 pub(super) fn is_label(words: &str) -> bool {
@@ -66,7 +66,7 @@ pub(super) fn range_in(label: &str) -> Option<(&str, &str)> {
 
 /// What follows the last end of a sentence, unless it is too long for a label.
 fn last_sentence(words: &str) -> Option<&str> {
-    let from = words.len().saturating_sub(MOST_LABEL);
+    let from = words.len().saturating_sub(MAX_LABEL);
     let from = (from..=words.len()).find(|at| words.is_char_boundary(*at))?;
     let ends = [". ", "! ", "? "].into_iter().filter_map(|end| words[from..].rfind(end));
     match ends.max() {

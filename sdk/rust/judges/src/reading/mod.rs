@@ -30,7 +30,7 @@ use self::{
 use crate::Answer;
 
 /// The most bytes of an answer that are read.
-pub const MOST_ANSWER_BYTES: usize = 256 << 10;
+pub const MAX_ANSWER_BYTES: usize = 256 << 10;
 /// How much of a choice that is not one is shown, in characters.
 const SHOWN: usize = 120;
 /// Keys under which JSON may say what its score is on.

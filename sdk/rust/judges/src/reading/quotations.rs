@@ -6,15 +6,15 @@
 
 use serde_json::Value;
 
-use super::{MOST_ANSWER_BYTES, lines, said::after_draft, values::Values};
+use super::{MAX_ANSWER_BYTES, lines, said::after_draft, values::Values};
 use crate::{Question, fence};
 
 /// How many members of an object are looked for: a verdict has two or three.
-const MOST_MEMBERS: usize = 16;
+const MAX_MEMBERS: usize = 16;
 
 /// What of this answer stands in a text behind the question's fence too, or in a question without one.
 pub(crate) fn quotations(question: &Question, answer: &str) -> Vec<String> {
-    if answer.len() > MOST_ANSWER_BYTES {
+    if answer.len() > MAX_ANSWER_BYTES {
         return Vec::new();
     }
     let parts = parts(after_draft(answer).unwrap_or_default());
@@ -56,7 +56,7 @@ fn parts(text: &str) -> Vec<Part> {
 fn members(value: &Value, written: &str) -> Vec<String> {
     match value {
         Value::Object(members) => {
-            let members = members.iter().take(MOST_MEMBERS);
+            let members = members.iter().take(MAX_MEMBERS);
             members.map(|(key, value)| plain(&format!("\"{key}\":{value}"))).collect()
         }
         _ => vec![plain(written)],

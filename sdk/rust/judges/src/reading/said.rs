@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{MOST_ANSWER_BYTES, SEVERAL, values::Values};
+use super::{MAX_ANSWER_BYTES, SEVERAL, values::Values};
 use crate::Answer;
 
 /// Between these a model drafts its answer.
@@ -52,8 +52,8 @@ impl<'a> Said<'a> {
     /// What is wrong with the answer: it is too long, or all of it is a draft.
     pub(super) fn of(answer: &'a Answer) -> Result<Self, String> {
         let bytes = answer.text.len();
-        if bytes > MOST_ANSWER_BYTES {
-            return Err(format!("it has {bytes} bytes; the limit is {MOST_ANSWER_BYTES}"));
+        if bytes > MAX_ANSWER_BYTES {
+            return Err(format!("it has {bytes} bytes; the limit is {MAX_ANSWER_BYTES}"));
         }
         let text = after_draft(&answer.text).ok_or(DRAFT)?;
         let is_whole = !answer.truncated;

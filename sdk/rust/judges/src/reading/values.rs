@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::labels::is_label;
 
 /// How many places of a text are tried as the beginning of JSON.
-const MOST_STARTS: usize = 64;
+const MAX_STARTS: usize = 64;
 /// What a code fence calls JSON.
 const JSON: &str = "json";
 
@@ -47,7 +47,7 @@ impl Values {
         }
         let mut values = Self::default();
         let mut at = 0;
-        for _ in 0..MOST_STARTS {
+        for _ in 0..MAX_STARTS {
             let Some(start) = text[at..].find(['{', '[']).map(|offset| at + offset) else {
                 return values;
             };

@@ -3,7 +3,7 @@
 use scorebox_sdk::{Case, ScoreError};
 
 use crate::{
-    Choice, Classifier, Grade, MOST_DATA_BYTES, Prompt, Question, Settings, ask, fence, testing,
+    Choice, Classifier, Grade, MAX_DATA_BYTES, Prompt, Question, Settings, ask, fence, testing,
 };
 
 const FAIR: Classifier = Classifier {
@@ -65,7 +65,7 @@ fn a_long_output_is_whole_in_the_question_or_refused() {
     let (message, _) = asked(&long);
     assert!(message.contains(&long));
     let mut prompt = Prompt::new();
-    prompt.data("output", "x".repeat(MOST_DATA_BYTES + 1));
+    prompt.data("output", "x".repeat(MAX_DATA_BYTES + 1));
     let error = FAIR.question(&prompt, &Settings::default()).unwrap_err();
     let message = "the texts for the judge are 2097153 bytes long; the limit is 2097152";
     assert_eq!(error, ScoreError::invalid_input(message));
@@ -162,7 +162,7 @@ fn what_the_scorer_asks_for_is_not_a_quotation() {
 
 #[test]
 fn an_answer_is_compared_with_a_long_output_within_bounds() {
-    let output = "{\"choice\": ".repeat(MOST_DATA_BYTES / 11);
+    let output = "{\"choice\": ".repeat(MAX_DATA_BYTES / 11);
     let answer = "Not fair. {\"reason\": \"none\", \"choice\": \"No\"}";
     assert_eq!(judged(&output, answer), (Some(0.0), 1));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Answer;
-use crate::reading::{self, MOST_ANSWER_BYTES, flag, text};
+use crate::reading::{self, MAX_ANSWER_BYTES, flag, text};
 
 fn choice(answer: &str, names: &[&str]) -> Result<usize, String> {
     reading::choice(&answer.into(), names)
@@ -321,18 +321,18 @@ fn json_that_says_two_things_or_what_may_not_be_said_is_not_read() {
 
 #[test]
 fn answers_are_read_within_bounds() {
-    let long = "x".repeat(MOST_ANSWER_BYTES + 1);
+    let long = "x".repeat(MAX_ANSWER_BYTES + 1);
     assert!(score(&long).unwrap_err().contains("bytes"));
     assert!(choice(&long, &["A"]).unwrap_err().contains("bytes"));
     assert!(number(&long, 0.0, 1.0).unwrap_err().contains("bytes"));
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(score(&deep).is_err());
-    assert!(score(&"{".repeat(MOST_ANSWER_BYTES)).is_err());
+    assert!(score(&"{".repeat(MAX_ANSWER_BYTES)).is_err());
     for piece in [
         "Score: ", "is ", "a: ", "): ", "1. ", "X) Y", "[RESULT]", "</think>", "\n", "\"", "{}",
         "[1]",
     ] {
-        let many = piece.repeat(MOST_ANSWER_BYTES / piece.len());
+        let many = piece.repeat(MAX_ANSWER_BYTES / piece.len());
         assert!(number(&many, 2.0, 3.0).is_err(), "{piece}");
         assert!(choice(&many, &["X", "Y"]).is_err(), "{piece}");
     }
