@@ -159,7 +159,7 @@ impl CompiledSchema {
         compiled.map(Some).map_err(|error| ConfigError::new("schema", error))
     }
 
-    /// The issues of a value, at most 20; `None` if it matches.
+    /// The issues of a value, at most 20; empty if it matches.
     #[must_use]
     pub fn issues(&self, value: &Value) -> Vec<Issue> {
         let failure = self.failure(value);

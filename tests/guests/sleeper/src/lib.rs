@@ -1,6 +1,6 @@
-//! For tests: a scorer that waits inside a host call, where neither fuel nor the epoch ends it. It
-//! imports WASI's clocks and random numbers and reports what it finds there; so it also shows what
-//! happens of a component that cannot be frozen.
+//! For tests: a scorer that waits inside a host call, where neither fuel nor the epoch ends it. It imports WASI's
+//! clocks and random numbers and reports what it gets; so it also shows what happens to a component that cannot be
+//! frozen.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
