@@ -1,5 +1,5 @@
-//! event: 1 if an event happened in the run. It is the low-level way to ask; for tools, skills
-//! and agents there are scorers that know them.
+//! event: 1 if an event happened in the run. This is the low-level way to ask; for tools, skills and agents there are
+//! specialised scorers.
 //!
 //! The rule is niceeval's `event`.
 

@@ -49,10 +49,10 @@ pub struct Config {
     negate: Negate,
 }
 
-/// The keys of [`Config`] that take the ground truth's place.
+/// The keys of [`Config`] that replace the ground truth.
 const EXPECTING_KEYS: &str = "`changed`, `added`, `deleted`, `untouched` or `only`";
 
-/// A list of paths that is there says something: empty, it would hand over to the ground truth without a word.
+/// Refuses an empty list: it would silently leave the decision to the ground truth.
 fn at_least_one<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
     let paths = Vec::deserialize(given)?;
     match paths.is_empty() {

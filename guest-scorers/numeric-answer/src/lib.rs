@@ -1,5 +1,5 @@
-//! numeric-answer: 1 if the final number of a free-text answer is the expected one, else 0. It reads
-//! numbers as written in English (`1,234.5`) and checks no working.
+//! numeric-answer: 1 if the final number of a free-text answer is the expected one, else 0. It reads numbers as written
+//! in English (`1,234.5`), and does not check the solution steps.
 //!
 //! The final number is the one after the last marker (`A:`, `####`, `answer is`, `answer:`, `\boxed{}`).
 //! For GSM8K (Cobbe et al. 2021, arXiv:2110.14168) this is the number that the data set's own labels
@@ -23,8 +23,8 @@ use serde_json::json;
 pub use answer::{final_answer, last_number};
 pub use number::{Amount, number_in, whole_number};
 
-/// How much wider than configured a tolerance is, as a fraction of the larger number: a few units in the
-/// last place, so that what rounding adds to the distance of two numbers does not decide.
+/// How much wider than configured a tolerance is, as a fraction of the larger number: a few units in the last place, so
+/// that rounding in the difference of two numbers does not decide.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Scores 1 if the final number of a free-text answer is the expected one, else 0.
@@ -193,8 +193,7 @@ fn last_match<'t>(pattern: &Regex, text: &'t str) -> Option<&'t str> {
     Some(group.or_else(|| captures.get(0))?.as_str())
 }
 
-/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do); else what is
-/// wrong with the part.
+/// A number, a text that is one, or a text that marks one (as GSM8K's solutions do); else what is wrong with the part.
 fn expected_number(part: &Part<'_>) -> Result<Amount, String> {
     let number = if part.is_string() {
         part.text().ok().and_then(|text| whole_number(&text).or_else(|| final_answer(&text)))

@@ -1,9 +1,9 @@
-//! satisfies: what a jq expression says about the whole case, so that a rule of one line needs no new component.
-//! It has no files, clock, environment or modules, and no formats and dates of jq.
+//! satisfies: the result of a jq expression on the whole case, so that a one-line rule needs no new component. It
+//! supports no files, clock, environment or modules, and none of jq's formats and dates.
 //!
 //! score = 1 for true, 0 for false, a number from 0 to 1 as it is; null or nothing: not applicable
 //!
-//! The language is jq's (<https://jqlang.org>), by jaq.
+//! The language is jq's (<https://jqlang.org>), as jaq implements it.
 
 mod collections;
 mod json_text;
@@ -114,7 +114,8 @@ impl Scorer for Satisfies {
     }
 }
 
-/// The engine says this of the key `when` of a suite, whose expressions this scorer evaluates: its `scoring` knows these words.
+/// The engine uses this for the key `when` of a suite, whose expressions this scorer evaluates: its `scoring` matches
+/// these words.
 fn wrong_result(result: &str) -> ScoreError {
     let result = excerpt(result, 80);
     ScoreError::invalid_input(format!(
@@ -122,7 +123,7 @@ fn wrong_result(result: &str) -> ScoreError {
     ))
 }
 
-/// The whole case as one JSON text, made of the texts that were read.
+/// The whole case as one JSON text, assembled from the texts of its parts.
 fn case_as_json(case: &Case) -> String {
     let output = case.output();
     let mut text = format!("{{\"output\":{}", output.json());

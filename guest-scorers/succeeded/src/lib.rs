@@ -1,5 +1,5 @@
-//! succeeded: 1 if the run completed, with no failed action and no open question to a
-//! person. Whether what it did is right is not its question.
+//! succeeded: 1 if the run completed, with no failed action and no open question to a person. It does not check whether
+//! what the run did is right.
 //!
 //! The rule is niceeval's `succeeded`.
 
@@ -72,7 +72,7 @@ impl Scorer for Succeeded {
     }
 }
 
-/// Why the run did not come to its end, if it did not.
+/// Why the run did not complete, if it did not.
 fn broke_off(trace: &Trace) -> Option<String> {
     let why = match (trace.outcome(), trace.steps().last().map(|step| &step.kind)) {
         (Some(Outcome::Unfinished(word)), _) => {

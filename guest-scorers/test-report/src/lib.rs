@@ -1,5 +1,5 @@
-//! test-report: what the tests of the work say: every reported test is a gate assertion. It runs
-//! none; the harness runs them and puts the report into the case.
+//! test-report: the results of the work's tests, each of which becomes a gate assertion. It runs no tests; the harness
+//! runs them and puts the report into the case.
 //!
 //! score = tests that pass / tests that were run
 //!
@@ -151,7 +151,7 @@ impl TestReport {
         Ok(reports.into_iter().flat_map(|(_, tests)| tests).collect())
     }
 
-    /// What each command wrote that the pattern is in, and its tests.
+    /// The output of each command that matches the pattern, and its tests.
     fn of_commands(
         &self,
         pattern: &TextPattern,
@@ -201,8 +201,8 @@ fn cannot_be_read(name: &str, why: &str) -> ScoreError {
     ScoreError::invalid_input(format!("{name} cannot be read: {why}"))
 }
 
-/// A command that did not end well fails, if none of its tests does: what went wrong is not in its
-/// report, such as an error outside of all tests.
+/// Adds a failure for a command that failed although none of its tests did: its report does not contain the cause, such
+/// as an error outside all tests.
 fn check_exit(command: &Command, tests: &mut Vec<Reported>) {
     if command.exit_code == Some(0) || tests.iter().any(Reported::is_failed) {
         return;
