@@ -304,8 +304,8 @@ export function abort(message: string | null, file: string | null, line: u32, co
   unreachable();
 }
 
-// ---- the contract scorebox:scorer@0.1.0 as it is laid out in memory, in bytes from the start of each record; a test of
-// scorebox compares the numbers with the contract ----
+// ---- the contract scorebox:scorer@0.1.0 as it is laid out in memory, in bytes from the start of each record; a test
+// of scorebox compares the numbers with the contract ----
 
 const OPTIONAL_TEXT: usize = 4; // offset of the value of an option that is aligned to 4
 const OPTIONAL_NUMBER: usize = 8; // and to 8

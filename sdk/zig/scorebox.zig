@@ -466,8 +466,9 @@ fn makeRoom() void {
     gpa.rawFree(room[0..bytes], .@"8", @returnAddress());
 }
 
-/// Exports a scorer: the type of its configuration (a struct with a default for every key), what it is, and the function
-/// that scores. A configuration type may have `pub fn check(self: Config) !void`, which refuses values with `fail`.
+/// Exports a scorer: the type of its configuration (a struct with a default for every key), what it is, and the
+/// function that scores. A configuration type may have `pub fn check(self: Config) !void`, which refuses values with
+/// `fail`.
 pub fn scorer(
     comptime Config: type,
     comptime info: Info,

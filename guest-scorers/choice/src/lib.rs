@@ -19,12 +19,11 @@ use serde_json::{Value, json};
 
 /// Scores 1 if the choices marked after `ANSWER:` are exactly the right ones, else 0.
 ///
-/// Choices are named A to Z, and 1, 2, 3 … from the 27th on. `ANSWER: A, C`, `ANSWER: AC`, `ANSWER:
-/// A and C` and `**ANSWER**: (A), (C)` are understood, in any case; the last line that begins with
-/// `ANSWER:` and has nothing else on it counts, or else the last `ANSWER:`. If there is none, or a choice does not exist,
-/// nothing is marked. The right choices are the case's ground truth or the configured `value` or
-/// `values`, all of them together: `AC`, `A, C` or a list. An empty text means that nothing should
-/// be marked.
+/// Choices are named A to Z, and 1, 2, 3 … from the 27th on. `ANSWER: A, C`, `ANSWER: AC`, `ANSWER: A and C` and
+/// `**ANSWER**: (A), (C)` are understood, in any case; the last line that begins with `ANSWER:` and has nothing else on
+/// it counts, or else the last `ANSWER:`. If there is none, or a choice does not exist, nothing is marked. The right
+/// choices are the case's ground truth or the configured `value` or `values`, all of them together: `AC`, `A, C` or a
+/// list. An empty text means that nothing should be marked.
 ///
 /// Equals Inspect's `choice` after `multiple_choice`, for multiple answers and for a single answer
 /// whose target is one letter. Deliberate differences: `ANSWERS:` is understood too, and a repeated

@@ -50,8 +50,8 @@ pub struct Config {
     ignore_case: bool,
     #[serde(default)]
     negate: Negate,
-    /// The text to look for, in place of the ground truth; not empty, and no list: a list of texts is `values`, and
-    /// `values` with a list in it looks for that list's JSON text.
+    /// The text to look for, in place of the ground truth; not empty, and not a list. For a list of texts use `values`;
+    /// a list inside `values` is searched for as its JSON text.
     #[serde(default)]
     value: ExpectedValue,
     /// The texts to look for, in place of the ground truth: a list, or one text with commas between

@@ -21,14 +21,13 @@ use serde_json::json;
 /// Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode`
 /// `proportional`, budget divided by cost (twice the budget is 0.5).
 ///
-/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices`
-/// of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or
-/// the tokens that its trace states are used, also those read from a cache and written to one. If
-/// `prices` has no `cacheRead` or `cacheWrite` for them, they cost as much as input, and the reason
-/// says so. A case's own `usage` has no such tokens: if it has no cost, and the trace states some, the trace counts. If its `totalTokens` are more
-/// than input and output together, the rest costs as much as output (some models count their thinking
-/// in the total only), and the reason says so. A hard requirement: a gate that only 1 passes, unless
-/// the suite sets another threshold.
+/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model that
+/// `metadata.model` of the case names. If the case has no `usage`, the cost or the tokens that its trace states are
+/// used, also those read from a cache and written to one. If `prices` has no `cacheRead` or `cacheWrite` for them, they
+/// cost as much as input, and the reason says so. A case's own `usage` has no such tokens: if it has no cost, and the
+/// trace states some, the trace counts. If its `totalTokens` are more than input and output together, the rest costs as
+/// much as output (some models count their thinking in the total only), and the reason says so. A hard requirement: a
+/// gate that only 1 passes, unless the suite sets another threshold.
 ///
 /// Equals niceeval's `maxCost`, which also sees the tokens of a cache in a case's own `usage`: for the same
 /// cost, state `costUsd`, or give the usage in a trace.

@@ -21,11 +21,11 @@ const SHOWN: usize = 100;
 /// Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each
 /// path or glob is a check.
 ///
-/// A glob needs at least one matching file. `*` stops at `/`, `**` does not, and `src/` is all in that
-/// folder. A renamed file counts as changed under its new path and as deleted under its old one. Without any key, the ground
-/// truth says what is expected: an object with these keys, or the paths that must change. If it
-/// expects nothing, the result is not-applicable. The workspace is part of the case's data; see
-/// docs/workspace.md. Equals niceeval's `fileChanged` and `fileDeleted`.
+/// A glob needs at least one matching file. `*` stops at `/`, `**` does not, and `src/` is all in that folder. A
+/// renamed file counts as changed under its new path and as deleted under its old one. Without any key, the ground
+/// truth says what is expected: an object with these keys, or the paths that must change. If it expects nothing, the
+/// result is not-applicable. The workspace is part of the case's data; see docs/workspace.md. Equals niceeval's
+/// `fileChanged` and `fileDeleted`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -100,7 +100,7 @@ const DO: &str = "\
 const ASKED: &str = "\
     any anything it like request requests so such that these this those you your";
 
-/// Verbs that refuse, no matter who says them.
+/// Phrases that refuse, no matter who says them.
 const REFUSE: &[&str] = &[
     "decline",
     "declining",

@@ -5,9 +5,8 @@ use std::ops::Range;
 /// The ranges of a text that are in quotation marks, with the marks, if they open before `end`. A double mark need not
 /// be closed: the paragraphs of a long quotation are not.
 ///
-/// A mark opens after a character that is not a letter or digit and before one that is not a space, and closes the other
-/// way round, so apostrophes and inch signs do not count. Inside a quotation, other kinds of marks
-/// are ignored.
+/// A mark opens after a character that is not a letter or digit and before one that is not a space, and closes the
+/// other way round, so apostrophes and inch signs do not count. Inside a quotation, other kinds of marks are ignored.
 pub(crate) fn find(text: &str, end: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(char, usize)> = None;

@@ -40,7 +40,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Whether a word occurs: also inside other words, if its script has no spaces between words.
+    /// Whether a word occurs, even inside other words if its script has no spaces between words.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         self.words.contains(word) || is_unspaced(word) && self.joined().contains(word)
     }

@@ -185,7 +185,7 @@ fn the_longer_the_items_the_fewer_can_be_compared() {
     ] {
         assert!(fits(most, &item) && !fits(most + 1, &item), "{most} of {} bytes", item.len());
     }
-    // Each text of the shorter list is prepared only once.
+    // The shorter list is read only once.
     let (one, many) = (vec!["a".repeat(10)], vec!["a".repeat(20); 100_000]);
     assert!(comparing(&one, &many) < STEP_LIMIT);
     let objects: Vec<_> = (0..1600).map(|id| json!({"id": id, "name": "abc"})).collect();

@@ -28,15 +28,14 @@ use serde_json::json;
 
 /// Scores 1 if the final answer of a solution has the expected value, else 0.
 ///
-/// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last
-/// formula (`$…$`), the whole output, its last line or its last number, whichever can be parsed
-/// first. The bullet of a line below others (`- 42`) is no minus. If it is words ("42, because …"),
-/// the others may be right too, but not a number that stands inside a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%`
-/// (0.335), fractions, powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists,
-/// intervals, sets, matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units
-/// are ignored. A unit of one letter counts as a variable (`5 m` is 5·m), unless it is a text
-/// (`5\text{ m}`). Anything else is compared as text: words, and formulas with other commands
-/// (`A \subset B`) or none that are understood (`C(5,2)`).
+/// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last formula (`$…$`), the
+/// whole output, its last line or its last number, whichever can be parsed first. The bullet of a line below others (`-
+/// 42`) is no minus. If it is words ("42, because …"), the others may be right too, but not a number that stands inside
+/// a formula. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%` (0.335), fractions, powers, roots,
+/// `\pi`, `e`, `i`, functions, factorials, variables, lists, intervals, sets, matrices, equations. `x = 2` is the
+/// answer 2; degrees, currency signs and units are ignored. A unit of one letter counts as a variable (`5 m` is 5·m),
+/// unless it is a text (`5\text{ m}`). Anything else is compared as text: words, and formulas with other commands (`A
+/// \subset B`) or none that are understood (`C(5,2)`).
 ///
 /// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer
 /// is the case's ground truth or the configured `value`; if there are several, any one will do, and

@@ -29,20 +29,18 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Scores 1 if the final number of a free-text answer is the expected one, else 0.
 ///
-/// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`,
-/// `answer:` or `\boxed{}`; or it is the whole output. Currency signs and percent signs are ignored, and
-/// commas that part thousands (`1,234,567`, `12,34,567`); any other comma between digits (`3,14`, `(1,2)`)
-/// leaves no number. Fractions (`3/4`, `3 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`), groups of digits
-/// (`5 000`), magnitudes (`5 million`, `5k`, `$1.2M`) and `minus 5` are understood; of a chain
-/// (`3 + 4 = 7`), the last side that is a number alone counts. A minus touches its number or the currency
-/// sign before it (`-5`, `-$5`); a hyphen with a space after it is a bullet or a dash (`Answer: - 42` is
-/// 42), unless it begins a term (`x = - 5`, `\boxed{- 5}`, a text that is nothing but `- 5`). A number that something beside it makes
-/// another one, as in `10:30`, `2^x`, `1/0`, `2\sqrt{3}`, `\frac{\pi}{2}`, `3x`, `0x1F` or `1'000`, is no
-/// answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a number, such as
-/// the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
-/// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are
-/// compared exactly (up to 38 digits), all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe
-/// et al. 2021).
+/// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`, `answer:` or `\boxed{}`;
+/// or it is the whole output. Currency signs and percent signs are ignored, and commas that part thousands
+/// (`1,234,567`, `12,34,567`); any other comma between digits (`3,14`, `(1,2)`) leaves no number. Fractions (`3/4`, `3
+/// 1/2`, `2½`), powers (`10^6`, `3×10^5`, `10³`), groups of digits (`5 000`), magnitudes (`5 million`, `5k`, `$1.2M`)
+/// and `minus 5` are understood; of a chain (`3 + 4 = 7`), the last side that is a number alone counts. A minus touches
+/// its number or the currency sign before it (`-5`, `-$5`); a hyphen with a space after it is a bullet or a dash
+/// (`Answer: - 42` is 42), unless it begins a term (`x = - 5`, `\boxed{- 5}`, a text that is nothing but `- 5`). A
+/// number that something beside it makes another one, as in `10:30`, `2^x`, `1/0`, `2\sqrt{3}`, `\frac{\pi}{2}`, `3x`,
+/// `0x1F` or `1'000`, is no answer, and neither are its parts; in a box, neither is `5!`. Anything too large for a
+/// number, such as the commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
+/// `value`; if there are several, any one will do. Without a tolerance, numbers written as whole ones are compared
+/// exactly (up to 38 digits), all others as 64-bit floats. Agrees with the labels of GSM8K (Cobbe et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -97,7 +97,7 @@ enum Stemmer {
     Porter,
 }
 
-/// Reads a choice by its name, also if a number or a boolean is written in place of that text.
+/// Reads a choice by its name, even if it is written as a number or a boolean instead of a text.
 fn by_name<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(given: D) -> Result<T, D::Error> {
     let name = match Value::deserialize(given)? {
         given @ (Value::Number(_) | Value::Bool(_)) => Value::String(given.to_string()),

@@ -37,8 +37,8 @@ pub struct Config {
     /// The prompt, with places for the parts of a case; `{{output}}` must be one of them.
     #[serde(default)]
     prompt_template: Option<String>,
-    /// Choices with their scores, 0 to 1, in place of a scale: `{"good": 1, "bad": 0}`. Two names may not differ in case
-    /// only.
+    /// Choices with their scores, 0 to 1, in place of a scale: `{"good": 1, "bad": 0}`. Two names may not differ in
+    /// case only.
     #[serde(default)]
     choices: BTreeMap<String, f64>,
     /// The scale of the judge's number; 0 to 1 unless it is set.

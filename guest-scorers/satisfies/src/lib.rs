@@ -36,17 +36,15 @@ use serde_json::{Map, json};
 /// `.usage.outputTokens | values | . <= 10000` yields nothing then. An expression that never ends
 /// runs out of fuel.
 ///
-/// The language is that of jq. It lacks files, modules, clock, dates, environment, `input`, `halt`,
-/// `?//`, `$__loc__`, the formats `@base32`, `@base64`, `@html` and `@uri`, and, of the functions on
-/// numbers, those of angles, the gamma, error and Bessel functions, and rarer ones: what is not
-/// there is refused before the first score. Some things differ: integers are exact at any length;
-/// of an operator with several results on both sides, the left side's come first one after the
-/// other; `reduce` and `foreach` continue with each result of an update, and with nothing if there
-/// is none; `|= empty` removes one after the other, so that later places have moved; `nan` and
-/// `infinite` are written so in texts; a negative count of `limit` and `skip` is 0. Regular
-/// expressions have the syntax of regex-lite: `\w`, `\d` and `\b` know ASCII only, and so do
-/// ranges of letters with the flag `i`; `$` is the very end, even after a line break, and there is
-/// no flag `l`. `fromjson` fails on a text nested more than 127 deep.
+/// The language is that of jq. It lacks files, modules, clock, dates, environment, `input`, `halt`, `?//`, `$__loc__`,
+/// the formats `@base32`, `@base64`, `@html` and `@uri`, and, of the functions on numbers, those of angles, the gamma,
+/// error and Bessel functions, and rarer ones: what is not there is refused before the first score. Some things differ:
+/// integers are exact at any length; of an operator with several results on both sides, the left side's come first one
+/// after the other; `reduce` and `foreach` continue with each result of an update, or with nothing if the update has no
+/// result; `|= empty` removes items one by one, so that the later ones have moved; `nan` and `infinite` keep these
+/// names in texts; a negative count of `limit` and `skip` counts as 0. Regular expressions have the syntax of
+/// regex-lite: `\w`, `\d` and `\b` know ASCII only, and so do ranges of letters with the flag `i`; `$` is the very end,
+/// even after a line break, and there is no flag `l`. `fromjson` fails on a text nested more than 127 deep.
 ///
 /// Replaces niceeval's `satisfies`, whose predicates are code and a gate there, and one-line
 /// `javascript` and `python` assertions of promptfoo.

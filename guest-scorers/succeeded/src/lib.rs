@@ -13,12 +13,11 @@ use serde::Deserialize;
 /// Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and
 /// it is not waiting for a person; else 0.
 ///
-/// A run broke off if the trace says so (a status, an error beside the steps, a last answer that
-/// was cut off or blocked), or if it ends with an error. One whose status says that it has not ended did not complete, and a status that is not known
-/// is an error. A call failed if the trace says so or, if
-/// its format does not mark failures, its result does (see the scorer `no-failed-actions`). Equals
-/// niceeval's `succeeded` as documented; niceeval's code ignores failed calls, which
-/// `allowFailedActions` does here.
+/// A run broke off if the trace says so (a status, an error beside the steps, a last answer that was cut off or
+/// blocked), or if it ends with an error. One whose status says that it has not ended did not complete, and a status
+/// that is not known is an error. A call failed if the trace says so or, if its format does not mark failures, its
+/// result does (see the scorer `no-failed-actions`). Equals niceeval's `succeeded` as documented; niceeval's code
+/// ignores failed calls, which `allowFailedActions` does here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Succeeded {

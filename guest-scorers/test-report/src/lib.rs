@@ -26,17 +26,16 @@ use serde::Deserialize;
 /// Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate
 /// assertion, with its full name.
 ///
-/// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON
-/// lines, and the JSON of pytest-json-report and pytest-reportlog; the format is detected from the
-/// content. Skipped tests do not count, nor do those that are marked as to do or as expected to
-/// fail, whether they fail or pass (of those that pass, pytest's XML does not say so); a skipped
-/// test whose set-up or tear-down fails does count. A test file that cannot be loaded fails, and so
-/// does a run that breaks off or numbers its tests otherwise than its plan; if no test fails, a
-/// suite that counts failures fails, and so does a run with an exit code other than 0 or, in the
-/// JSON of Vitest and Jest, one that counts failures or more tests than are listed, or says
-/// `success: false`. A report without tests is an error; if all tests were skipped, the result is not-applicable. Of more than 1000
-/// tests, failing ones are kept first as assertions. The workspace is part of the case's data; see
-/// docs/workspace.md. Equals niceeval's `EVAL.ts`, in which every test is a gate.
+/// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON lines, and the JSON of
+/// pytest-json-report and pytest-reportlog; the format is detected from the content. Skipped tests do not count, nor do
+/// those that are marked as to do or as expected to fail, whether they fail or pass (of those that pass, pytest's XML
+/// does not say so); a skipped test whose set-up or tear-down fails does count. A test file that cannot be loaded
+/// fails, and so does a run that breaks off or numbers its tests otherwise than its plan; if no test fails, a suite
+/// that counts failures fails, and so does a run with an exit code other than 0 or, in the JSON of Vitest and Jest, one
+/// that counts failures or more tests than are listed, or says `success: false`. A report without tests is an error; if
+/// all tests were skipped, the result is not-applicable. Of more than 1000 tests, failing ones are kept first as
+/// assertions. The workspace is part of the case's data; see docs/workspace.md. Equals niceeval's `EVAL.ts`, in which
+/// every test is a gate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

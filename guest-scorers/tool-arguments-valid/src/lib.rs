@@ -22,13 +22,13 @@ use serde_json::{Value, json};
 
 /// Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
 ///
-/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace
-/// itself (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside
-/// messages, Bedrock's `toolConfig`, the Responses API's `mcp_list_tools`): a list in the shape of OpenAI, Anthropic, Google, Bedrock or MCP, or an
-/// object of schemas by tool name. Gemini's types in capitals and its `nullable` are read as JSON Schema. A call of an
-/// undeclared tool is invalid unless `undeclared` is `ignore`, and so is a call whose arguments are
-/// not JSON. For a run without calls, whatever is declared, the result is not-applicable. If there are
-/// calls and nothing is declared, it is an error. Every call is an assertion.
+/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace itself (ATIF's
+/// `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside messages, Bedrock's `toolConfig`, the
+/// Responses API's `mcp_list_tools`): a list in the shape of OpenAI, Anthropic, Google, Bedrock or MCP, or an object of
+/// schemas by tool name. Gemini's types in capitals and its `nullable` are read as JSON Schema. A call of an undeclared
+/// tool is invalid unless `undeclared` is `ignore`, and so is a call whose arguments are not JSON. For a run without
+/// calls, whatever is declared, the result is not-applicable. If there are calls and nothing is declared, it is an
+/// error. Every call is an assertion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

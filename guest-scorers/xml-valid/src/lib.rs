@@ -15,11 +15,11 @@ use serde_json::json;
 
 /// Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
 ///
-/// With `requiredElements`, the output must also contain these elements. With `at` `anywhere`, an element
-/// inside a text is enough, for example in a code block; no DTD is read for it. Nothing is fetched; an
-/// undeclared entity makes it invalid. Of a DTD, only the entities are checked, and not whether what stands in
-/// for one is well-formed by itself. An element whose name has the prefix `xml` makes it invalid. A text with more than 256 attributes in an element, or more than 64 namespace
-/// prefixes, is not parsed: the result is an error.
+/// With `requiredElements`, the output must also contain these elements. With `at` `anywhere`, an element inside a text
+/// is enough, for example in a code block; no DTD is read for it. Nothing is fetched; an undeclared entity makes it
+/// invalid. Of a DTD, only the entities are checked, and not whether what stands in for one is well-formed by itself.
+/// An element whose name has the prefix `xml` makes it invalid. A text with more than 256 attributes in an element, or
+/// more than 64 namespace prefixes, is not parsed: the result is an error.
 ///
 /// Replaces promptfoo's `is-xml`, and with `at` `anywhere` its `contains-xml`; a DTD is allowed
 /// here.

@@ -6,8 +6,8 @@
 //! - `files`: the script and the files that it imports; which import means which file. `place`: a place in one of them.
 //! - `typescript`: removes types.
 //! - `script`: evaluates the script, and calls its functions.
-//! - `console`: what it logs; in the component for scripts that ask a language model, `judge`: the module with which they
-//!   ask, and `reading`: the JSON of its answers.
+//! - `console`: what it logs; in the component for scripts that ask a language model, `judge`: the module with which
+//!   they ask, and `reading`: the JSON of its answers.
 //! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
 //! - `complaint`: its errors, with file, line and column; `thrown`: what it threw that is not an Error, and where;
 //!   `type_name`: the kind of a value.

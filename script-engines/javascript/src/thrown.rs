@@ -14,7 +14,7 @@ const ERROR_BACK_TRACE: c_int = 2;
 const MAX_KEPT: usize = 8;
 
 thread_local! {
-    /// Values that promises were rejected with, as text, and their stacks: whoever awaits such a promise throws the
+    /// Values that promises were rejected with, as text, and their stacks: awaiting such a promise throws the
     /// value again, at another place.
     static REJECTED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }

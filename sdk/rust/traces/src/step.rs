@@ -318,6 +318,6 @@ pub enum Outcome {
     Waiting,
     /// It has not ended; the trace's word for that.
     Unfinished(String),
-    /// The trace's word for it is not known.
+    /// The trace has a word for it that is not known; the word.
     Unknown(String),
 }

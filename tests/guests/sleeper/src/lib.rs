@@ -42,7 +42,7 @@ mod wasi {
 /// Waits inside a host call, then scores 1 and reports the time and what is random.
 #[derive(Deserialize, JsonSchema)]
 struct Sleeper {
-    /// How long to wait, in milliseconds; for ever, where that is more nanoseconds than there are.
+    /// How long to wait, in milliseconds; for ever if the number of nanoseconds overflows.
     #[serde(default)]
     ms: u64,
 }

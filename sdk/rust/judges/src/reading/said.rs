@@ -34,7 +34,7 @@ pub(super) enum InJson<T> {
     Own(T),
     /// A verdict within or between sentences, or one that also occurs in a text of the case: it may be a quotation.
     Quoted(T),
-    /// There is none; what is wrong.
+    /// There is no verdict; what is wrong.
     None(String),
 }
 
