@@ -31,7 +31,7 @@
 //! # Map
 //!
 //! `question` is what is asked, `schema` the form of its answer, and `host` passes it on; `testing` answers in native
-//! tests. `prompt` builds a question from words and from data, which it puts behind a `fence`; `template` reads the
+//! tests. `prompt` builds a question from words and from data, which it puts inside a `fence`; `template` reads the
 //! placeholders of a user's prompt; `documents` are the texts of a context. `reading` finds JSON, choices and numbers
 //! in an answer, `repair` asks once more if an answer cannot be read, and `settings` says what a second unreadable
 //! answer means. `classifier`, `grade` and `list` are the forms of verdict that most judged scorers have; `vectors`

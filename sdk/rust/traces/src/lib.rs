@@ -19,27 +19,27 @@
 //!
 //! | shape | recognized by | read in |
 //! |---|---|---|
-//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `span_usage`, `genai` |
+//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` next to span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `span_usage`, `genai` |
 //! | OpenTelemetry log records | `event_name` of `gen_ai.….message`, `gen_ai.choice`; `resourceLogs` | `logs`, `span_messages` |
-//! | Inspect samples and events | `messages` or `events` beside `epoch`, `scores` …; `event` in each item | `inspect` |
-//! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` beside `agent` | `atif` |
+//! | Inspect samples and events | `messages` or `events` next to `epoch`, `scores` …; `event` in each item | `inspect` |
+//! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` next to `agent` | `atif` |
 //! | LangChain messages | `type` of `human`, `ai`, `tool`, `system` | `messages` |
 //! | Pydantic AI's messages | `part_kind` in the `parts` | `pydantic` |
-//! | OpenHands' events | `source` beside `action` and `args`, or beside `observation` | `openhands` |
+//! | OpenHands' events | `source` next to `action` and `args`, or next to `observation` | `openhands` |
 //! | lines of Codex | `type` of `item.completed`, `response_item` … | `codex` |
-//! | niceeval's event stream, lines of Claude Code and the last one of Gemini CLI | `type` of `action.called` …; `type` beside `message` | `stream` |
+//! | niceeval's event stream, lines of Claude Code and the last one of Gemini CLI | `type` of `action.called` …; `type` next to `message` | `stream` |
 //! | Responses API items | `type` of `function_call`, `function_call_output`, `reasoning` … | `items` |
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
 //! | content blocks and parts without a message, the AI SDK's streams | `type` of `tool_use`, `tool_result`, `tool-input-available` …; `functionCall` … | `parts` |
 //! | Google contents | `parts` | `messages` |
-//! | Bedrock's answers to Converse | `stopReason` beside `output.message` | `converse`, `parts` |
-//! | the AI SDK's steps in parts | a list of `content` beside `finishReason`, with calls in it or none beside it | `messages`, `parts` |
+//! | Bedrock's answers to Converse | `stopReason` next to `output.message` | `converse`, `parts` |
+//! | the AI SDK's steps in parts | a list of `content` next to `finishReason`, with calls in it, or with none next to it | `messages`, `parts` |
 //! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
 //!
 //! The table's order is the precedence: the first row that fits decides what an item is. The first four are looked for
 //! in the whole list, the others item by item, so that a list may mix them. The list may be inside wrappers
 //! (`messages`, `events`, `trajectory`, `steps`, `output`, `choices` …), and the whole may be JSON in a string, or JSON
-//! Lines with one item per line. A list of turns, each with `events` beside `status` or `usage`, is read as one run.
+//! Lines with one item per line. A list of turns, each with `events` next to `status` or `usage`, is read as one run.
 //!
 //! An item of an unknown `type` among known ones is kept as [`StepKind::Other`], unless it holds a call. An item that
 //! cannot be recognized is an error, which states its position and its keys; so is a call that does not name its tool,

@@ -156,7 +156,7 @@ pub struct ToolCall {
     pub result: Option<Value>,
     /// How it ended, only as the trace itself states: most formats do not mark failures. See [`status`](Self::status).
     pub stated_status: Status,
-    /// What went wrong, if the trace states it beside the result.
+    /// What went wrong, if the trace states it next to the result.
     pub error: Option<String>,
     /// Whether this is a result that belongs to no call: the tool and the arguments are then not known.
     pub is_orphan: bool,
